@@ -1,0 +1,39 @@
+/** The one gate every Kubernetes and AWS write passes: no write starts without the lease, none at all in a dry run. */
+
+export interface WriteGate {
+  /**
+   * Throws `WriteRefused` unless a write may start at this very moment. Called synchronously, right before the request
+   * is sent: what was true one `await` ago may not be true any more.
+   */
+  check(write: string): void;
+  /** Aborts when leadership is lost, so that requests in flight are cut. */
+  readonly lost: AbortSignal;
+}
+
+export type RefusalReason = "not-leading" | "dry-run";
+
+/** A write was stopped at the gate. Not an error of the write: the caller's plan stays valid. */
+export class WriteRefused extends Error {
+  override readonly name = "WriteRefused";
+  readonly reason: RefusalReason;
+  constructor(write: string, reason: RefusalReason) {
+    super(reason === "dry-run" ? `dry run: would ${write}` : `not leading: refused to ${write}`);
+    this.reason = reason;
+  }
+}
+
+/** For processes that need no leader: one-shot commands, tests, `--leader-elect=false`. */
+export function openGate(): WriteGate {
+  return { check() {}, lost: new AbortController().signal };
+}
+
+/** Lets nothing through. What would have been written is handed to `note`. */
+export function dryRunGate(note: (write: string) => void): WriteGate {
+  return {
+    check(write) {
+      note(write);
+      throw new WriteRefused(write, "dry-run");
+    },
+    lost: new AbortController().signal,
+  };
+}

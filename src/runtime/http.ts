@@ -1,0 +1,93 @@
+/**
+ * HTTP as both kits see it: a function from a request to an answer. Over a socket it is undici; in simulation the
+ * embedded cluster and the simulated cloud are plugged in instead, and nothing above can tell.
+ */
+import { Agent, request as undiciRequest } from "undici";
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case; repeated headers joined with ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Must be read to its end or abandoned through the request's signal, else the connection is held. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
+
+export interface TlsOptions {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly serverName?: string;
+  /** Accept any certificate. Only where the user asked for it in so many words. */
+  readonly insecure?: boolean;
+}
+
+export interface SocketOptions {
+  readonly tls?: TlsOptions;
+  readonly connectTimeoutMs: number;
+  /** Upper bound of connections to one origin; unbounded where each request must have its own (watches). */
+  readonly connections?: number;
+}
+
+/** HTTP/1.1 over sockets. Time limits are the caller's, through the request's signal. */
+export function socketTransport(options: SocketOptions): { readonly send: Transport; close(): Promise<void> } {
+  const { tls } = options;
+  const agent = new Agent({
+    connections: options.connections ?? null,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: {
+      timeout: options.connectTimeoutMs,
+      ca: tls?.ca,
+      cert: tls?.cert,
+      key: tls?.key,
+      servername: tls?.serverName,
+      rejectUnauthorized: !tls?.insecure,
+    },
+  });
+  return {
+    async send(request) {
+      const answer = await undiciRequest(request.url, {
+        dispatcher: agent,
+        method: request.method as "GET",
+        headers: request.headers,
+        body: request.body ?? null,
+        signal: request.signal ?? null,
+      });
+      return { status: answer.statusCode, headers: flatten(answer.headers), body: answer.body };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return flat;
+}
+
+/** The whole body as text; rejects when it is longer than `limit` bytes. */
+export async function bodyText(response: HttpResponse, limit = 64 * 1024 * 1024): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body) {
+    length += chunk.length;
+    if (length > limit) throw new Error(`answer is longer than ${limit} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
