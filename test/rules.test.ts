@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { breaches } from "./rules.ts";
+
+const check = (file: string, source: string) => breaches([file], () => source).map((breach) => `${breach.line}: ${breach.message}`);
+
+test("a kit may not import the other kit", () => {
+  assert.match(check("src/kube/client.ts", 'import { x } from "../aws/cloud.ts";')[0] ?? "", /kube\/ may not import aws\//);
+  assert.deepEqual(check("src/kube/client.ts", 'import type { World } from "../runtime/world.ts";'), []);
+});
+
+test("a domain may not import another domain, and runtime imports nobody", () => {
+  assert.equal(check("src/nodes/addresses.ts", 'import { x } from "../routes/plan.ts";').length, 1);
+  assert.equal(check("src/runtime/queue.ts", 'import { x } from "../kube/client.ts";').length, 1);
+  assert.deepEqual(check("src/nodes/addresses.ts", 'import { x } from "../identity/provider-id.ts";'), []);
+});
+
+test("the sandbox is imported dynamically, by a command, or by a test", () => {
+  assert.equal(check("src/commands/sandbox.ts", 'import { x } from "../sandbox/main.ts";').length, 1);
+  assert.deepEqual(check("src/commands/sandbox.ts", 'const m = await import("../sandbox/main.ts");'), []);
+  assert.deepEqual(check("src/kube/informer.test.ts", 'import { x } from "../sandbox/virtual-clock.ts";'), []);
+});
+
+test("the clock, chance and the environment come from the World", () => {
+  for (const line of [
+    "Date.now()",
+    "new Date()",
+    "Math.random()",
+    "setTimeout(f, 1)",
+    "AbortSignal.timeout(1)",
+    "process.env.HOME",
+    "randomUUID()",
+  ]) {
+    assert.equal(check("src/nodes/x.ts", `const a = ${line};`).length, 1, line);
+    assert.deepEqual(check("src/runtime/world.ts", `const a = ${line};`), [], line);
+  }
+  assert.deepEqual(check("src/nodes/x.ts", "const a = new Date(ms).toISOString(); // not Date.now()"), []);
+});
+
+test("only aws/ constructs AWS clients", () => {
+  assert.equal(check("src/nodes/x.ts", "const ec2 = new EC2Client({});").length, 1);
+  assert.deepEqual(check("src/aws/cloud.ts", "const ec2 = new EC2Client({});"), []);
+});

@@ -1,0 +1,104 @@
+/**
+ * The rules of the house that no linter knows: who may import whom, who may reach for the machine's own clock and
+ * chance, and what the repository must not speak of. Prints each breach as file:line and what to do instead.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+
+export interface Breach {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+const kits = ["kube", "aws", "runtime", "identity"];
+const domains = ["nodes", "routes", "loadbalancers", "registry", "volumes", "interruptions", "discovery", "dashboard"];
+
+/** What each folder of src/ may import besides itself. `commands` wires, so it may import all but the sandbox. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  runtime: [],
+  kube: ["runtime"],
+  aws: ["runtime"],
+  identity: ["kube", "aws", "runtime"],
+  ...Object.fromEntries(domains.map((domain) => [domain, kits])),
+  commands: [...kits, ...domains],
+  main: ["commands", "runtime"],
+  sandbox: [...kits, ...domains, "commands", "main"],
+};
+
+/** The originals that only runtime/world.ts may touch, because simulation replaces them. */
+const originals: readonly (readonly [RegExp, string])[] = [
+  [/\bDate\.now\b|\bnew Date\(\)/, "take the time from World.clock"],
+  [/\bperformance\.now\b/, "take the time from World.clock"],
+  [/\b(setTimeout|setInterval|setImmediate)\(/, "take timers from World.clock"],
+  [/\bAbortSignal\.timeout\b/, "use within() of runtime/world.ts"],
+  [/\bMath\.random\b/, "take chance from World.random"],
+  [/\b(randomBytes|randomUUID|randomInt|getRandomValues)\b/, "take chance from World.random"],
+  [/\bprocess\.env\b/, "take the environment from World.environment"],
+];
+
+/** Files at the edge, where a real machine is the point. */
+const atTheEdge = [/^src\/runtime\/world\.ts$/, /^src\/sandbox\/cluster\/real\//, /^src\/sandbox\/fault-proxy/, /\.test\.ts$/];
+
+/** Every breach in the given files (paths relative to the repository). */
+export function breaches(files: readonly string[], read: (file: string) => string): Breach[] {
+  return files.flatMap((file) => {
+    const lines = withoutComments(read(file)).split("\n");
+    return lines.flatMap((text, index) => breachesOfLine(file, text).map((message) => ({ file, line: index + 1, message })));
+  });
+}
+
+function breachesOfLine(file: string, text: string): string[] {
+  const found: string[] = [];
+  const imported = /(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/.exec(text)?.[1];
+  if (imported) {
+    const message = importBreach(file, normalize(join(dirname(file), imported)), /import\s*\(/.test(text));
+    if (message) found.push(message);
+  }
+  if (/"@kubernetes\/client-node/.test(text)) found.push("the official Kubernetes client is not used at run time");
+  if (file.startsWith("src/") && !atTheEdge.some((edge) => edge.test(file))) {
+    for (const [pattern, instead] of originals) {
+      if (pattern.test(text)) found.push(`${pattern.exec(text)?.[0]}: ${instead}`);
+    }
+    const builder = /\bnew (?:EC2|ElasticLoadBalancing\w*|ECR\w*|STS|SQS|ACM|IAM)Client\(/.exec(text)?.[0];
+    if (builder && !/^src\/(aws|sandbox)\//.test(file)) found.push(`${builder}: only aws/ constructs AWS clients`);
+  }
+  return found;
+}
+
+function importBreach(file: string, target: string, dynamic: boolean): string | undefined {
+  const from = roomOf(file);
+  const to = roomOf(target);
+  if (!from || !to || from === to) return undefined;
+  if (file.endsWith(".test.ts") && to === "sandbox") return undefined;
+  if (to === "sandbox" && from === "commands" && dynamic) return undefined;
+  if (mayImport[from]?.includes(to)) return undefined;
+  const allowed = mayImport[from]?.join(", ") || "nothing else";
+  return `${from}/ may not import ${to}/ (it may import ${allowed})${to === "sandbox" ? "; its command imports it dynamically" : ""}`;
+}
+
+function roomOf(path: string): string | undefined {
+  const match = /^src\/([^/]+)/.exec(path);
+  return match?.[1]?.replace(/\.ts$/, "");
+}
+
+/** Comments blanked out, lines kept. Strings stay: an import is one. */
+function withoutComments(source: string): string {
+  return source
+    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, " "))
+    .replace(/(^|[^:"'`])\/\/[^\n]*/g, (match, before: string) => before + " ".repeat(match.length - before.length));
+}
+
+function main(): void {
+  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "src", "test", "bench"], {
+    encoding: "utf8",
+  })
+    .split("\n")
+    .filter((file) => file.endsWith(".ts") && existsSync(file));
+  const found = breaches(files, (file) => readFileSync(file, "utf8"));
+  for (const { file, line, message } of found) console.error(`${file}:${line}: ${message}`);
+  if (found.length > 0) process.exitCode = 1;
+}
+
+if (import.meta.main) main();
