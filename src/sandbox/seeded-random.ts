@@ -1,0 +1,44 @@
+import type { Random } from "../runtime/world.ts";
+
+/**
+ * Numbers that only look random: xoshiro128**, seeded through splitmix32 so that neighbouring seeds share nothing.
+ * For simulation; of no use where an adversary must not guess.
+ */
+export function seededRandom(seed: number): Random {
+  let mixed = seed >>> 0;
+  const split = () => {
+    mixed = (mixed + 0x9e3779b9) >>> 0;
+    let z = mixed;
+    z = Math.imul(z ^ (z >>> 16), 0x21f0aaad);
+    z = Math.imul(z ^ (z >>> 15), 0x735a2d97);
+    return (z ^ (z >>> 15)) >>> 0;
+  };
+  let [a, b, c, d] = [split(), split(), split(), split()];
+
+  const next = (): number => {
+    const scaled = rotated(Math.imul(b, 5), 7);
+    const result = Math.imul(scaled, 9) >>> 0;
+    const shifted = b << 9;
+    c ^= a;
+    d ^= b;
+    b ^= c;
+    a ^= d;
+    c ^= shifted;
+    d = rotated(d, 11);
+    return result;
+  };
+
+  return {
+    // 53 bits: the full precision of a double.
+    number: () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53,
+    bytes(length) {
+      const bytes = new Uint8Array(length);
+      for (let i = 0; i < length; i++) bytes[i] = next() >>> 24;
+      return bytes;
+    },
+  };
+}
+
+function rotated(value: number, by: number): number {
+  return (value << by) | (value >>> (32 - by));
+}
