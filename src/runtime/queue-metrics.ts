@@ -1,0 +1,61 @@
+import type { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { counter, exponentialBuckets, gauge, histogram } from "./metrics.ts";
+
+/** What a scrape asks of every live queue. */
+export interface Measured {
+  readonly name: string;
+  depth(): number;
+  /** How long each key now in work has been so, in milliseconds. */
+  runningForMs(): readonly number[];
+}
+
+/** The `workqueue_*` series of one process, under the names and labels that dashboards know. */
+export class QueueMetrics {
+  readonly adds: Counter<"name">;
+  readonly retries: Counter<"name">;
+  readonly queueDuration: Histogram<"name">;
+  readonly workDuration: Histogram<"name">;
+  readonly #queues = new Set<Measured>();
+
+  constructor(registry: Registry) {
+    const labels = ["name"] as const;
+    // From 10 ns, as the reference has it: a dashboard that sums over both must find equal buckets.
+    const buckets = exponentialBuckets(10e-9, 10, 12);
+    this.adds = counter(registry, { name: "workqueue_adds_total", help: "Total number of adds handled by workqueue", labels });
+    this.retries = counter(registry, { name: "workqueue_retries_total", help: "Total number of retries handled by workqueue", labels });
+    this.queueDuration = histogram(registry, {
+      name: "workqueue_queue_duration_seconds",
+      help: "How long in seconds an item stays in workqueue before being requested.",
+      labels,
+      buckets,
+    });
+    this.workDuration = histogram(registry, {
+      name: "workqueue_work_duration_seconds",
+      help: "How long in seconds processing an item from workqueue takes.",
+      labels,
+      buckets,
+    });
+    const fresh = (name: string, help: string, read: (queue: Measured) => number) =>
+      gauge(registry, { name, help, labels, collect: (series) => this.#collect(series, read) });
+    fresh("workqueue_depth", "Current depth of workqueue", (queue) => queue.depth());
+    fresh(
+      "workqueue_unfinished_work_seconds",
+      "How many seconds of work are in progress and not yet observed by work_duration. Large values mean stuck workers.",
+      (queue) => queue.runningForMs().reduce((sum, ms) => sum + ms, 0) / 1000,
+    );
+    fresh(
+      "workqueue_longest_running_processor_seconds",
+      "How many seconds the longest running worker of workqueue has been running.",
+      (queue) => Math.max(0, ...queue.runningForMs()) / 1000,
+    );
+  }
+
+  /** Has every scrape include this queue. */
+  watch(queue: Measured): void {
+    this.#queues.add(queue);
+  }
+
+  #collect(series: Gauge<"name">, read: (queue: Measured) => number): void {
+    for (const queue of this.#queues) series.set({ name: queue.name }, read(queue));
+  }
+}
