@@ -37,3 +37,26 @@ export function dryRunGate(note: (write: string) => void): WriteGate {
     lost: new AbortController().signal,
   };
 }
+
+/** Open only while all of them are: a controller under the migration lock needs both leases. */
+export function everyGate(...gates: readonly WriteGate[]): WriteGate {
+  return {
+    check(write) {
+      for (const gate of gates) gate.check(write);
+    },
+    lost: AbortSignal.any(gates.map((gate) => gate.lost)),
+  };
+}
+
+/**
+ * The refusal that made this error, however often it was wrapped. A joint error counts only when every part of it is a
+ * refusal: a real failure beside a refused write must be seen.
+ */
+export function refusalIn(error: unknown): WriteRefused | undefined {
+  if (error instanceof WriteRefused) return error;
+  if (error instanceof AggregateError) {
+    const refusals = error.errors.map(refusalIn);
+    return refusals.length > 0 && refusals.every((refusal) => refusal !== undefined) ? refusals[0] : undefined;
+  }
+  return error instanceof Error && error.cause !== undefined ? refusalIn(error.cause) : undefined;
+}
