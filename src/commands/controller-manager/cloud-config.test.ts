@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readCloudConfig } from "./cloud-config.ts";
+
+const read = (text: string) => readCloudConfig(Buffer.from(text));
+const global = (...lines: string[]) => read(`[Global]\n${lines.join("\n")}\n`);
+
+test("the documented example is read whole", () => {
+  const { config, warnings } = read(`
+[Global]
+Region = us-east-1
+VPC = vpc-0abc
+SubnetID = subnet-0abc
+KubernetesClusterID = prod
+NodeIPFamilies = ipv6
+NodeIPFamilies = ipv4
+[ServiceOverride "1"]
+Service = EC2
+Region = us-east-1
+URL = https://vpce-0123.ec2.us-east-1.vpce.amazonaws.com
+SigningRegion = us-east-1
+`);
+  assert.deepEqual(warnings, []);
+  assert.equal(config.aws.region, "us-east-1");
+  assert.equal(config.aws.vpc, "vpc-0abc");
+  assert.equal(config.aws.subnetId, "subnet-0abc");
+  assert.equal(config.aws.clusterId, "prod");
+  assert.deepEqual(config.nodes.ipFamilies, ["ipv6", "ipv4"]);
+  assert.deepEqual(config.aws.serviceOverrides, [
+    {
+      id: "1",
+      service: "EC2",
+      region: "us-east-1",
+      url: "https://vpce-0123.ec2.us-east-1.vpce.amazonaws.com",
+      signingRegion: "us-east-1",
+    },
+  ]);
+});
+
+test("an empty file is all defaults", () => {
+  const { config, warnings } = read("");
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(config.nodes.ipFamilies, ["ipv4"]);
+  assert.deepEqual(config.loadBalancers, {
+    disableSecurityGroupIngress: false,
+    elbSecurityGroup: undefined,
+    healthProbeMode: "ServiceNodePort",
+    sharedHealthProbePort: 10256,
+    sharedHealthProbePath: "/healthz",
+    nlbSecurityGroupMode: undefined,
+  });
+  for (const type of ["p4d.24xlarge", "trn1.32xlarge", "hpc7g.4xlarge", "p6-b200.48xlarge"]) {
+    assert.ok(config.nodes.topologyInstanceTypes.test(type), type);
+  }
+  assert.ok(!config.nodes.topologyInstanceTypes.test("m5.large"));
+});
+
+test("section and key names are case-insensitive, a section may appear twice, the last scalar wins", () => {
+  const { config, warnings } = read("[global]\nREGION = a\nvpc = v\n[GLOBAL]\nregion = b\n");
+  assert.deepEqual(warnings, []);
+  assert.equal(config.aws.region, "b");
+  assert.equal(config.aws.vpc, "v");
+});
+
+test("every key of [Global] arrives where it belongs", () => {
+  const { config, warnings } = global(
+    "Zone = us-west-2-lax-1a",
+    "Region = us-east-1",
+    "RouteTableID = rtb-1",
+    "RoleARN = arn:aws:iam::123456789012:role/x",
+    "SourceARN = arn:aws:eks:us-east-1:123456789012:cluster/x",
+    "KubernetesClusterTag = c",
+    "KubernetesClusterID = c",
+    "SupportedTopologyInstanceTypePattern = (?i)^G",
+    "DisableSecurityGroupIngress",
+    "ElbSecurityGroup = sg-1",
+    "ClusterServiceLoadBalancerHealthProbeMode = Shared",
+    "ClusterServiceSharedLoadBalancerHealthProbePort = 0x100",
+    "ClusterServiceSharedLoadBalancerHealthProbePath = /z",
+    "NLBSecurityGroupMode = Managed",
+  );
+  assert.deepEqual(warnings, []);
+  assert.equal(config.aws.zone, "us-west-2-lax-1a");
+  assert.equal(config.aws.routeTableId, "rtb-1");
+  assert.equal(config.aws.roleArn, "arn:aws:iam::123456789012:role/x");
+  assert.equal(config.aws.sourceArn, "arn:aws:eks:us-east-1:123456789012:cluster/x");
+  assert.equal(config.aws.clusterTag, "c");
+  assert.ok(config.nodes.topologyInstanceTypes.test("g5.large"));
+  assert.deepEqual(config.loadBalancers, {
+    disableSecurityGroupIngress: true,
+    elbSecurityGroup: "sg-1",
+    healthProbeMode: "Shared",
+    sharedHealthProbePort: 256,
+    sharedHealthProbePath: "/z",
+    nlbSecurityGroupMode: "Managed",
+  });
+});
+
+test("address families may be repeated or separated with commas, and a bare key starts over", () => {
+  assert.deepEqual(global("NodeIPFamilies = ipv6, ipv4").config.nodes.ipFamilies, ["ipv6", "ipv4"]);
+  assert.deepEqual(global("NodeIPFamilies = ipv6", "NodeIPFamilies", "NodeIPFamilies = ipv4").config.nodes.ipFamilies, ["ipv4"]);
+});
+
+test("unknown keys and sections are named with their place and the nearest known one", () => {
+  const { warnings } = read('[Global]\nsubnet-id = x\nRegoin = y\nfoo = z\n[ServiceOveride "1"]\nURL = q\n[Global "x"]\nRegion = a\n');
+  assert.deepEqual(warnings, [
+    '2:1: unknown key "subnet-id" in section [Global] is ignored; did you mean SubnetID?',
+    '3:1: unknown key "Regoin" in section [Global] is ignored; did you mean Region?',
+    '4:1: unknown key "foo" in section [Global] is ignored',
+    '5:1: unknown section [ServiceOveride "1"] is ignored; did you mean ServiceOverride?',
+    '7:1: unknown section [Global "x"] is ignored: Global takes no subsection',
+  ]);
+});
+
+const override = (...lines: string[]) => read(`[ServiceOverride "1"]\n${lines.join("\n")}\n`);
+const complete = ["Service = EC2 ", "Region = r", "URL = http://x", "SigningRegion = r"];
+
+test("an override for a service nobody calls is warned about; legacy names in any case are not", () => {
+  assert.equal(override("Service = s3", ...complete.slice(1)).warnings.length, 1);
+  assert.deepEqual(override("Service = elasticloadbalancing", ...complete.slice(1), "SigningMethod = v4", "SigningName = x").warnings, []);
+});
+
+const refusals: [string, string][] = [
+  ["[Global]\nRegion us-east-1\n", "unable to read AWS cloud provider config file: 2:8: expected '='"],
+  [
+    "[Global]\nRegion\n",
+    'unable to read AWS cloud provider config file: 2:1: blank value not supported for type string at section "Global", variable "Region"',
+  ],
+  [
+    "[Global]\nDisableSecurityGroupIngress = maybe\n",
+    'unable to read AWS cloud provider config file: 2:1: failed to parse bool `maybe` at section "Global", variable "DisableSecurityGroupIngress"',
+  ],
+  [
+    "[Global]\nClusterServiceSharedLoadBalancerHealthProbePort = x\n",
+    'unable to read AWS cloud provider config file: 2:1: failed to parse "x" as int32: expected integer at section "Global", variable "ClusterServiceSharedLoadBalancerHealthProbePort"',
+  ],
+  [
+    "[Global]\nClusterServiceSharedLoadBalancerHealthProbePort = 70000\n",
+    'unable to read AWS cloud provider config file: 2:1: 70000 is not a port: must be between 0 and 65535, 0 for the default at section "Global", variable "ClusterServiceSharedLoadBalancerHealthProbePort"',
+  ],
+  [
+    "[Global]\nNodeIPFamilies = ipv5\n",
+    'unable to read AWS cloud provider config file: 2:1: invalid value "ipv5": must be one of ipv4, ipv6 at section "Global", variable "NodeIPFamilies"',
+  ],
+  [
+    "[Global]\nClusterServiceLoadBalancerHealthProbeMode = shared\n",
+    'unable to read AWS cloud provider config file: 2:1: invalid value "shared": must be one of ServiceNodePort, Shared at section "Global", variable "ClusterServiceLoadBalancerHealthProbeMode"',
+  ],
+  [
+    "[Global]\nNLBSecurityGroupMode = managed\n",
+    'unable to read AWS cloud provider config file: 2:1: invalid NLB security group mode: "managed". Expected: "Managed" at section "Global", variable "NLBSecurityGroupMode"',
+  ],
+  [
+    "[Global]\nZone = some-fake-zone\n",
+    'unable to read AWS cloud provider config file: 2:1: invalid AZ: some-fake-zone at section "Global", variable "Zone"',
+  ],
+  ["[Global]\nRoleARN = x\n", 'RoleARN "x" is not an ARN (arn: invalid prefix)'],
+  ["[Global]\nKubernetesClusterTag = a\nKubernetesClusterID = b\n", 'clusterID tags did not match: "b" vs "a"'],
+  ['[ServiceOverride "1"]\n', 'unable to validate custom endpoint overrides: service name is missing [Service is ""] in override 1'],
+  [
+    '[ServiceOverride "1"]\nService=EC2\n',
+    'unable to validate custom endpoint overrides: service region is missing [Region is ""] in override 1',
+  ],
+  ["[ServiceOverride]\nService=EC2\nRegion=a\n", 'unable to validate custom endpoint overrides: url is missing [URL is ""] in override '],
+  [
+    '[ServiceOverride "1"]\nService=EC2\nRegion=a\nURL=http://x\n',
+    'unable to validate custom endpoint overrides: signingRegion is missing [SigningRegion is ""] in override 1',
+  ],
+];
+
+for (const [file, message] of refusals) {
+  test(`a file like ${JSON.stringify(file)} is refused`, () => {
+    assert.throws(() => read(file), { name: "CloudConfigInvalid", message });
+  });
+}
+
+test("an invalid topology pattern is refused at startup, by name and value", () => {
+  assert.throws(() => global("SupportedTopologyInstanceTypePattern = ("), {
+    message: /2:1: "\(" is not a regular expression: .*variable "SupportedTopologyInstanceTypePattern"/,
+  });
+});
+
+test("the same service twice in one region is refused, in two regions it is not", () => {
+  const twice = (region: string) =>
+    read(`[ServiceOverride "1"]\n${complete.join("\n")}\n[ServiceOverride "2"]\n${complete.join("\n")}\nRegion=${region}\n`);
+  assert.equal(twice("other").config.aws.serviceOverrides.length, 2);
+  assert.throws(() => twice("r"), {
+    message: "unable to validate custom endpoint overrides: duplicate entry found for service override [2] (EC2 in r)",
+  });
+});
