@@ -1,0 +1,83 @@
+/**
+ * The bed a test lies in: a real cluster with what we ship installed, and Fairlead in it. A cluster is started once a
+ * test file, because files run in processes of their own and Nodes belong to no namespace.
+ */
+import { after, type TestContext } from "node:test";
+import { nodes } from "../../src/kube/builtin.ts";
+import type { Host } from "../../src/runtime/host.ts";
+import { silentLog } from "../../src/runtime/log.ts";
+import { newRegistry } from "../../src/runtime/metrics.ts";
+import { realWorld } from "../../src/runtime/world.ts";
+import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
+import { startCluster } from "../../src/sandbox/cluster/real/cluster.ts";
+import { TestCluster } from "./cluster.ts";
+import { type FairleadOptions, type FairleadProcess, startFairlead } from "./process.ts";
+import { assertNoSecrets, type Readable } from "./secrets.ts";
+
+export { type Account, TestCluster, type Write } from "./cluster.ts";
+export { eventually } from "./eventually.ts";
+export type { TestNode } from "./nodes.ts";
+export type { FairleadProcess } from "./process.ts";
+export { assertNoSecrets, plant } from "./secrets.ts";
+
+export interface Bed {
+  readonly cluster: TestCluster;
+  /** Runs `fairlead <args>` as a process of its own; killed when the test ends. */
+  fairlead(args: readonly string[], options?: FairleadOptions): Promise<FairleadProcess>;
+}
+
+/** A host for parts that run inside the test process. */
+export function testHost(): Host {
+  return { world: realWorld(), log: silentLog, metrics: newRegistry() };
+}
+
+/** The cluster of this test file, free of what earlier tests left. */
+export async function bed(t: TestContext): Promise<Bed> {
+  shared ??= start();
+  const cluster = await shared;
+  const running: FairleadProcess[] = [];
+  t.after(async () => {
+    for (const process of running) process.signal("SIGKILL");
+    await Promise.all(running.map((process) => process.exit()));
+    for (const name of await cluster.nodeNames()) await cluster.admin.delete(nodes, { name });
+  });
+  return {
+    cluster,
+    async fairlead(args, options) {
+      const name = `${args[0]}-${++started}`;
+      const process = await startFairlead(cluster.real.supervision, cluster.real.folder, name, args, options);
+      running.push(process);
+      everRun.push(process);
+      return process;
+    },
+  };
+}
+
+let shared: Promise<TestCluster> | undefined;
+let started = 0;
+const everRun: FairleadProcess[] = [];
+
+async function start(): Promise<TestCluster> {
+  const host = testHost();
+  const assets = await obtainAssets({ world: host.world, say: (line) => process.stderr.write(`${line}\n`) });
+  return TestCluster.install(await startCluster({ world: host.world, assets }), host);
+}
+
+/** Nothing that anybody can read after the run may hold a secret. */
+after(async () => {
+  const cluster = await shared?.catch(() => undefined);
+  if (!cluster) return;
+  try {
+    assertNoSecrets(await readables(cluster));
+  } finally {
+    await cluster.close();
+    await cluster.real.stop();
+  }
+});
+
+/** Every log and Event of this test process so far. */
+export async function readables(cluster: TestCluster): Promise<readonly Readable[]> {
+  const logs = everRun.map(async (process) => ({ name: `log of ${process.name}`, text: await process.logs() }));
+  const events = (await cluster.events()).map((event) => ({ name: `Event ${event.metadata.name}`, text: JSON.stringify(event) }));
+  return [...(await Promise.all(logs)), ...events];
+}
