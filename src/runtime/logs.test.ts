@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { virtualWorld } from "../sandbox/virtual-clock.ts";
+import { descriptorDestination, InvalidVmodule, type LogsOptions, openLogs } from "./logs.ts";
+
+const jwt = "eyJhbGciOiJSUzI1NiIsPLANTED.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJl";
+
+function logsTo(lines: string[], options: Partial<LogsOptions> = {}) {
+  return openLogs(virtualWorld(1).clock, {
+    format: "json",
+    verbosity: 0,
+    destination: { write: (line) => lines.push(line), flush() {} },
+    ...options,
+  });
+}
+
+test("a JSON line carries time, level, message and the fields of the log and of the line", () => {
+  const lines: string[] = [];
+  logsTo(lines).log.with({ controller: "nodes" }).warn("slow", { key: "a", ms: 12 });
+  assert.deepEqual(JSON.parse(lines[0]!), {
+    level: "warn",
+    time: "2026-01-01T00:00:00.000Z",
+    controller: "nodes",
+    key: "a",
+    ms: 12,
+    message: "slow",
+  });
+});
+
+test("verbosity follows klog and can be changed while logs are in use", () => {
+  const lines: string[] = [];
+  const logs = logsTo(lines, { verbosity: 2 });
+  const log = logs.log.with({ logger: "kube" });
+  log.v(2)?.info("shown");
+  assert.equal(log.v(4), undefined);
+  logs.setVerbosity(4);
+  log.v(4)?.info("now shown");
+  assert.equal(logs.verbosity(), 4);
+  logs.setVerbosity(0);
+  assert.equal(log.v(2), undefined);
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).v),
+    [2, 4],
+  );
+});
+
+test("vmodule raises the level of logs by name", () => {
+  const lines: string[] = [];
+  const { log } = logsTo(lines, { vmodule: "kube*=5,aws=2" });
+  assert.ok(log.with({ logger: "kube.reflector" }).v(5));
+  assert.ok(log.with({ logger: "aws" }).v(2));
+  assert.equal(log.with({ logger: "aws" }).v(3), undefined);
+  assert.equal(log.with({ logger: "routes" }).v(1), undefined);
+  assert.throws(() => logsTo(lines, { vmodule: "kube" }), InvalidVmodule);
+});
+
+test("no secret reaches a line, in whatever part of it and in either format", () => {
+  for (const format of ["json", "text"] as const) {
+    const lines: string[] = [];
+    const { log } = logsTo(lines, { format, verbosity: 4 });
+    log.error(`got Bearer ${jwt}`, {
+      error: new Error("outer", { cause: new Error(`401 for ${jwt}`) }),
+      headers: { authorization: "PLANTED-plain" },
+      url: "https://user:PLANTED@host/",
+    });
+    log.with({ token: "PLANTED" }).info("x", { list: [jwt, { password: "PLANTED" }] });
+    assert.equal(lines.length, 2);
+    assert.ok(!lines.join("").includes("PLANTED"), lines.join(""));
+    assert.match(lines[0]!, /401 for \[redacted\]/);
+  }
+});
+
+test("text for eyes shows time, level, message, key=value and the causes of an error on one line", () => {
+  const lines: string[] = [];
+  const { log } = logsTo(lines, { format: "text" });
+  log.error("reconcile failed", {
+    key: "default/web",
+    error: Object.assign(new Error("cannot create the group", { cause: new Error("RequestLimitExceeded") }), { requestId: "r-1" }),
+    retryInMs: 5,
+    why: "two words",
+  });
+  log.v(0)?.info("hello\nworld");
+  assert.equal(
+    lines[0],
+    '00:00:00.000 ERROR reconcile failed  key=default/web  error="cannot create the group ← RequestLimitExceeded"  error.requestId=r-1  retryInMs=5  why="two words"\n',
+  );
+  assert.equal(lines[1], "00:00:00.000 V0    hello⏎ world\n");
+});
+
+test("colour is used only when asked for", () => {
+  const lines: string[] = [];
+  logsTo(lines, { format: "text", colour: true }).log.error("x");
+  logsTo(lines, { format: "text" }).log.error("x");
+  assert.ok(lines[0]!.includes("\x1b[31m"));
+  assert.ok(!lines[1]!.includes("\x1b["));
+});
+
+test("stacks appear from verbosity 4 on", () => {
+  const lines: string[] = [];
+  const logs = logsTo(lines);
+  logs.log.error("x", { error: new Error("boom") });
+  logs.setVerbosity(4);
+  logs.log.error("x", { error: new Error("boom") });
+  assert.equal(JSON.parse(lines[0]!).error.stack, undefined);
+  assert.match(JSON.parse(lines[1]!).error.stack, /logs\.test\.ts/);
+});
+
+test("a flush leaves nothing behind in the process", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "fairlead-logs-"));
+  const path = join(folder, "log");
+  const file = await open(path, "a");
+  try {
+    const destination = descriptorDestination(file.fd);
+    const logs = logsTo([], { destination });
+    for (let i = 0; i < 1_000; i++) logs.log.info("line", { i });
+    logs.flush();
+    const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+    assert.equal(lines.length, 1_000);
+    assert.equal(JSON.parse(lines.at(-1)!).i, 999);
+  } finally {
+    await file.close();
+    await rm(folder, { recursive: true });
+  }
+});
