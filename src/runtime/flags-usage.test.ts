@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { flag, undecided } from "./flags.ts";
+import { type FlagSection, flag, undecided } from "./flags.ts";
 import { bool, int32, string, strings } from "./flags-kinds.ts";
 import { flagReference, flagUsage } from "./flags-usage.ts";
 
-const sections = [
+const sections: readonly FlagSection[] = [
   {
     title: "Generic",
     flags: {

@@ -64,12 +64,17 @@ export class FlagError extends Error {
 }
 
 /** A flag with a default. */
-export function flag<T>(kind: Kind<NonNullable<T>>, initial: T, help: string, more: Partial<Flag<T>> = {}): Flag<T> {
+export function flag<T>(
+  kind: Kind<T & {}>,
+  initial: NoInfer<T>,
+  help: string,
+  more: Pick<Flag<T>, "shorthand" | "deprecated"> = {},
+): Flag<T> {
   return { kind, default: initial, help, ...more };
 }
 
 /** A flag that is undefined until given, because the program then decides; `decided` says what it does. */
-export function undecided<T>(kind: Kind<NonNullable<T>>, decided: string, help: string): Flag<T | undefined> {
+export function undecided<T extends {}>(kind: Kind<T>, decided: string, help: string): Flag<T | undefined> {
   return { kind, default: undefined, decided, help } as Flag<T | undefined>;
 }
 
