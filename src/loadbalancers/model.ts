@@ -1,0 +1,140 @@
+/**
+ * What a load balancer must look like, whichever front door asked for it. Plain data: no ids that AWS gives, only names
+ * that we choose, so that a model can be built, printed and compared before anything exists.
+ */
+
+export type Tags = Readonly<Record<string, string>>;
+
+/** One thing let in by a security group. */
+export interface Rule {
+  readonly protocol: "tcp" | "udp" | "icmp" | "icmpv6" | "all";
+  /** For ICMP the type and the code. Absent with `all`. */
+  readonly fromPort?: number;
+  readonly toPort?: number;
+  readonly cidr: string;
+  readonly description?: string;
+}
+
+/** A security group that we make, keep to exactly these rules, and delete. */
+export interface ManagedGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly tags: Tags;
+  readonly rules: readonly Rule[];
+}
+
+/** A security group on a load balancer: ours, or one that is lent to us and never edited. */
+export type GroupOnLoadBalancer =
+  | { readonly kind: "managed"; readonly group: ManagedGroup }
+  | { readonly kind: "given"; readonly id: string };
+
+export interface ClassicListener {
+  readonly port: number;
+  readonly protocol: "tcp" | "ssl" | "http" | "https";
+  readonly instancePort: number;
+  readonly instanceProtocol: "tcp" | "ssl" | "http" | "https";
+  readonly certificate?: string;
+}
+
+export interface ClassicHealthCheck {
+  /** `HTTP:31000/healthz` */
+  readonly target: string;
+  readonly healthyThreshold: number;
+  readonly unhealthyThreshold: number;
+  readonly interval: number;
+  readonly timeout: number;
+}
+
+/** The attributes we manage. An absent value is whatever AWS has. */
+export interface ClassicAttributes {
+  readonly accessLog: { readonly enabled: boolean; readonly emitInterval?: number; readonly bucket?: string; readonly prefix?: string };
+  readonly connectionDraining: { readonly enabled: boolean; readonly timeout?: number };
+  readonly idleTimeout: number;
+  readonly crossZone: boolean;
+}
+
+export interface ClassicLoadBalancer {
+  readonly kind: "classic";
+  readonly name: string;
+  readonly internal: boolean;
+  readonly subnets: readonly string[];
+  readonly securityGroups: readonly GroupOnLoadBalancer[];
+  readonly listeners: readonly ClassicListener[];
+  readonly proxyProtocol: boolean;
+  readonly sslPolicy?: string;
+  readonly healthCheck: ClassicHealthCheck;
+  readonly attributes: ClassicAttributes;
+  readonly instances: readonly string[];
+  readonly tags: Tags;
+}
+
+export interface TargetHealthCheck {
+  readonly protocol: "TCP" | "HTTP" | "HTTPS";
+  /** `traffic-port` or a number as text. */
+  readonly port: string;
+  readonly path?: string;
+  readonly interval: number;
+  readonly healthyThreshold: number;
+  readonly unhealthyThreshold: number;
+  /** Sent when the group is made; AWS's default when absent. */
+  readonly timeout?: number;
+}
+
+export interface TargetGroup {
+  readonly name: string;
+  readonly protocol: "TCP" | "UDP" | "TLS" | "TCP_UDP";
+  readonly port: number;
+  readonly healthCheck: TargetHealthCheck;
+  /** Only these keys are managed. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Instance ids. */
+  readonly targets: readonly string[];
+}
+
+export interface NetworkListener {
+  readonly port: number;
+  readonly protocol: "TCP" | "UDP" | "TLS" | "TCP_UDP";
+  readonly certificate?: string;
+  /** Absent: AWS's default. */
+  readonly sslPolicy?: string;
+  /** Name of the target group traffic goes to. */
+  readonly forwardTo: string;
+}
+
+export interface SubnetMapping {
+  readonly subnet: string;
+  readonly allocation?: string;
+  readonly privateIpv4Address?: string;
+}
+
+/** The security groups of a network load balancer. AWS cannot add the first one later, so some choices say "as it is". */
+export type NetworkGroups = { readonly kind: "as-it-is" } | { readonly kind: "wanted"; readonly groups: readonly GroupOnLoadBalancer[] };
+
+export interface NetworkLoadBalancer {
+  readonly kind: "network";
+  readonly name: string;
+  readonly internal: boolean;
+  readonly addressType: "ipv4" | "dualstack";
+  readonly subnets: readonly SubnetMapping[];
+  readonly securityGroups: NetworkGroups;
+  readonly listeners: readonly NetworkListener[];
+  readonly targetGroups: readonly TargetGroup[];
+  /** Only these keys are managed. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly tags: Tags;
+}
+
+export type LoadBalancer = ClassicLoadBalancer | NetworkLoadBalancer;
+
+/** What the nodes must let in for one load balancer. Desired by each, written by one: the writer of each node group. */
+export type NodeAccess =
+  /** Everything that comes from the load balancer's own group. */
+  | { readonly kind: "from-group"; readonly loadBalancer: string }
+  /** Clients are seen with their own addresses; health checks come from the load balancer's subnets. */
+  | {
+      readonly kind: "from-clients";
+      readonly loadBalancer: string;
+      readonly ports: readonly { readonly protocol: "tcp" | "udp"; readonly port: number }[];
+      readonly cidrs: readonly string[];
+      readonly healthPorts: readonly number[];
+    };

@@ -1,0 +1,139 @@
+/** The network load balancer a Service asks for. Pure: the same inputs always give the same model. */
+import type { NetworkGroups, NetworkListener, NetworkLoadBalancer, NodeAccess, SubnetMapping, TargetGroup } from "../model.ts";
+import { networkSecurityGroupName, targetGroupName } from "../names.ts";
+import type { Problem, ServiceOptions } from "../service/annotations.ts";
+import { usesCertificate } from "../service/ports.ts";
+import type { ServicePort } from "../service/view.ts";
+import { clientRules, type Desired, type Wish } from "../service/wish.ts";
+import { targetHealthCheck } from "./health-check.ts";
+
+export function desireNetwork(wish: Wish): Desired<NetworkLoadBalancer> {
+  const problems: Problem[] = [];
+  const { check, problems: checkProblems } = targetHealthCheck(wish);
+  problems.push(...checkProblems, ...attributeProblems(wish), ...mappingProblems(wish));
+
+  const fronts = frontsOf(wish.ports);
+  if (fronts === undefined) {
+    problems.push({
+      message:
+        "mixed protocol is not supported for LoadBalancer: TCP and UDP on one port need the same node port, so that one listener can serve both",
+    });
+  }
+  const served = (fronts ?? []).map((front) => serve(front, wish, check));
+  return {
+    problems,
+    model: {
+      kind: "network",
+      name: wish.name,
+      internal: wish.options.internal,
+      addressType: "ipv4",
+      subnets: mappings(wish),
+      securityGroups: groupsFor(wish),
+      listeners: served.map(({ listener }) => listener),
+      targetGroups: served.map(({ group }) => group),
+      attributes: attributesFor(wish.options),
+      tags: wish.tags,
+    },
+  };
+}
+
+/** What the nodes must let in: client addresses are preserved, so clients themselves, and the health checks. */
+export function nodeAccess(model: NetworkLoadBalancer, wish: Wish): NodeAccess {
+  const { targetGroups } = model;
+  const transports = { TCP: ["tcp"], TLS: ["tcp"], UDP: ["udp"], TCP_UDP: ["tcp", "udp"] } as const;
+  return {
+    kind: "from-clients",
+    loadBalancer: model.name,
+    ports: targetGroups.flatMap(({ port, protocol }) => transports[protocol].map((transport) => ({ protocol: transport, port }))),
+    cidrs: wish.sourceRanges,
+    healthPorts: [
+      ...new Set(targetGroups.map(({ healthCheck, port }) => (healthCheck.port === "traffic-port" ? port : Number(healthCheck.port)))),
+    ],
+  };
+}
+
+interface Front {
+  readonly port: ServicePort;
+  readonly protocol: "TCP" | "UDP" | "TCP_UDP";
+}
+
+/** One listener a port number. TCP and UDP share one when they also share the node port; otherwise AWS cannot serve both. */
+function frontsOf(ports: readonly ServicePort[]): Front[] | undefined {
+  const fronts: Front[] = [];
+  for (const same of Map.groupBy(ports, ({ port }) => port).values()) {
+    const [port] = same;
+    if (port === undefined) continue;
+    if (same.some(({ nodePort }) => nodePort !== port.nodePort)) return undefined;
+    fronts.push({ port, protocol: same.length > 1 ? "TCP_UDP" : port.protocol === "UDP" ? "UDP" : "TCP" });
+  }
+  return fronts;
+}
+
+function serve(
+  { port, protocol }: Front,
+  wish: Wish,
+  healthCheck: TargetGroup["healthCheck"],
+): { listener: NetworkListener; group: TargetGroup } {
+  const { options, settings, service } = wish;
+  const secure = protocol === "TCP" && usesCertificate(options, port, "network");
+  const backend = secure && options.backendProtocol === "ssl" ? "TLS" : protocol;
+  const name = targetGroupName(settings.clusterId, service, {
+    servicePort: port.port,
+    nodePort: port.nodePort,
+    protocol: backend,
+    healthCheckProtocol: healthCheck.protocol,
+    healthCheckInterval: healthCheck.interval,
+  });
+  const tls = { protocol: "TLS", certificate: options.certificate, sslPolicy: options.sslPolicy } as const;
+  return {
+    listener: { port: port.port, forwardTo: name, ...(secure ? tls : { protocol }) },
+    group: {
+      name,
+      protocol: backend,
+      port: port.nodePort,
+      healthCheck,
+      attributes: options.targetGroupAttributes ?? {},
+      targets: wish.instances.toSorted(),
+    },
+  };
+}
+
+function groupsFor({ options, settings, service, sourceRanges, groupTags }: Wish): NetworkGroups {
+  if (!settings.managedNetworkGroups) return { kind: "as-it-is" };
+  if (options.securityGroups.length > 0) return { kind: "wanted", groups: options.securityGroups.map((id) => ({ kind: "given", id })) };
+  const group = {
+    name: networkSecurityGroupName(settings.clusterName, service),
+    description: "[k8s] Managed SecurityGroup for LoadBalancer",
+    tags: groupTags,
+    rules: clientRules(service.ports, sourceRanges),
+  };
+  return { kind: "wanted", groups: [{ kind: "managed", group }] };
+}
+
+function attributesFor({ crossZone, accessLog }: ServiceOptions): Record<string, string> {
+  const base = { "load_balancing.cross_zone.enabled": String(crossZone), "access_logs.s3.enabled": String(accessLog.enabled) };
+  if (!accessLog.enabled) return base;
+  return { ...base, "access_logs.s3.bucket": accessLog.bucket ?? "", "access_logs.s3.prefix": accessLog.prefix ?? "" };
+}
+
+function attributeProblems({ options, service }: Wish): Problem[] {
+  const keepsClientIp = options.targetGroupAttributes?.["preserve_client_ip.enabled"] !== "false";
+  if (keepsClientIp || !service.ports.some(({ protocol }) => protocol === "UDP")) return [];
+  return [{ message: "error validating target group attributes: client IP preservation can't be disabled for UDP ports" }];
+}
+
+function mappings({ subnets, options }: Wish): SubnetMapping[] {
+  return subnets.map((subnet, i) => ({
+    subnet,
+    allocation: options.eipAllocations?.[i],
+    privateIpv4Address: options.privateIpv4Addresses?.[i],
+  }));
+}
+
+function mappingProblems({ subnets, options }: Wish): Problem[] {
+  const check = (what: string, given: readonly string[] | undefined) =>
+    given === undefined || given.length === subnets.length
+      ? []
+      : [{ message: `error creating load balancer: Must have same number of ${what} (${given.length}) and SubnetIDs (${subnets.length})` }];
+  return [...check("EIP AllocationIDs", options.eipAllocations), ...check("Private IPv4Addresses", options.privateIpv4Addresses)];
+}

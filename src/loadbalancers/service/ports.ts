@@ -1,0 +1,40 @@
+/** Which ports of a Service get a listener, and what is wrong with those that cannot. */
+import type { Kind, Problem, ServiceOptions } from "./annotations.ts";
+import type { ServicePort, ServiceView } from "./view.ts";
+
+export interface UsablePorts {
+  readonly ports: readonly ServicePort[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+const supported: Readonly<Record<Kind, readonly string[]>> = { classic: ["TCP"], network: ["TCP", "UDP"] };
+
+/** The ports that have a node port, after the checks that concern the Service as a whole. */
+export function usablePorts(service: ServiceView, kind: Kind): UsablePorts {
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  if (service.sessionAffinity !== "None") problems.push({ message: `unsupported load balancer affinity: ${service.sessionAffinity}` });
+  if (service.ports.length === 0) problems.push({ message: "requested load balancer with no ports" });
+  const protocols = new Set(service.ports.map(({ protocol }) => protocol));
+  if (kind === "classic" && protocols.size > 1) problems.push({ message: "mixed protocol is not supported for LoadBalancer" });
+  for (const protocol of protocols) {
+    if (!supported[kind].includes(protocol)) problems.push({ message: `Protocol ${protocol} not supported by LoadBalancer` });
+  }
+  if (service.loadBalancerIP !== "") problems.push({ message: "LoadBalancerIP cannot be specified for AWS ELB" });
+  const ports = service.ports.filter(({ nodePort }) => nodePort !== 0);
+  for (const { port } of service.ports.filter(({ nodePort }) => nodePort === 0)) {
+    warnings.push({ message: `port ${port} has no node port and gets no listener: set allocateLoadBalancerNodePorts to true` });
+  }
+  if (service.ports.length > 0 && ports.length === 0)
+    problems.push({ message: "no port of the Service has a node port: nothing could be reached" });
+  return { ports, problems, warnings };
+}
+
+/** Whether the certificate covers this port. Classic load balancers compare names in lower case. */
+export function usesCertificate(options: ServiceOptions, port: ServicePort, kind: Kind): boolean {
+  if (options.certificate === undefined) return false;
+  if (options.sslPorts === "all") return true;
+  const name = kind === "classic" ? port.name.toLowerCase() : port.name;
+  return options.sslPorts.has(String(port.port)) || (name !== "" && options.sslPorts.has(name));
+}
