@@ -1,0 +1,56 @@
+import type { Log } from "../../runtime/log.ts";
+import type { Principals } from "./access/principals.ts";
+import type { Settings } from "./controls/settings.ts";
+import type { Ec2 } from "./ec2/state.ts";
+import type { Ids } from "./ids.ts";
+import type { Store } from "./store.ts";
+import type { Time } from "./time.ts";
+
+/** What every service of one account in one region stands on. */
+export interface Account {
+  readonly id: string;
+  readonly region: string;
+  readonly partition: string;
+  /** `amazonaws.com`, or what the partition has instead. */
+  readonly dnsSuffix: string;
+  readonly time: Time;
+  readonly ids: Ids;
+  readonly store: Store;
+  readonly principals: Principals;
+  readonly log: Log;
+  /** As they are at this moment. */
+  readonly settings: () => Settings;
+  /** The network and its machines, which load balancers and the metadata service stand on. */
+  readonly ec2: Ec2;
+  /** Answers health checks in the place of what runs on the machines. */
+  readonly probe: Probe;
+}
+
+/** One health check on its way to a machine. */
+export interface ProbeTarget {
+  readonly instanceId: string | undefined;
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: "TCP" | "SSL" | "HTTP" | "HTTPS";
+  readonly path: string | undefined;
+}
+
+/** What came back: a connection (with a status, if it was HTTP), a refused one, or nothing. */
+export type ProbeResult =
+  | { readonly kind: "answered"; readonly status: number }
+  | { readonly kind: "refused" }
+  | { readonly kind: "silent" };
+
+export type Probe = (target: ProbeTarget) => ProbeResult;
+
+/** `arn:aws:ec2:us-east-1:123456789012:…` */
+export function arn(account: Pick<Account, "partition" | "region" | "id">, service: string, resource: string): string {
+  return `arn:${account.partition}:${service}:${account.region}:${account.id}:${resource}`;
+}
+
+/** The partition of a region, by its name. */
+export function partitionOf(region: string): { readonly partition: string; readonly dnsSuffix: string } {
+  if (region.startsWith("cn-")) return { partition: "aws-cn", dnsSuffix: "amazonaws.com.cn" };
+  if (region.startsWith("us-gov-")) return { partition: "aws-us-gov", dnsSuffix: "amazonaws.com" };
+  return { partition: "aws", dnsSuffix: "amazonaws.com" };
+}

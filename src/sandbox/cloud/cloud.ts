@@ -1,0 +1,69 @@
+/**
+ * A simulated AWS account in one region: a function from an HTTP request to an HTTP answer. The same value serves over a
+ * socket (`serve`), inside an SDK client (`sdkHandler`), and as a `Transport`.
+ */
+import type { Transport } from "../../runtime/http.ts";
+import { type Log, silentLog } from "../../runtime/log.ts";
+import type { World } from "../../runtime/world.ts";
+import { Principals } from "./access/principals.ts";
+import { type Account, type Probe, partitionOf } from "./account.ts";
+import { type Controls, createControls } from "./controls/controls.ts";
+import type { Settings } from "./controls/settings.ts";
+import { createEc2 } from "./ec2/state.ts";
+import { Gateway } from "./gateway.ts";
+import { idsFrom } from "./ids.ts";
+import { respond } from "./protocol/http.ts";
+import { Shapes } from "./protocol/shapes.ts";
+import { seededRandom } from "./random.ts";
+import { servicesOf } from "./services.ts";
+import { Store } from "./store.ts";
+import { Time } from "./time.ts";
+
+export interface CloudOptions {
+  readonly world: World;
+  /** Ids, faults and delays follow from it. */
+  readonly seed?: number;
+  readonly account?: string;
+  readonly region?: string;
+  readonly settings?: Partial<Settings>;
+  readonly log?: Log;
+  /** Answers health checks; without it everything that runs is healthy. */
+  readonly probe?: Probe;
+  /** Compiled schemas, to share between many clouds of one process. */
+  readonly shapes?: Shapes;
+}
+
+export interface Cloud {
+  /** Serves one AWS request. Rejects with `ConnectionCut` where a socket would have been reset. */
+  readonly handle: Transport;
+  readonly account: Account;
+  readonly controls: Controls;
+}
+
+/** A new account with its default VPC missing: build a network with `standardNetwork`, or through the API. */
+export function createCloud(options: CloudOptions): Cloud {
+  const { world, seed = 1, region = "us-east-1" } = options;
+  const time = new Time(world.clock);
+  const store = new Store(time);
+  const ids = idsFrom(seededRandom(seed));
+  const { partition, dnsSuffix } = partitionOf(region);
+  const id = options.account ?? "123456789012";
+  const principals = new Principals(id, partition, ids, time);
+  const controls = createControls({ world, seed, time, store, principals, settings: options.settings ?? {} });
+  const base = {
+    id,
+    region,
+    partition,
+    dnsSuffix,
+    time,
+    ids,
+    store,
+    principals,
+    log: options.log ?? silentLog,
+    settings: controls.settings,
+    probe: options.probe ?? (() => ({ kind: "answered", status: 200 }) as const),
+  };
+  const account: Account = { ...base, ec2: createEc2(base) };
+  const gateway = new Gateway({ world, account, controls, services: servicesOf(account), shapes: options.shapes ?? new Shapes() });
+  return { account, controls, handle: async (request) => respond(await gateway.serve(request)) };
+}

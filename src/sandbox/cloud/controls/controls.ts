@@ -1,0 +1,80 @@
+/** The levers of the cloud, for tests and for a person at the keyboard. */
+import type { World } from "../../../runtime/world.ts";
+import type { Principals } from "../access/principals.ts";
+import { seededRandom } from "../random.ts";
+import type { Snapshot, Store } from "../store.ts";
+import type { Time } from "../time.ts";
+import { Buckets } from "./buckets.ts";
+import { Faults } from "./faults.ts";
+import { Journal } from "./journal.ts";
+import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
+
+/** Any setting, or part of a nested one. */
+export type SettingsChange = Partial<Omit<Settings, "quotas" | "latency" | "staleness">> & {
+  readonly quotas?: Partial<Settings["quotas"]>;
+  readonly latency?: Partial<Settings["latency"]>;
+  readonly staleness?: Partial<Settings["staleness"]>;
+};
+
+export interface Controls {
+  readonly settings: () => Settings;
+  change(change: SettingsChange): void;
+  readonly faults: Faults;
+  readonly buckets: Buckets;
+  readonly journal: Journal;
+  readonly principals: Principals;
+  /** Denies these actions (patterns) to everybody, beside what the policy says. Returns the function that lifts the ban. */
+  deny(...actions: string[]): () => void;
+  /** The whole state of the account, as it is now. */
+  snapshot(): Snapshot;
+  /** Chance for delays, stale reads and fault rules; apart from the one ids come from, so that faults do not change names. */
+  chance(): number;
+}
+
+interface ControlsOptions {
+  readonly world: World;
+  readonly seed: number;
+  readonly time: Time;
+  readonly store: Store;
+  readonly principals: Principals;
+  readonly settings: SettingsChange;
+}
+
+/** The controls of one cloud. */
+export function createControls(options: ControlsOptions): Controls {
+  const { world, time, store, principals } = options;
+  const random = seededRandom(options.seed ^ 0x5bd1e995);
+  let settings = DEFAULT_SETTINGS;
+  const change = (wanted: SettingsChange): void => {
+    settings = {
+      ...settings,
+      ...wanted,
+      quotas: { ...settings.quotas, ...wanted.quotas },
+      latency: { ...settings.latency, ...wanted.latency },
+      staleness: { ...settings.staleness, ...wanted.staleness },
+    };
+    time.speed = settings.speed;
+    store.remember = Math.max(store.remember, settings.staleness.maxAgeMs);
+  };
+  change(options.settings);
+  return {
+    settings: () => settings,
+    change,
+    faults: new Faults(random, (ageMs) => {
+      store.remember = Math.max(store.remember, ageMs);
+    }),
+    buckets: new Buckets(world.clock),
+    journal: new Journal(),
+    principals,
+    deny(...actions) {
+      const statement = { effect: "deny", actions } as const;
+      change({ policy: [...settings.policy, statement] });
+      return () => change({ policy: settings.policy.filter((other) => other !== statement) });
+    },
+    snapshot() {
+      time.settle();
+      return store.snapshot();
+    },
+    chance: () => random.number(),
+  };
+}

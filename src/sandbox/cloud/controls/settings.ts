@@ -1,0 +1,82 @@
+import type { Statement } from "../access/policy.ts";
+
+/** How the cloud behaves, beyond what AWS always does. Plain data: given at creation, changed in code or over HTTP. */
+export interface Settings {
+  /** How many times faster than on AWS states change; `Infinity` lets each change be there at the next request. */
+  readonly speed: number;
+  /** Every answer takes this long, evenly spread between the two. */
+  readonly latency: { readonly minMs: number; readonly maxMs: number };
+  /** An upper limit to every page, below AWS's own. */
+  readonly pageSize: number | undefined;
+  /** Token buckets by action pattern (`ec2:Describe*`): all actions that match one pattern share its bucket. */
+  readonly buckets: Readonly<Record<string, Bucket>>;
+  readonly quotas: Quotas;
+  /** Eventual consistency: with this probability a read answers with a state up to this old. */
+  readonly staleness: { readonly maxAgeMs: number; readonly probability: number };
+  readonly policy: readonly Statement[];
+  /** Roles that may be assumed; undefined means any role of the account. */
+  readonly trust: readonly Trust[] | undefined;
+  /** How far a request's date may be from the cloud's clock; undefined leaves dates alone. */
+  readonly maxSkewMs: number | undefined;
+}
+
+export interface Bucket {
+  readonly capacity: number;
+  readonly refillPerSecond: number;
+}
+
+/** A role, and who may take it on. */
+export interface Trust {
+  readonly roleArn: string;
+  /** Patterns of principal ARNs for AssumeRole. */
+  readonly principals?: readonly string[];
+  /** Issuer, audience and subject patterns for AssumeRoleWithWebIdentity. */
+  readonly webIdentity?: { readonly issuer: string; readonly audience: string; readonly subject: string };
+  readonly maxSessionSeconds?: number;
+}
+
+/** The account's quotas that the services we model can run into, at AWS's defaults. */
+export interface Quotas {
+  readonly routesPerTable: number;
+  readonly rulesPerSecurityGroup: number;
+  readonly securityGroupsPerInterface: number;
+  readonly securityGroupsPerRegion: number;
+  readonly vpcsPerRegion: number;
+  readonly subnetsPerVpc: number;
+  readonly addresses: number;
+  readonly instances: number;
+  readonly classicLoadBalancers: number;
+  readonly networkLoadBalancers: number;
+  readonly applicationLoadBalancers: number;
+  readonly targetGroups: number;
+  readonly targetsPerTargetGroup: number;
+  readonly listenersPerLoadBalancer: number;
+}
+
+/** AWS as it is on a good day. */
+export const DEFAULT_SETTINGS: Settings = {
+  speed: 1,
+  latency: { minMs: 0, maxMs: 0 },
+  pageSize: undefined,
+  buckets: {},
+  quotas: {
+    routesPerTable: 50,
+    rulesPerSecurityGroup: 60,
+    securityGroupsPerInterface: 5,
+    securityGroupsPerRegion: 2500,
+    vpcsPerRegion: 5,
+    subnetsPerVpc: 200,
+    addresses: 5,
+    instances: 100_000,
+    classicLoadBalancers: 20,
+    networkLoadBalancers: 50,
+    applicationLoadBalancers: 50,
+    targetGroups: 3000,
+    targetsPerTargetGroup: 1000,
+    listenersPerLoadBalancer: 50,
+  },
+  staleness: { maxAgeMs: 0, probability: 0 },
+  policy: [{ effect: "allow", actions: ["*"] }],
+  trust: undefined,
+  maxSkewMs: undefined,
+};

@@ -1,0 +1,122 @@
+/** Who holds which address: free ones are given out in ascending order, as a person reading the sandbox would expect. */
+import type { Random } from "../../../runtime/world.ts";
+import { ServiceError } from "../errors.ts";
+import { blockSize, contains, formatAddress, parseAddress, parseBlock } from "./cidr.ts";
+
+/** The first four addresses and the last one of a subnet are AWS's own. */
+const RESERVED_FIRST = 4n;
+const RESERVED = 5n;
+/** Addresses set aside for benchmarks (RFC 2544): public in shape, nobody's in fact. */
+const PUBLIC_BASE = parseAddress("198.18.0.0")!.value;
+const PUBLIC_SIZE = 1n << 17n;
+
+export class AddressPools {
+  readonly #random: Random;
+  readonly #used = new Map<string, Set<string>>();
+  readonly #cursor = new Map<string, bigint>();
+  readonly #public = new Set<string>();
+  #publicCursor = 1n;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** How many IPv4 addresses of a subnet are left. */
+  free(subnetId: string, cidr: string): number {
+    return Number(blockSize(parseBlock(cidr)!) - RESERVED) - (this.#used.get(subnetId)?.size ?? 0);
+  }
+
+  /** The next free IPv4 address of a subnet, or the wished one. */
+  take(subnetId: string, cidr: string, wished?: string): string {
+    const block = parseBlock(cidr)!;
+    const used = this.#setOf(subnetId);
+    if (wished !== undefined) {
+      const address = parseAddress(wished);
+      if (address?.family !== 4 || !contains(block, { ...block, base: address.value, prefix: 32 })) {
+        throw new ServiceError("InvalidParameterValue", `Address ${wished} does not fall within the subnet's address range`);
+      }
+      const offset = address.value - block.base;
+      if (offset < RESERVED_FIRST || offset === blockSize(block) - 1n) {
+        throw new ServiceError("InvalidParameterValue", `Address ${wished} is in subnet's reserved address range`);
+      }
+      if (used.has(wished)) throw new ServiceError("InvalidIPAddress.InUse", `Address ${wished} is in use.`);
+      used.add(wished);
+      return wished;
+    }
+    if (this.free(subnetId, cidr) <= 0) {
+      throw new ServiceError(
+        "InsufficientFreeAddressesInSubnet",
+        `The specified subnet does not have enough free addresses to satisfy the request.`,
+      );
+    }
+    const last = blockSize(block) - 1n;
+    let offset = this.#cursor.get(subnetId) ?? RESERVED_FIRST;
+    for (;;) {
+      if (offset < RESERVED_FIRST || offset >= last) offset = RESERVED_FIRST;
+      const address = formatAddress(4, block.base + offset);
+      offset += 1n;
+      if (used.has(address)) continue;
+      used.add(address);
+      this.#cursor.set(subnetId, offset);
+      return address;
+    }
+  }
+
+  /** A random free IPv6 address of a subnet, or the wished one. */
+  takeIpv6(subnetId: string, cidr: string, wished?: string): string {
+    const block = parseBlock(cidr)!;
+    const used = this.#setOf(`${subnetId}/6`);
+    for (;;) {
+      const value = wished === undefined ? block.base | hostPart(this.#random) : (parseAddress(wished)?.value ?? 0n);
+      const address = formatAddress(6, value);
+      if (wished !== undefined && (parseAddress(wished)?.family !== 6 || !contains(block, { ...block, base: value, prefix: 128 }))) {
+        throw new ServiceError("InvalidParameterValue", `Address ${wished} does not fall within the subnet's address range`);
+      }
+      if (used.has(address)) {
+        if (wished !== undefined) throw new ServiceError("InvalidIPAddress.InUse", `Address ${wished} is in use.`);
+        continue;
+      }
+      used.add(address);
+      return address;
+    }
+  }
+
+  /** Gives addresses of a subnet back, of either family. */
+  release(subnetId: string, addresses: readonly string[]): void {
+    for (const address of addresses) this.#setOf(address.includes(":") ? `${subnetId}/6` : subnetId).delete(address);
+  }
+
+  /** The next free public IPv4 address. */
+  takePublic(): string {
+    for (;;) {
+      const address = formatAddress(4, PUBLIC_BASE + (this.#publicCursor++ % PUBLIC_SIZE));
+      if (this.#public.has(address) || address.endsWith(".0") || address.endsWith(".255")) continue;
+      this.#public.add(address);
+      return address;
+    }
+  }
+
+  releasePublic(address: string): void {
+    this.#public.delete(address);
+  }
+
+  /** Amazon's own IPv6 space gives each VPC a /56. */
+  takeIpv6Block(): string {
+    const bytes = this.#random.bytes(3);
+    const middle = (BigInt(bytes[0]!) << 8n) | BigInt(bytes[1]!);
+    return `${formatAddress(6, (0x26001f18n << 96n) | (middle << 80n) | (BigInt(bytes[2]!) << 72n))}/56`;
+  }
+
+  #setOf(key: string): Set<string> {
+    let used = this.#used.get(key);
+    if (used === undefined) {
+      used = new Set();
+      this.#used.set(key, used);
+    }
+    return used;
+  }
+}
+
+function hostPart(random: Random): bigint {
+  return random.bytes(8).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+}

@@ -1,0 +1,222 @@
+/** The front door: finds the service and the operation of a request, checks who asks, lets faults strike, runs it. */
+import type { HttpRequest } from "../../runtime/http.ts";
+import { sleep, type World } from "../../runtime/world.ts";
+import { judge } from "./access/policy.ts";
+import type { Principal } from "./access/principals.ts";
+import { amzDate, type SignatureClaim, signatureClaim } from "./access/signature.ts";
+import type { Account } from "./account.ts";
+import type { Controls } from "./controls/controls.ts";
+import type { Effect } from "./controls/faults.ts";
+import { ConnectionCut, ServiceError } from "./errors.ts";
+import { parseForm } from "./protocol/form.ts";
+import { requestText } from "./protocol/http.ts";
+import { type Answer, type Incoming, query } from "./protocol/protocol.ts";
+import type { OperationShape, Shapes } from "./protocol/shapes.ts";
+import type { Operation, Service } from "./service.ts";
+
+interface GatewayOptions {
+  readonly world: World;
+  readonly account: Account;
+  readonly controls: Controls;
+  readonly services: readonly Service[];
+  readonly shapes: Shapes;
+}
+
+/** A request on its way through: what is known of it so far. */
+interface Passage {
+  readonly request: HttpRequest;
+  readonly service: Service;
+  readonly incoming: Incoming;
+  readonly version: string;
+  readonly action: string;
+  readonly requestId: string;
+}
+
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #operations: ReadonlyMap<Service, ReadonlyMap<string, Operation>>;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    this.#operations = new Map(
+      options.services.map((service) => [service, new Map(service.operations.map((operation) => [operation.schema[2], operation]))]),
+    );
+  }
+
+  async serve(request: HttpRequest): Promise<Answer> {
+    const { account, controls } = this.#options;
+    const requestId = account.ids.uuid();
+    const passage = this.#recognise(request, requestId);
+    if (passage === undefined) return this.#nobody(request, requestId);
+    await this.#wait(request.signal);
+    let result = "ok";
+    try {
+      return await this.#pass(passage);
+    } catch (error) {
+      result = error instanceof ServiceError || error instanceof ConnectionCut ? error.code : "InternalError";
+      if (error instanceof ConnectionCut) throw error;
+      return passage.service.protocol.fail(this.#asServiceError(error, passage), requestId);
+    } finally {
+      controls.journal.count(passage.action, result);
+    }
+  }
+
+  async #pass(passage: Passage): Promise<Answer> {
+    const { account, controls, shapes } = this.#options;
+    const { service, incoming, action, requestId } = passage;
+    const operation = this.#operations.get(service)?.get(incoming.action);
+    if (operation === undefined) {
+      account.log.error("the simulated cloud does not model this action: answering InvalidAction", { action });
+      throw service.protocol.refusals.unknownAction(incoming.action, passage.version);
+    }
+    if (!controls.buckets.admit(controls.settings().buckets, action)) throw service.protocol.refusals.throttled();
+    const principal = this.#authenticate(passage);
+    const shape = shapes.operation(operation.schema);
+    const input = service.protocol.read(shape, incoming);
+    const effects = controls.faults.strike(action, input);
+    for (const effect of effects) await this.#befall(effect, passage);
+    this.#authorise(passage, principal, operation, input);
+    const lost = effects.some((effect) => effect.kind === "lose-answer");
+    const answer = this.#run(passage, operation, shape, principal, input, effects, !lost);
+    if (lost) {
+      account.log.info("fault: the answer is lost", { action, requestId });
+      throw new ConnectionCut();
+    }
+    return answer;
+  }
+
+  /** Before the operation: what a fault does instead of it, or first. */
+  async #befall(effect: Effect, passage: Passage): Promise<void> {
+    switch (effect.kind) {
+      case "fail":
+        throw new ServiceError(effect.code, effect.message ?? "A fault was injected.", effect.status ?? 400);
+      case "throttle":
+        throw passage.service.protocol.refusals.throttled();
+      case "cut":
+        throw new ConnectionCut();
+      case "delay":
+        return sleep(this.#options.world.clock, effect.ms, passage.request.signal);
+    }
+  }
+
+  #run(
+    passage: Passage,
+    operation: Operation,
+    shape: OperationShape,
+    principal: Principal,
+    input: Readonly<Record<string, unknown>>,
+    effects: readonly Effect[],
+    answered: boolean,
+  ): Answer {
+    const { account, controls } = this.#options;
+    const { service, action, requestId } = passage;
+    account.time.settle();
+    const call = { action, requestId, principal };
+    let result = "ok";
+    try {
+      const output = operation.mutates
+        ? operation.run(input, call)
+        : account.store.asOf(this.#momentSeen(effects), () => operation.run(input, call));
+      return service.protocol.write(shape, output, requestId);
+    } catch (error) {
+      result = error instanceof ServiceError ? error.code : "InternalError";
+      throw error;
+    } finally {
+      if (operation.mutates) {
+        controls.journal.record({ time: account.time.now(), action, requestId, principal: principal.arn, input, result, answered });
+      }
+    }
+  }
+
+  /** The moment a read sees: now, unless a fault or eventual consistency shows it an older one. */
+  #momentSeen(effects: readonly Effect[]): number | undefined {
+    const { account, controls } = this.#options;
+    const { staleness } = controls.settings();
+    let age = Math.max(0, ...effects.map((effect) => (effect.kind === "stale" ? effect.ageMs : 0)));
+    if (staleness.maxAgeMs > 0 && controls.chance() < staleness.probability) age = Math.max(age, controls.chance() * staleness.maxAgeMs);
+    return age === 0 ? undefined : account.time.now() - age;
+  }
+
+  #authenticate(passage: Passage): Principal {
+    const { account, controls } = this.#options;
+    const { service, request } = passage;
+    const { refusals } = service.protocol;
+    const claim = signatureClaim(request);
+    if (claim === undefined) {
+      if (service.unsigned?.includes(passage.incoming.action)) return ANONYMOUS;
+      throw refusals.unsigned();
+    }
+    if (claim.service !== service.signingName) throw refusals.wrongService(claim.service, service.signingName);
+    if (!this.#inRegion(service, claim)) throw refusals.wrongRegion(claim.region);
+    const limit = controls.settings().maxSkewMs;
+    const sent = amzDate(claim.date ?? "");
+    if (limit !== undefined && (sent === undefined || Math.abs(sent - account.time.now()) > limit)) throw refusals.skewed(claim.date ?? "");
+    const principal = account.principals.resolve(claim.accessKeyId, claim.sessionToken);
+    if (principal === "unknown") throw refusals.unknownKey();
+    if (principal === "expired") throw refusals.expiredToken();
+    return principal;
+  }
+
+  #inRegion(service: Service, claim: SignatureClaim): boolean {
+    if (service.region === "any") return true;
+    return claim.region === (service.region === "own" ? this.#options.account.region : service.region.only);
+  }
+
+  #authorise(passage: Passage, principal: Principal, operation: Operation, input: Readonly<Record<string, unknown>>): void {
+    if (principal === ANONYMOUS) return;
+    const { policy } = this.#options.controls.settings();
+    const { service } = passage;
+    for (const action of [passage.action, ...operation.alsoNeeds(input)]) {
+      const verdict = judge(policy, principal.arn, action);
+      if (verdict !== "allowed") throw service.protocol.refusals.denied(principal.arn, action, verdict === "explicitly denied");
+    }
+    // EC2 answers a dry run where the call would have gone through.
+    if (input.DryRun === true) throw new ServiceError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412);
+  }
+
+  #recognise(request: HttpRequest, requestId: string): Passage | undefined {
+    const body = requestText(request);
+    const target = request.headers["x-amz-target"];
+    if (target !== undefined) {
+      const dot = target.lastIndexOf(".");
+      const service = this.#options.services.find(({ address }) => "target" in address && address.target === target.slice(0, dot));
+      return service && passageOf(request, service, { action: target.slice(dot + 1), form: parseForm(""), body }, "", requestId);
+    }
+    const form = parseForm(request.method === "GET" ? request.url.search : body);
+    const version = form.children.get("Version")?.value ?? "";
+    const service = this.#options.services.find(({ address }) => "version" in address && address.version === version);
+    return service && passageOf(request, service, { action: form.children.get("Action")?.value ?? "", form, body }, version, requestId);
+  }
+
+  #nobody(request: HttpRequest, requestId: string): Answer {
+    const asked = request.headers["x-amz-target"] ?? signatureClaim(request)?.service ?? request.url.pathname;
+    this.#options.account.log.error("the simulated cloud does not model this service", { asked });
+    this.#options.controls.journal.count(`unknown:${asked}`, "InvalidAction");
+    return query("").fail(
+      new ServiceError("InvalidAction", `The simulated cloud does not model the service of this request (${asked}).`),
+      requestId,
+    );
+  }
+
+  async #wait(signal: AbortSignal | undefined): Promise<void> {
+    const { world, controls } = this.#options;
+    const { minMs, maxMs } = controls.settings().latency;
+    if (maxMs > 0) await sleep(world.clock, minMs + (maxMs - minMs) * controls.chance(), signal);
+  }
+
+  /** A fault of the simulation itself must not pass for one of AWS's errors unnoticed. */
+  #asServiceError(error: unknown, passage: Passage): ServiceError {
+    if (error instanceof ServiceError) return error;
+    this.#options.account.log.error("the simulated cloud failed at a request", {
+      action: passage.action,
+      cause: String((error as Error)?.stack ?? error),
+    });
+    return new ServiceError("InternalError", "An internal error has occurred", 500);
+  }
+}
+
+const ANONYMOUS: Principal = { account: "anonymous", arn: "anonymous", userId: "anonymous" };
+
+function passageOf(request: HttpRequest, service: Service, incoming: Incoming, version: string, requestId: string): Passage {
+  return { request, service, incoming, version, requestId, action: `${service.name}:${incoming.action}` };
+}

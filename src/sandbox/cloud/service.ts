@@ -1,0 +1,52 @@
+/** The shape of a simulated service: its place on the wire, and its operations as typed functions. */
+import type { StaticOperationSchema } from "@smithy/types";
+import type { Principal } from "./access/principals.ts";
+import type { Protocol } from "./protocol/protocol.ts";
+
+/** What an operation knows of the call besides its input. */
+export interface Call {
+  /** `service:Action`, as in IAM policies. */
+  readonly action: string;
+  readonly requestId: string;
+  readonly principal: Principal;
+}
+
+export interface Operation {
+  readonly schema: StaticOperationSchema;
+  /** A read may be served stale and is left out of the journal. */
+  readonly mutates: boolean;
+  /** Permissions that AWS checks besides the action itself, `service:Action`. */
+  readonly alsoNeeds: (input: Readonly<Record<string, unknown>>) => readonly string[];
+  /** Runs at one moment, whole: it answers or throws a `ServiceError`, and never waits. */
+  readonly run: (input: Readonly<Record<string, unknown>>, call: Call) => unknown;
+}
+
+export type Operations = readonly Operation[];
+
+export interface Service {
+  /** The prefix of its actions in IAM: `ec2`. */
+  readonly name: string;
+  readonly signingName: string;
+  /** The API version in query requests, or the prefix of `x-amz-target` in JSON ones. */
+  readonly address: { readonly version: string } | { readonly target: string };
+  /** Regions whose signatures it accepts: the cloud's own, any, or the one a global service lives in. */
+  readonly region: "own" | "any" | { readonly only: string };
+  /** Operations AWS lets anybody call without a signature. */
+  readonly unsigned?: readonly string[];
+  readonly protocol: Protocol;
+  readonly operations: Operations;
+}
+
+/** An operation that changes nothing. */
+export function read<Input, Output>(schema: StaticOperationSchema, run: (input: Input, call: Call) => Output): Operation {
+  return { schema, mutates: false, alsoNeeds: () => [], run: run as Operation["run"] };
+}
+
+/** An operation that changes the account; `alsoNeeds` names permissions checked without a call of their own. */
+export function write<Input, Output>(
+  schema: StaticOperationSchema,
+  run: (input: Input, call: Call) => Output,
+  alsoNeeds: (input: Input) => readonly string[] = () => [],
+): Operation {
+  return { schema, mutates: true, alsoNeeds: alsoNeeds as Operation["alsoNeeds"], run: run as Operation["run"] };
+}

@@ -1,0 +1,8 @@
+import type { Account } from "./account.ts";
+import { ec2Service } from "./ec2/service.ts";
+import type { Service } from "./service.ts";
+
+/** Every service the cloud offers. A new one is a folder and a line here. */
+export function servicesOf(account: Account): readonly Service[] {
+  return [ec2Service(account)];
+}

@@ -1,0 +1,133 @@
+/**
+ * The state of the account: tables of immutable records. Because a record is replaced and never changed, a snapshot is a
+ * copy of references, a stale read is a look at the record before, and two snapshots can be compared.
+ */
+import type { Time } from "./time.ts";
+
+export class Store {
+  readonly #time: Time;
+  readonly #tables = new Map<string, Table<object>>();
+  /** Operations see the state as of this moment while a stale read is being served. */
+  #asOf: number | undefined;
+  /** How far back stale reads may go. Nothing is remembered while it is 0. */
+  remember = 0;
+
+  constructor(time: Time) {
+    this.#time = time;
+  }
+
+  /** The table of that name, the same one each time. */
+  table<T extends object>(name: string): Table<T> {
+    let table = this.#tables.get(name);
+    if (table === undefined) {
+      table = new Table<object>(
+        () => this.#asOf,
+        () => ({ now: this.#time.now(), remember: this.remember }),
+      );
+      this.#tables.set(name, table);
+    }
+    return table as unknown as Table<T>;
+  }
+
+  /** Runs a read as if it had come at that moment. */
+  asOf<T>(moment: number | undefined, read: () => T): T {
+    this.#asOf = moment;
+    try {
+      return read();
+    } finally {
+      this.#asOf = undefined;
+    }
+  }
+
+  /** Everything there is, by table and id. */
+  snapshot(): Snapshot {
+    const tables = [...this.#tables].sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(tables.map(([name, table]) => [name, Object.fromEntries(table.entries())]));
+  }
+}
+
+export type Snapshot = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+interface Past<T> {
+  readonly at: number;
+  readonly id: string;
+  readonly before: T | undefined;
+}
+
+/** Records by id, in the order of their creation. */
+export class Table<T extends object> {
+  readonly #records = new Map<string, T>();
+  readonly #asOf: () => number | undefined;
+  readonly #memory: () => { readonly now: number; readonly remember: number };
+  #past: Past<T>[] = [];
+
+  constructor(asOf: () => number | undefined, memory: () => { readonly now: number; readonly remember: number }) {
+    this.#asOf = asOf;
+    this.#memory = memory;
+  }
+
+  get(id: string): T | undefined {
+    const moment = this.#asOf();
+    if (moment !== undefined) {
+      const past = this.#past.find((entry) => entry.at > moment && entry.id === id);
+      if (past !== undefined) return past.before;
+    }
+    return this.#records.get(id);
+  }
+
+  has(id: string): boolean {
+    return this.get(id) !== undefined;
+  }
+
+  /** All records, oldest first. */
+  values(): T[] {
+    return this.entries().map(([, record]) => record);
+  }
+
+  entries(): [string, T][] {
+    const moment = this.#asOf();
+    if (moment === undefined || this.#past.length === 0) return [...this.#records];
+    const view = new Map(this.#records);
+    for (let index = this.#past.length - 1; index >= 0; index--) {
+      const { at, id, before } = this.#past[index]!;
+      if (at <= moment) break;
+      if (before === undefined) view.delete(id);
+      else view.set(id, before);
+    }
+    return [...view];
+  }
+
+  put(id: string, record: T): T {
+    this.#note(id);
+    this.#records.set(id, record);
+    return record;
+  }
+
+  /** Replaces some fields of a record that exists. */
+  update(id: string, change: Partial<T>): T {
+    const record = this.#records.get(id);
+    if (record === undefined) throw new Error(`the simulated cloud has no record ${id} to update`);
+    return this.put(id, { ...record, ...change });
+  }
+
+  delete(id: string): void {
+    this.#note(id);
+    this.#records.delete(id);
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  #note(id: string): void {
+    if (this.#asOf() !== undefined) throw new Error("an operation declared as a read changed the state of the simulated cloud");
+    const { now, remember } = this.#memory();
+    if (remember === 0) {
+      if (this.#past.length > 0) this.#past = [];
+      return;
+    }
+    if (this.#past.length > 0 && this.#past[0]!.at < now - 2 * remember)
+      this.#past = this.#past.filter((entry) => entry.at >= now - remember);
+    this.#past.push({ at: now, id, before: this.#records.get(id) });
+  }
+}
