@@ -4,31 +4,24 @@
  */
 import { after, type TestContext } from "node:test";
 import { nodes } from "../../src/kube/builtin.ts";
-import type { Host } from "../../src/runtime/host.ts";
-import { silentLog } from "../../src/runtime/log.ts";
-import { newRegistry } from "../../src/runtime/metrics.ts";
-import { realWorld } from "../../src/runtime/world.ts";
 import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
 import { startCluster } from "../../src/sandbox/cluster/real/cluster.ts";
 import { TestCluster } from "./cluster.ts";
 import { type FairleadOptions, type FairleadProcess, startFairlead } from "./process.ts";
 import { assertNoSecrets, type Readable } from "./secrets.ts";
+import { testHost } from "./world.ts";
 
 export { type Account, TestCluster, type Write } from "./cluster.ts";
 export { eventually } from "./eventually.ts";
 export type { TestNode } from "./nodes.ts";
 export type { FairleadProcess } from "./process.ts";
 export { assertNoSecrets, plant } from "./secrets.ts";
+export { hurriedWorld, testHost } from "./world.ts";
 
 export interface Bed {
   readonly cluster: TestCluster;
   /** Runs `fairlead <args>` as a process of its own; killed when the test ends. */
   fairlead(args: readonly string[], options?: FairleadOptions): Promise<FairleadProcess>;
-}
-
-/** A host for parts that run inside the test process. */
-export function testHost(): Host {
-  return { world: realWorld(), log: silentLog, metrics: newRegistry() };
 }
 
 /** The cluster of this test file, free of what earlier tests left. */

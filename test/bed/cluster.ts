@@ -22,7 +22,8 @@ export interface Account {
   readonly token: string;
   /** Path of a kubeconfig; with `server`, for what stands there instead of the apiserver. */
   kubeconfig(server?: URL): Promise<string>;
-  client(server?: URL): Promise<KubeClient>;
+  /** The host it lives on is the bed's own unless another is given. */
+  client(server?: URL, host?: Host): Promise<KubeClient>;
 }
 
 /** One write as the apiserver recorded it. */
@@ -166,7 +167,7 @@ export class TestCluster {
       name: `system:serviceaccount:${namespace}:${name}`,
       token,
       kubeconfig: (server) => this.#kubeconfig(name, { token }, server),
-      client: (server) => this.#client(name, { token }, server),
+      client: (server, host) => this.#client(name, { token }, server, host),
     };
   }
 
@@ -176,9 +177,9 @@ export class TestCluster {
     return path;
   }
 
-  async #client(name: string, identity: Identity, server?: URL): Promise<KubeClient> {
-    const config = await loadKubeConfig(this.#host.world, { kubeconfig: await this.#kubeconfig(name, identity, server) });
-    const client = new KubeClient({ host: this.#host, config, gate: openGate(), userAgent: `test-bed/${name}` });
+  async #client(name: string, identity: Identity, server?: URL, host = this.#host): Promise<KubeClient> {
+    const config = await loadKubeConfig(host.world, { kubeconfig: await this.#kubeconfig(name, identity, server) });
+    const client = new KubeClient({ host, config, gate: openGate(), userAgent: `test-bed/${name}` });
     this.#clients.push(client);
     return client;
   }
