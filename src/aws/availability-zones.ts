@@ -1,0 +1,50 @@
+/** The zones of the region, and the id that names the same place in every account. */
+import type { Clock } from "../runtime/world.ts";
+import { unlessAborted } from "./abort.ts";
+import type { Ask } from "./ask.ts";
+import { Cache } from "./cache.ts";
+import type { Caller } from "./caller.ts";
+import { describeAvailabilityZones } from "./ec2-actions.ts";
+
+export interface AvailabilityZone {
+  readonly name: string;
+  readonly id: string;
+  /** `availability-zone`, `local-zone` or `wavelength-zone`. */
+  readonly type: string;
+}
+
+/** Zones are added once in years; one that is not there yet is looked for again after this long. */
+const unknownZoneAgeMs = 5 * 60_000;
+
+export class AvailabilityZones {
+  readonly #caller: Caller;
+  readonly #cache: Cache<ReadonlyMap<string, AvailabilityZone>>;
+
+  constructor(caller: Caller, clock: Clock) {
+    this.#caller = caller;
+    this.#cache = new Cache({ clock, most: 1 });
+  }
+
+  /** The zone of this name, among those the account has opted into. */
+  async byName(name: string, ask: Ask): Promise<AvailabilityZone | undefined> {
+    if (name === "") return undefined;
+    const known = (await this.#all(Number.POSITIVE_INFINITY, ask)).get(name);
+    return known ?? (await this.#all(unknownZoneAgeMs, ask)).get(name);
+  }
+
+  #all(maxAgeMs: number, ask: Ask): Promise<ReadonlyMap<string, AvailabilityZone>> {
+    return unlessAborted(
+      ask.signal,
+      this.#cache.get("zones", maxAgeMs, async () => {
+        const signal = new AbortController().signal;
+        const answer = await this.#caller.call(describeAvailabilityZones, {}, { ...ask, signal });
+        return new Map(
+          (answer.AvailabilityZones ?? []).map(({ ZoneName: name = "", ZoneId: id = "", ZoneType: type = "" }) => [
+            name,
+            { name, id, type },
+          ]),
+        );
+      }),
+    );
+  }
+}

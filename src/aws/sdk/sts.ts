@@ -1,0 +1,2 @@
+/** What is used of the STS client. */
+export { AssumeRoleCommand, AssumeRoleWithWebIdentityCommand, STSClient as Client } from "@aws-sdk/client-sts";
