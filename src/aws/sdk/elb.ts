@@ -1,0 +1,22 @@
+/** What the classic load-balancer API is asked to do. Loaded when a running controller first calls it. */
+export {
+  AddTagsCommand,
+  ApplySecurityGroupsToLoadBalancerCommand,
+  AttachLoadBalancerToSubnetsCommand,
+  ConfigureHealthCheckCommand,
+  CreateLoadBalancerCommand,
+  CreateLoadBalancerListenersCommand,
+  CreateLoadBalancerPolicyCommand,
+  DeleteLoadBalancerCommand,
+  DeleteLoadBalancerListenersCommand,
+  DeregisterInstancesFromLoadBalancerCommand,
+  DescribeLoadBalancerAttributesCommand,
+  DescribeLoadBalancersCommand,
+  DescribeTagsCommand,
+  DetachLoadBalancerFromSubnetsCommand,
+  ElasticLoadBalancingClient as Client,
+  ModifyLoadBalancerAttributesCommand,
+  RegisterInstancesWithLoadBalancerCommand,
+  SetLoadBalancerPoliciesForBackendServerCommand,
+  SetLoadBalancerPoliciesOfListenerCommand,
+} from "@aws-sdk/client-elastic-load-balancing";

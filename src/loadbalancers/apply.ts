@@ -1,0 +1,36 @@
+/** Carries out a plan. Stops at the first step that fails: the next look sees what exists, and the next plan is the rest. */
+import type { CallOptions } from "../aws/caller.ts";
+import type { Cloud } from "../aws/cloud.ts";
+import { isAwsError } from "../aws/errors.ts";
+import { type Planned, resolved, type Step } from "./plan.ts";
+
+export type Applied =
+  | { readonly kind: "done" }
+  /** AWS is not ready for a step yet. Come back; nothing is lost. */
+  | { readonly kind: "waiting"; readonly why: string };
+
+export type Caller = Pick<Cloud, "call">;
+
+export interface ApplyOptions extends Pick<CallOptions, "cause" | "signal" | "urgency"> {
+  /** Told of every step that was carried out. */
+  readonly onStep?: (step: Step) => void;
+}
+
+/** Runs the steps in order, each with the ids of what the steps before it made. */
+export async function apply(steps: readonly Step[], cloud: Caller, { onStep, ...options }: ApplyOptions): Promise<Applied> {
+  const ids = new Map<string, string>();
+  for (const step of steps) {
+    const input = resolved(step.input as Planned<object>, ids);
+    try {
+      const output = await cloud.call(step.action, input, { ...options, target: step.what });
+      const id = step.makes?.id(output);
+      if (step.makes && id !== undefined) ids.set(step.makes.name, id);
+      onStep?.(step);
+    } catch (error) {
+      if (!isAwsError(error)) throw error;
+      if (step.waitsOn.includes(error.code)) return { kind: "waiting", why: `${step.what}: ${error.detail}` };
+      if (!step.settledBy.includes(error.code)) throw error;
+    }
+  }
+  return { kind: "done" };
+}

@@ -1,0 +1,96 @@
+/**
+ * A plan: the AWS calls that lead from what is seen to what is wanted, in order, each with its reason. It is data that a
+ * person can read and a machine can compare; the controller carries out exactly what `fairlead plan` prints.
+ */
+import type { Action } from "../aws/actions.ts";
+
+/** Something that an earlier step of the plan makes: known by name until AWS gives it an id. */
+export interface Made {
+  readonly made: string;
+}
+
+export const made = (name: string): Made => ({ made: name });
+
+/** An action's input in which any text may be something yet to be made. */
+export type Planned<T> = T extends string
+  ? T | Made
+  : T extends Date | Uint8Array
+    ? T
+    : T extends readonly (infer Item)[]
+      ? readonly Planned<Item>[]
+      : T extends object
+        ? { readonly [Key in keyof T]: Planned<T[Key]> }
+        : T;
+
+export interface Step {
+  /** `create target group k8s-web-… TCP:31234, checked by HTTP:32000/healthz` */
+  readonly what: string;
+  readonly why: string;
+  readonly action: Action<object, unknown>;
+  readonly input: Planned<object>;
+  /** The thing it makes, and where in the answer its id stands. */
+  readonly makes?: { readonly name: string; readonly id: (output: unknown) => string | undefined };
+  /** Error codes by which AWS says that it is as wanted already. */
+  readonly settledBy: readonly string[];
+  /** Error codes by which AWS says that something else has to go first, or that we look at old data. */
+  readonly waitsOn: readonly string[];
+}
+
+export interface StepOptions<Output> {
+  readonly what: string;
+  readonly why: string;
+  readonly makes?: { readonly name: string; readonly id: (output: Output) => string | undefined };
+  readonly settledBy?: readonly string[];
+  readonly waitsOn?: readonly string[];
+}
+
+/** One call of a plan. The input is checked against the action's own type. */
+export function step<Input extends object, Output>(
+  action: Action<Input, Output>,
+  input: Planned<Input>,
+  options: StepOptions<Output>,
+): Step {
+  return {
+    what: options.what,
+    why: options.why,
+    // The pair of action and input was checked above; from here on it is carried, printed and resolved as plain data.
+    action: action as unknown as Action<object, unknown>,
+    input: input as Planned<object>,
+    makes: options.makes as Step["makes"],
+    settledBy: options.settledBy ?? [],
+    waitsOn: options.waitsOn ?? [],
+  };
+}
+
+export const isMade = (value: unknown): value is Made =>
+  typeof value === "object" && value !== null && typeof (value as Made).made === "string";
+
+/** The input with everything made so far put in its place. Throws when something is not made yet: a fault of the plan's order. */
+export function resolved<T>(input: Planned<T>, ids: ReadonlyMap<string, string>): T {
+  const resolve = (value: unknown): unknown => {
+    if (isMade(value)) {
+      const id = ids.get(value.made);
+      if (id === undefined) throw new Error(`the plan uses ${value.made} before it is made`);
+      return id;
+    }
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
+  };
+  return resolve(input) as T;
+}
+
+/** The steps as text, one a line. */
+export function planText(steps: readonly Step[]): string {
+  return steps.map(({ what, why }) => `${what}  (${why})`).join("\n");
+}
+
+/** The steps as JSON: what, why, the IAM-style action and its input, things to be made as `<name>`. */
+export function planJson(steps: readonly Step[]): readonly object[] {
+  return steps.map(({ what, why, action, input }) => ({
+    what,
+    why,
+    action: `${action.service}:${action.name}`,
+    input: JSON.parse(JSON.stringify(input, (_, value: unknown) => (isMade(value) ? `<${value.made}>` : value))),
+  }));
+}
