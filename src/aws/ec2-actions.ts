@@ -10,3 +10,16 @@ export const describeAvailabilityZones = ec2("DescribeAvailabilityZones", (sdk) 
 export const describeInstanceTopology = ec2("DescribeInstanceTopology", (sdk) => sdk.DescribeInstanceTopologyCommand);
 export const createTags = ec2("CreateTags", (sdk) => sdk.CreateTagsCommand);
 export const deleteTags = ec2("DeleteTags", (sdk) => sdk.DeleteTagsCommand);
+export const authorizeSecurityGroupIngress = ec2("AuthorizeSecurityGroupIngress", (sdk) => sdk.AuthorizeSecurityGroupIngressCommand);
+export const createRoute = ec2("CreateRoute", (sdk) => sdk.CreateRouteCommand);
+export const createSecurityGroup = ec2("CreateSecurityGroup", (sdk) => sdk.CreateSecurityGroupCommand);
+export const deleteRoute = ec2("DeleteRoute", (sdk) => sdk.DeleteRouteCommand);
+export const deleteSecurityGroup = ec2("DeleteSecurityGroup", (sdk) => sdk.DeleteSecurityGroupCommand);
+export const describeRouteTables = ec2("DescribeRouteTables", (sdk) => sdk.DescribeRouteTablesCommand);
+export const describeSecurityGroupRules = ec2("DescribeSecurityGroupRules", (sdk) => sdk.DescribeSecurityGroupRulesCommand);
+export const describeSecurityGroups = ec2("DescribeSecurityGroups", (sdk) => sdk.DescribeSecurityGroupsCommand);
+export const describeSubnets = ec2("DescribeSubnets", (sdk) => sdk.DescribeSubnetsCommand);
+export const modifyInstanceAttribute = ec2("ModifyInstanceAttribute", (sdk) => sdk.ModifyInstanceAttributeCommand);
+export const modifyNetworkInterfaceAttribute = ec2("ModifyNetworkInterfaceAttribute", (sdk) => sdk.ModifyNetworkInterfaceAttributeCommand);
+export const replaceRoute = ec2("ReplaceRoute", (sdk) => sdk.ReplaceRouteCommand);
+export const revokeSecurityGroupIngress = ec2("RevokeSecurityGroupIngress", (sdk) => sdk.RevokeSecurityGroupIngressCommand);

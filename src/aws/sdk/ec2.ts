@@ -1,10 +1,23 @@
 /** What is used of the EC2 client. Imported dynamically, so that it is loaded only when needed and the bundle holds only this. */
 export {
+  AuthorizeSecurityGroupIngressCommand,
+  CreateRouteCommand,
+  CreateSecurityGroupCommand,
   CreateTagsCommand,
+  DeleteRouteCommand,
+  DeleteSecurityGroupCommand,
   DeleteTagsCommand,
   DescribeAvailabilityZonesCommand,
   DescribeInstancesCommand,
   DescribeInstanceTopologyCommand,
   DescribeNetworkInterfacesCommand,
+  DescribeRouteTablesCommand,
+  DescribeSecurityGroupRulesCommand,
+  DescribeSecurityGroupsCommand,
+  DescribeSubnetsCommand,
   EC2Client as Client,
+  ModifyInstanceAttributeCommand,
+  ModifyNetworkInterfaceAttributeCommand,
+  ReplaceRouteCommand,
+  RevokeSecurityGroupIngressCommand,
 } from "@aws-sdk/client-ec2";
