@@ -1,0 +1,50 @@
+/** The built-in resources that more than one part of the product reads or writes. */
+import type { TokenReview } from "kubernetes-types/authentication/v1.d.ts";
+import type { SubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
+import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
+import type { ConfigMap, Event, Namespace, Node, Pod, Secret, Service, ServiceAccount } from "kubernetes-types/core/v1.d.ts";
+import type { EndpointSlice } from "kubernetes-types/discovery/v1.d.ts";
+import { resource } from "./resource.ts";
+
+export const nodes = resource<Node>({ group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false });
+export const services = resource<Service>({ group: "", version: "v1", plural: "services", kind: "Service", namespaced: true });
+export const pods = resource<Pod>({ group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true });
+export const secrets = resource<Secret>({ group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true });
+export const configMaps = resource<ConfigMap>({ group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true });
+export const namespaces = resource<Namespace>({ group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false });
+export const events = resource<Event>({ group: "", version: "v1", plural: "events", kind: "Event", namespaced: true });
+export const serviceAccounts = resource<ServiceAccount>({
+  group: "",
+  version: "v1",
+  plural: "serviceaccounts",
+  kind: "ServiceAccount",
+  namespaced: true,
+});
+export const endpointSlices = resource<EndpointSlice>({
+  group: "discovery.k8s.io",
+  version: "v1",
+  plural: "endpointslices",
+  kind: "EndpointSlice",
+  namespaced: true,
+});
+export const leases = resource<Lease>({
+  group: "coordination.k8s.io",
+  version: "v1",
+  plural: "leases",
+  kind: "Lease",
+  namespaced: true,
+});
+export const tokenReviews = resource<TokenReview>({
+  group: "authentication.k8s.io",
+  version: "v1",
+  plural: "tokenreviews",
+  kind: "TokenReview",
+  namespaced: false,
+});
+export const subjectAccessReviews = resource<SubjectAccessReview>({
+  group: "authorization.k8s.io",
+  version: "v1",
+  plural: "subjectaccessreviews",
+  kind: "SubjectAccessReview",
+  namespaced: false,
+});

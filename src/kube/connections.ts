@@ -1,0 +1,76 @@
+import type { TlsOptions, Transport } from "../runtime/http.ts";
+import { socketTransport } from "../runtime/http.ts";
+import type { Clock } from "../runtime/world.ts";
+import type { KubeConfig } from "./config/access.ts";
+
+/** The ways to one API server: a bounded pool that verbs share, and a connection of its own for every watch. */
+export interface Connections {
+  readonly verbs: Transport;
+  readonly watches: Transport;
+  close(): Promise<void>;
+}
+
+/** Opens the ways to the server; in simulation, to the embedded one. */
+export type Connect = (tls: TlsOptions) => Connections;
+
+const verbConnections = 32;
+const connectTimeoutMs = 5_000;
+
+/** Over sockets. */
+export const socketConnections: Connect = (tls) => {
+  const verbs = socketTransport({ tls, connectTimeoutMs, connections: verbConnections });
+  const watches = socketTransport({ tls, connectTimeoutMs });
+  return {
+    verbs: verbs.send,
+    watches: watches.send,
+    async close() {
+      await Promise.all([verbs.close(), watches.close()]);
+    },
+  };
+};
+
+/** Requests in flight on connections with a replaced certificate have this long to end. */
+const drainMs = 60_000;
+
+/** One identity towards the server. When its certificate or the authority rotates, new requests use new connections. */
+export class Session {
+  readonly config: KubeConfig;
+  readonly #clock: Clock;
+  readonly #connect: Connect;
+  readonly #draining = new Map<Connections, () => void>();
+  #current: { readonly tls: string; readonly connections: Connections } | undefined;
+
+  constructor(clock: Clock, config: KubeConfig, connect: Connect) {
+    this.#clock = clock;
+    this.config = config;
+    this.#connect = connect;
+  }
+
+  /** The connections and headers to use at this moment. */
+  async open(signal: AbortSignal): Promise<{ readonly connections: Connections; readonly headers: Readonly<Record<string, string>> }> {
+    const { headers, tls } = await this.config.access(signal);
+    const fingerprint = JSON.stringify(tls);
+    if (this.#current?.tls !== fingerprint) {
+      if (this.#current !== undefined) this.#drain(this.#current.connections);
+      this.#current = { tls: fingerprint, connections: this.#connect(tls) };
+    }
+    return { connections: this.#current.connections, headers };
+  }
+
+  async close(): Promise<void> {
+    const open = [...this.#draining.keys()];
+    for (const cancel of this.#draining.values()) cancel();
+    this.#draining.clear();
+    if (this.#current !== undefined) open.push(this.#current.connections);
+    this.#current = undefined;
+    await Promise.all(open.map((connections) => connections.close()));
+  }
+
+  #drain(connections: Connections): void {
+    const cancel = this.#clock.after(drainMs, () => {
+      this.#draining.delete(connections);
+      void connections.close();
+    });
+    this.#draining.set(connections, cancel);
+  }
+}

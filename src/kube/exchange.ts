@@ -1,0 +1,193 @@
+/** One question to the API server and its answer: credentials, gate, time limit, retries, typed errors. */
+import type { WriteGate } from "../runtime/gate.ts";
+import type { Host } from "../runtime/host.ts";
+import type { HttpResponse } from "../runtime/http.ts";
+import { bodyText } from "../runtime/http.ts";
+import { jittered, sleep, TimedOut, within } from "../runtime/world.ts";
+import { codeOf, KubeConfigError } from "./config/access.ts";
+import type { Session } from "./connections.ts";
+import { ApiError, answerError, isApiError } from "./errors.ts";
+import { counter, histogram } from "./metrics.ts";
+import { underAll } from "./signals.ts";
+import type { TokenBucket } from "./token-bucket.ts";
+
+/** What is asked of the server. */
+export interface Call {
+  /** For people and for the gate: `patch nodes/ip-10-0-0-1/status`. */
+  readonly asked: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  /** Asking twice does no more than asking once: it is asked again after a failure that may pass. */
+  readonly repeatable: boolean;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+export interface ExchangeOptions {
+  readonly host: Host;
+  readonly session: Session;
+  readonly gate: WriteGate;
+  readonly userAgent: string;
+  readonly timeoutMs: number;
+  readonly limiter: TokenBucket | undefined;
+}
+
+const triesAtMost = 4;
+const firstPauseMs = 100;
+
+/** Sends calls as one identity, through one gate. */
+export class Exchange {
+  readonly options: ExchangeOptions;
+  readonly #requests;
+  readonly #durations;
+
+  constructor(options: ExchangeOptions) {
+    this.options = options;
+    const { metrics } = options.host;
+    this.#requests = counter(metrics, {
+      name: "rest_client_requests_total",
+      help: "Requests to the API server by status code, method and host.",
+      labelNames: ["code", "method", "host"],
+    });
+    this.#durations = histogram(metrics, {
+      name: "rest_client_request_duration_seconds",
+      help: "Time to the first byte of the API server's answer, by verb and host.",
+      labelNames: ["verb", "host"],
+      buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+    });
+  }
+
+  /**
+   * Asks, and hands a successful answer to `read`. The time limit covers everything from here to the end of the
+   * reading, retries included; `read` is called anew with every retry.
+   */
+  async ask<T>(call: Call, read: (answer: HttpResponse) => Promise<T>): Promise<T> {
+    const { limiter, gate, timeoutMs } = this.options;
+    await limiter?.take(call.signal);
+    const { clock } = this.options.host.world;
+    const limitMs = call.timeoutMs ?? timeoutMs;
+    const endsAt = clock.monotonic() + limitMs;
+    return underAll([call.signal, isWrite(call) ? gate.lost : undefined], (outer) =>
+      within(clock, limitMs, call.asked, outer, async (signal) => {
+        for (let tried = 1; ; tried++) {
+          try {
+            return await read(await this.#authorized(call, signal, false));
+          } catch (error) {
+            const pauseMs = this.#pauseBeforeRetry(call, error, tried);
+            if (signal.aborted || pauseMs === undefined || clock.monotonic() + pauseMs >= endsAt) throw error;
+            await sleep(clock, pauseMs, signal);
+          }
+        }
+      }).catch((error) => {
+        throw this.#explained(call, error, outer);
+      }),
+    );
+  }
+
+  /** Opens a stream that lasts. No time limit and no retry: whoever watches has its own, and ends it with the signal. */
+  async open(call: Call, signal: AbortSignal): Promise<HttpResponse> {
+    await this.options.limiter?.take(signal);
+    try {
+      return await this.#authorized(call, signal, true);
+    } catch (error) {
+      throw this.#explained(call, error, signal);
+    }
+  }
+
+  /** The answer of a success. A 401 makes us get credentials anew and ask once more: the server did nothing yet. */
+  async #authorized(call: Call, signal: AbortSignal, lasting: boolean): Promise<HttpResponse> {
+    try {
+      return await this.#send(call, signal, lasting);
+    } catch (error) {
+      if (!isApiError(error, "unauthorized")) throw error;
+      this.options.session.config.refused();
+      return this.#send(call, signal, lasting);
+    }
+  }
+
+  async #send(call: Call, signal: AbortSignal, lasting: boolean): Promise<HttpResponse> {
+    const { session, gate, userAgent, host } = this.options;
+    const { connections, headers } = await session.open(signal);
+    const url = urlOf(session.config.server, call);
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const request = {
+      method: call.method,
+      url,
+      headers: {
+        accept: "application/json",
+        "user-agent": userAgent,
+        ...headers,
+        ...(body === undefined ? {} : { "content-type": call.contentType ?? "application/json" }),
+      },
+      body,
+      signal,
+    };
+    const startedAt = host.world.clock.monotonic();
+    // Nothing may come between the gate and the sending.
+    if (isWrite(call)) gate.check(call.asked);
+    const answer = await (lasting ? connections.watches : connections.verbs)(request).catch((error: unknown) => {
+      this.#requests.inc({ code: "<error>", method: call.method, host: url.host });
+      throw error;
+    });
+    this.#requests.inc({ code: String(answer.status), method: call.method, host: url.host });
+    this.#durations.observe({ verb: call.method, host: url.host }, (host.world.clock.monotonic() - startedAt) / 1000);
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    throw answerError(call.asked, answer.status, answer.headers, await bodyText(answer, 1024 * 1024));
+  }
+
+  /** How long to wait before asking again; undefined when that would be wrong or pointless. */
+  #pauseBeforeRetry(call: Call, error: unknown, tried: number): number | undefined {
+    if (tried >= triesAtMost) return undefined;
+    const { random } = this.options.host.world;
+    const backOff = jittered(random, firstPauseMs * 2 ** (tried - 1), 1);
+    if (isApiError(error, "too-many-requests"))
+      return error.retryAfterMs === undefined ? backOff : jittered(random, error.retryAfterMs, 0.1);
+    if (!call.repeatable) return undefined;
+    if (!(error instanceof ApiError)) return isOfTheWire(error) ? backOff : undefined;
+    const mayPass = error.status >= 500 || error.reason === "unavailable";
+    return mayPass ? Math.max(backOff, error.retryAfterMs ?? 0) : undefined;
+  }
+
+  #explained(call: Call, error: unknown, outer: AbortSignal): unknown {
+    if (outer.aborted) return outer.reason;
+    if (error instanceof TimedOut) {
+      const said = `no answer from ${this.options.session.config.server.origin} within ${error.limitMs / 1000} s`;
+      return new ApiError({ reason: "timeout", status: 0, asked: call.asked, said, cause: error });
+    }
+    if (!isOfTheWire(error)) return error;
+    const code = codeOf(error);
+    const { server, origin } = this.options.session.config;
+    const remedy = aboutTrust.test(code)
+      ? `check the certificates in ${origin}`
+      : `check that the API server runs and that the address, from ${origin}, is right`;
+    return new ApiError({
+      reason: "unreachable",
+      status: 0,
+      asked: call.asked,
+      said: `cannot reach ${server.origin} (${code}); ${remedy}`,
+      cause: error,
+    });
+  }
+}
+
+const aboutTrust = /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER|ERR_TLS|ERR_SSL|OSSL/;
+
+function isWrite(call: Call): boolean {
+  return call.method !== "GET";
+}
+
+/** Neither our own refusal nor the server's: something between us and it. */
+function isOfTheWire(error: unknown): boolean {
+  return error instanceof Error && typeof (error as { code?: unknown }).code === "string" && !(error instanceof KubeConfigError);
+}
+
+function urlOf(server: URL, call: Call): URL {
+  const url = new URL(server.pathname.replace(/\/$/, "") + call.path, server);
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, value);
+  }
+  return url;
+}
