@@ -1,0 +1,142 @@
+/**
+ * What following many Nodes costs in memory: lists and watches Nodes of real size on a real apiserver and prints how much
+ * the resident memory of the process that follows them has grown.
+ *
+ *     node bench/informer-memory.ts [count]
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import type { Node } from "kubernetes-types/core/v1.d.ts";
+import { nodes } from "../src/kube/builtin.ts";
+import type { KubeClient } from "../src/kube/client.ts";
+import { obtainAssets } from "../src/sandbox/cluster/assets/assets.ts";
+import { startCluster } from "../src/sandbox/cluster/real/cluster.ts";
+import { TestCluster } from "../test/bed/cluster.ts";
+import { nodeNumber, nodeObject } from "../test/bed/nodes.ts";
+import { testHost } from "../test/bed/world.ts";
+import type { Keeping, Measurement } from "./informer-memory-follower.ts";
+
+const awsLabels = {
+  "node.kubernetes.io/instance-type": "m6i.4xlarge",
+  "topology.kubernetes.io/region": "us-west-2",
+  "topology.kubernetes.io/zone": "us-west-2a",
+  "topology.k8s.aws/zone-id": "usw2-az1",
+  "eks.amazonaws.com/nodegroup": "general",
+  "eks.amazonaws.com/capacityType": "ON_DEMAND",
+};
+
+const cases: readonly { readonly keep: Keeping; readonly flags: readonly string[] }[] = [
+  { keep: "projected", flags: [] },
+  { keep: "projected", flags: ["--max-semi-space-size=2"] },
+  { keep: "trimmed", flags: [] },
+];
+
+await compare(Number(process.argv[2] ?? 5000));
+
+async function compare(count: number): Promise<void> {
+  const host = testHost();
+  const assets = await obtainAssets({ world: host.world, say: console.error });
+  const cluster = await TestCluster.install(await startCluster({ world: host.world, assets }), host);
+  try {
+    const bytes = await fill(cluster.admin, count);
+    console.log(`${count} Nodes, ${(bytes / 1024).toFixed(1)} KB of JSON each\n`);
+    const kubeconfig = await (await cluster.fairlead()).kubeconfig();
+    const follower = await bundledFollower(cluster.real.folder);
+    console.log(row(["kept", "V8 flags", "before", "listed", "watched", "growth", "peak", "heap", "list takes"]));
+    for (const { keep, flags } of cases) {
+      const seen = await measured(cluster.admin, [...flags, follower, kubeconfig, keep, String(count)], count);
+      const sizes = [seen.before, seen.listed, seen.watched, seen.watched - seen.before, seen.peak, seen.heap];
+      console.log(row([keep, flags.join(" "), ...sizes.map((size) => `${size.toFixed(0)} MB`), `${seen.listMs.toFixed(0)} ms`]));
+    }
+  } finally {
+    await cluster.close();
+    await cluster.real.stop();
+  }
+}
+
+/** As it would be shipped: reading TypeScript costs memory of its own, which would hide some of the growth. */
+async function bundledFollower(folder: string): Promise<string> {
+  const outfile = join(folder, "follower.cjs");
+  const entryPoints = [fileURLToPath(new URL("./informer-memory-follower.ts", import.meta.url))];
+  await build({ entryPoints, outfile, bundle: true, platform: "node", format: "cjs", logLevel: "error" });
+  return outfile;
+}
+
+function row([kept = "", flags = "", ...numbers]: readonly string[]): string {
+  return `${kept.padEnd(10)}${flags.padEnd(26)}${numbers.map((text) => text.padStart(12)).join("")}`;
+}
+
+/** Makes the Nodes and gives the mean size of one as the server sends it. */
+async function fill(client: KubeClient, count: number): Promise<number> {
+  await inParallel(count, (number) => client.create(nodes, realisticNode(number)));
+  const { items } = await client.list(nodes, { limit: 100 });
+  return items.reduce((sum, node) => sum + JSON.stringify(node).length, 0) / items.length;
+}
+
+/** A Node as a kubelet on EC2 reports it: above all its list of images, fifty at most. */
+function realisticNode(number: number): Node {
+  const node = nodeNumber(number);
+  const object = nodeObject(node, { labels: awsLabels });
+  const images = Array.from({ length: 50 }, (_, index) => {
+    const repository = `602401143452.dkr.ecr.us-west-2.amazonaws.com/team-${index % 7}/service-${index}`;
+    const digest = `${index.toString(16)}${number.toString(16)}`.padStart(64, "ab");
+    return { names: [`${repository}@sha256:${digest}`, `${repository}:v1.${index}.${number % 30}`], sizeBytes: 50_000_000 + index };
+  });
+  const capacity = { cpu: "16", memory: "65536000Ki", pods: "234", "ephemeral-storage": "104845292Ki", "hugepages-2Mi": "0" };
+  return {
+    ...object,
+    status: {
+      ...object.status,
+      capacity,
+      allocatable: capacity,
+      images,
+      conditions: ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"].map((type) => ({
+        type,
+        status: type === "Ready" ? "True" : "False",
+        reason: `Kubelet${type}`,
+        message: `kubelet reports on ${type}`,
+      })),
+      nodeInfo: {
+        architecture: "amd64",
+        bootID: "3d8aee4e-2d4c-4f52-8b7a-6a8f3d5f7e10",
+        containerRuntimeVersion: "containerd://2.1.4",
+        kernelVersion: "6.12.40-63.114.amzn2023.x86_64",
+        kubeletVersion: "v1.36.3",
+        kubeProxyVersion: "",
+        machineID: `ec2${number.toString(16).padStart(29, "0")}`,
+        operatingSystem: "linux",
+        osImage: "Amazon Linux 2023.8.20250808",
+        systemUUID: `ec2${number.toString(16).padStart(33, "0")}`,
+      },
+    },
+  };
+}
+
+/** Follows in a process of its own, while every Node changes once, as heartbeats make them. */
+async function measured(client: KubeClient, args: readonly string[], count: number): Promise<Measurement> {
+  const follower = spawn(process.execPath, ["--expose-gc", ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = follower.stdout.setEncoding("utf8")[Symbol.asyncIterator]();
+  const line = async () => JSON.parse((await lines.next()).value) as Partial<Measurement>;
+  const listed = await line();
+  await inParallel(count, (number) => {
+    const heartbeat = { type: "Ready", status: "True", lastHeartbeatTime: new Date().toISOString() };
+    const target = { name: nodeNumber(number).name, subresource: "status" };
+    return client.patch(nodes, target, { strategic: { status: { conditions: [heartbeat] } } });
+  });
+  follower.stdin.end();
+  const watched = await line();
+  await once(follower, "exit");
+  return { ...listed, ...watched } as Measurement;
+}
+
+async function inParallel(count: number, work: (number: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: 24 }, async () => {
+      while (next < count) await work(next++);
+    }),
+  );
+}
