@@ -1,7 +1,8 @@
 /** The kinds this API serves, as a table; custom resources join it while it runs. */
-import type { FieldError } from "./status.ts";
+
 import type { JsonObject, KubeObject } from "./json.ts";
 import type { MergeRules } from "./merge-rules.ts";
+import type { FieldError } from "./status.ts";
 
 /** What sets one kind apart from a plain bag of fields. Every part may be absent. */
 export interface Behaviour {

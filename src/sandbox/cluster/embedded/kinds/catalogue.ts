@@ -1,0 +1,115 @@
+/** Every kind that is built in. */
+import { mergeRulesOf } from "../merge-rules.ts";
+import type { Behaviour, Resource } from "../resources.ts";
+import type { Allocator } from "./allocator.ts";
+import { nodes } from "./nodes.ts";
+import { bindings, configMaps, endpointSlices, endpoints, events, ingresses, leases, namespaces, roles, secrets } from "./plain.ts";
+import { pods } from "./pods.ts";
+import { services } from "./services.ts";
+
+/** The table of built-in kinds. */
+export function builtInResources(allocator: Allocator): Resource[] {
+  const core = { group: "", version: "v1" };
+  const rbac = { group: "rbac.authorization.k8s.io", version: "v1" };
+  const networking = { group: "networking.k8s.io", version: "v1" };
+  return [
+    resource({ ...core, kind: "ConfigMap", plural: "configmaps", shortNames: ["cm"], behaviour: configMaps }),
+    resource({ ...core, kind: "Endpoints", plural: "endpoints", singular: "endpoints", shortNames: ["ep"], behaviour: endpoints }),
+    resource({ ...core, kind: "Event", plural: "events", shortNames: ["ev"], behaviour: events }),
+    resource({
+      ...core,
+      kind: "Namespace",
+      plural: "namespaces",
+      shortNames: ["ns"],
+      namespaced: false,
+      subresources: ["finalize", "status"],
+      behaviour: namespaces,
+      collectionDelete: false,
+      returnsDeleted: true,
+    }),
+    resource({ ...core, kind: "Node", plural: "nodes", shortNames: ["no"], namespaced: false, subresources: ["status"], behaviour: nodes }),
+    resource({
+      ...core,
+      kind: "Pod",
+      plural: "pods",
+      shortNames: ["po"],
+      subresources: ["status"],
+      generation: true,
+      behaviour: pods,
+      returnsDeleted: true,
+    }),
+    resource({ ...core, kind: "Secret", plural: "secrets", behaviour: secrets }),
+    resource({
+      ...core,
+      kind: "ServiceAccount",
+      plural: "serviceaccounts",
+      shortNames: ["sa"],
+      subresources: ["token"],
+      returnsDeleted: true,
+    }),
+    resource({
+      ...core,
+      kind: "Service",
+      plural: "services",
+      shortNames: ["svc"],
+      subresources: ["status"],
+      behaviour: services(allocator),
+      returnsDeleted: true,
+    }),
+    resource({
+      group: "coordination.k8s.io",
+      version: "v1",
+      kind: "Lease",
+      plural: "leases",
+      behaviour: leases,
+      unconditionalUpdate: false,
+      createOnUpdate: true,
+    }),
+    resource({
+      group: "discovery.k8s.io",
+      version: "v1",
+      kind: "EndpointSlice",
+      plural: "endpointslices",
+      generation: true,
+      behaviour: endpointSlices,
+    }),
+    resource({
+      ...networking,
+      kind: "Ingress",
+      plural: "ingresses",
+      shortNames: ["ing"],
+      subresources: ["status"],
+      generation: true,
+      behaviour: ingresses,
+    }),
+    resource({ ...networking, kind: "IngressClass", plural: "ingressclasses", namespaced: false, generation: true }),
+    resource({ ...rbac, kind: "ClusterRole", plural: "clusterroles", namespaced: false, behaviour: roles }),
+    resource({ ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false, behaviour: bindings }),
+    resource({ ...rbac, kind: "Role", plural: "roles", behaviour: roles }),
+    resource({ ...rbac, kind: "RoleBinding", plural: "rolebindings", behaviour: bindings }),
+  ];
+}
+
+const nothingSpecial: Behaviour = {};
+
+type Described = Pick<Resource, "group" | "version" | "kind" | "plural"> & Partial<Resource>;
+
+/** A resource with the usual answers to every question that is not answered. */
+export function resource(described: Described): Resource {
+  return {
+    singular: described.kind.toLowerCase(),
+    listKind: `${described.kind}List`,
+    shortNames: [],
+    namespaced: true,
+    subresources: [],
+    generation: false,
+    unconditionalUpdate: true,
+    createOnUpdate: false,
+    returnsDeleted: false,
+    collectionDelete: true,
+    custom: false,
+    behaviour: nothingSpecial,
+    mergeRules: mergeRulesOf(described.kind),
+    ...described,
+  };
+}
