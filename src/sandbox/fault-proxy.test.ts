@@ -7,7 +7,8 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { type HttpResponse, socketTransport } from "../runtime/http.ts";
 import { realWorld } from "../runtime/world.ts";
-import { createAuthority, type KeyPair } from "./cluster/real/certificates.ts";
+import type { KeyPair } from "../runtime/x509.ts";
+import { createAuthority } from "./cluster/real/certificates.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 test("without rules requests and answers pass unchanged", async (t) => {

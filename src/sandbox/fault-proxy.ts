@@ -11,7 +11,7 @@ import { Agent, createServer, request as httpsRequest } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { sleep, type World } from "../runtime/world.ts";
-import type { KeyPair } from "./cluster/real/certificates.ts";
+import type { KeyPair } from "../runtime/x509.ts";
 
 /** What happens to a request. */
 export type Fault =

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { bodyText, socketTransport } from "../../../runtime/http.ts";
 import type { World } from "../../../runtime/world.ts";
-import type { KeyPair } from "./certificates.ts";
+import type { KeyPair } from "../../../runtime/x509.ts";
 import { ServerFailed, startServer } from "./server-process.ts";
 import type { Supervised, Supervision } from "./supervision.ts";
 

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { World } from "../../../runtime/world.ts";
+import type { KeyPair } from "../../../runtime/x509.ts";
 import type { Assets } from "../assets/assets.ts";
 import { type Apiserver, type ApiserverSetting, auditPolicy, startApiserver } from "./apiserver.ts";
-import { type Authority, createAuthority, createTokenKeys, type KeyPair } from "./certificates.ts";
+import { type Authority, createAuthority, createTokenKeys } from "./certificates.ts";
 import { startEtcd } from "./etcd.ts";
 import { type Supervision, supervise } from "./supervision.ts";
 
