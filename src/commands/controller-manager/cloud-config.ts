@@ -1,5 +1,6 @@
 /** The AWS cloud config file (`--cloud-config`): every key in one table, read into values that cannot be wrong inside. */
-import { type AwsSettings, type ServiceOverride, SettingsInvalid, validateSettings } from "../../aws/settings.ts";
+import { type AwsSettings, type ServiceOverride, validateSettings } from "../../aws/settings.ts";
+import { configuredClusterId } from "../../identity/cluster-id.ts";
 import { type IniEntry, type IniValue, iniString, parseIni } from "../../runtime/ini.ts";
 import { nearest } from "../../runtime/nearest.ts";
 import { type Global, globalKeys, type IpFamily, overrideKeys } from "./cloud-config-keys.ts";
@@ -159,9 +160,7 @@ function hint(written: string, known: readonly string[]): string {
 /** What can be wrong between keys; the warnings are about what has no effect. */
 function checkSettings(aws: AwsSettings): readonly string[] {
   try {
-    if (aws.clusterId !== undefined && aws.clusterTag !== undefined && aws.clusterId !== aws.clusterTag) {
-      throw new SettingsInvalid(`clusterID tags did not match: ${JSON.stringify(aws.clusterId)} vs ${JSON.stringify(aws.clusterTag)}`);
-    }
+    configuredClusterId(aws);
     return validateSettings(aws);
   } catch (cause) {
     throw new CloudConfigInvalid((cause as Error).message, { cause });

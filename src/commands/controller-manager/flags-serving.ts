@@ -147,5 +147,9 @@ export const globalFlags = {
     { print: "no" },
     "Print the version and end; raw prints all that is known of the build; vX.Y.Z sets the version that is reported.",
   ),
-  vmodule: flag(vmodule, {}, "Accepted for compatibility; has no effect: -v is for the whole process."),
+  vmodule: flag(
+    vmodule,
+    {},
+    "Verbosity of parts of the program: pattern=N, matched against the field logger of a line; * stands for anything.",
+  ),
 };

@@ -1,0 +1,89 @@
+/** `fairlead controller-manager`: from the command line to a running process, and from its end to an exit status. */
+import { FlagError, flagLines } from "../runtime/flags.ts";
+import { goQuoteList } from "../runtime/flags-go.ts";
+import { flagUsage } from "../runtime/flags-usage.ts";
+import { descriptorDestination, type Logs, openLogs } from "../runtime/logs.ts";
+import { redact } from "../runtime/redact.ts";
+import type { World } from "../runtime/world.ts";
+import { build, rawVersion } from "./build.ts";
+import type { Command, Console } from "./command.ts";
+import { gateWarnings } from "./controller-manager/feature-gates.ts";
+import { flagSections, flagTable, type Options, parseOptions } from "./controller-manager/flags.ts";
+import { OptionsInvalid, optionWarnings, validateOptions } from "./controller-manager/validate.ts";
+
+/** Exit statuses, as the reference has them. */
+const exit = { done: 0, leaderElectionLost: 1, fatal: 255 } as const;
+
+/** What manifests and messages call the command. */
+const commandName = "cloud-controller-manager";
+
+const description = `Runs the controllers that a Kubernetes cluster on AWS needs: initialises, labels and removes nodes,
+keeps load balancers for Services, routes for pods, and tags.`;
+
+/** The command line cannot be used, or what it names cannot: answered with the usage text. */
+type UsageProblem = FlagError | OptionsInvalid;
+
+export const run: Command = async ({ argv, world, console, stop }) => {
+  let logs: Logs | undefined;
+  try {
+    const { values: options, args, warnings } = parseOptions(argv);
+    for (const warning of warnings) console.err(`${warning}\n`);
+    if (options.help) {
+      console.out(`${description}\n\n${usage(console)}`);
+      return exit.done;
+    }
+    if (args.some((arg) => arg !== "")) throw new FlagError(`"${commandName}" does not take any arguments, got ${goQuoteList(args)}`);
+    const version = options.version.reported ?? build.version;
+    if (options.version.print !== "no") {
+      console.out(options.version.print === "raw" ? `${rawVersion(version)}\n` : `Kubernetes ${version}\n`);
+      return exit.done;
+    }
+    logs = openLog(world, console, options);
+    for (const line of flagLines(flagTable, options)) logs.log.v(1)?.info(`FLAG: ${line}`);
+    validateOptions(options);
+    for (const warning of [...gateWarnings(options["feature-gates"]), ...optionWarnings(options)]) logs.log.warn(warning);
+    const { operate } = await import("./controller-manager/operate.ts");
+    await operate({ options, version, world, logs, stop });
+    return exit.done;
+  } catch (error) {
+    return refuse(error, console, logs);
+  } finally {
+    logs?.flush();
+  }
+};
+
+/** Says why the process ends, and with which status. */
+function refuse(error: unknown, console: Console, logs: Logs | undefined): number {
+  const message = redact(error instanceof Error ? error.message : String(error));
+  if (error instanceof Error && error.name === "LeadershipLost") return exit.leaderElectionLost;
+  if (isUsageProblem(error)) {
+    const hint = error instanceof FlagError && error.hint ? `${error.hint}\n` : "";
+    console.err(`Error: ${message}\n${hint}${usage(console)}\nunable to execute command: ${message}\n${hint}`);
+  } else if (logs) logs.log.error(message, { error, fatal: true });
+  else console.err(`${message}\n`);
+  return exit.fatal;
+}
+
+function isUsageProblem(error: unknown): error is UsageProblem {
+  return error instanceof FlagError || error instanceof OptionsInvalid || (error instanceof Error && error.name === "ConfigurationFailed");
+}
+
+function usage(console: Console): string {
+  return `Usage:\n  ${commandName} [flags]\n\n${flagUsage(flagSections, console.columns)}`;
+}
+
+function openLog(world: World, console: Console, options: Options): Logs {
+  // An unknown format is refused later, with all other problems; until then it is the default.
+  const asked = options["logging-format"];
+  const format = asked === "text" || asked === "json" ? asked : console.watched ? "text" : "json";
+  return openLogs(world.clock, {
+    format,
+    verbosity: options.v,
+    vmodule: flagTable.vmodule.kind.print(options.vmodule),
+    colour: console.watched,
+    destination:
+      console.logDescriptor === undefined
+        ? { write: (line) => console.err(line), flush() {} }
+        : descriptorDestination(console.logDescriptor),
+  });
+}

@@ -1,0 +1,83 @@
+/** Writes the reference pages that come from tables: `node src/commands/docs.ts`. */
+import { flagReference } from "../runtime/flags-usage.ts";
+import { realWorld } from "../runtime/world.ts";
+import { globalKeys, overrideKeys } from "./controller-manager/cloud-config-keys.ts";
+import { flagSections } from "./controller-manager/flags.ts";
+
+const generated = "<!-- Generated from the tables in src/commands/controller-manager; run `npm run docs` after changing them. -->";
+
+/** Every generated page by its path in the repository. */
+export function pages(): Readonly<Record<string, string>> {
+  return { "docs/reference/flags.md": flagsPage(), "docs/reference/cloud-config.md": cloudConfigPage() };
+}
+
+if (import.meta.main) {
+  const { files } = realWorld();
+  for (const [path, page] of Object.entries(pages())) await files.write(path, page, 0o644);
+}
+
+function flagsPage(): string {
+  return `# Flags of \`fairlead controller-manager\`
+
+${generated}
+
+The same flags are taken when the program is called \`aws-cloud-controller-manager\`. They are written as for every Kubernetes
+program: \`--name=value\` or \`--name value\`; a boolean without a value is true; \`strings\` are comma-separated and a repeated flag
+appends; durations are like \`1h2m3.5s\` or \`100ms\`.
+
+${flagReference(flagSections)}`;
+}
+
+function cloudConfigPage(): string {
+  const globalRows = Object.entries(globalKeys).map(([name, { type, shown, help }]) => row([`\`${name}\``, type, shown, help]));
+  const overrideRows = Object.entries(overrideKeys).map(([name, { required, help }]) =>
+    row([`\`${name}\``, required ? "yes" : "no", help]),
+  );
+  return `# The AWS cloud config file
+
+${generated}
+
+Given with \`--cloud-config\`. Without a file everything is discovered. The file is read once, at the start.
+
+\`\`\`ini
+[Global]
+Region = us-east-1
+KubernetesClusterID = prod
+; a list: repeat the key, or separate with commas
+NodeIPFamilies = ipv6
+NodeIPFamilies = ipv4
+
+[ServiceOverride "ec2"]
+Service = EC2
+Region = us-east-1
+URL = https://vpce-0123.ec2.us-east-1.vpce.amazonaws.com
+SigningRegion = us-east-1
+\`\`\`
+
+The syntax is that of git's config files, UTF-8 without a byte order mark. Section and key names are case-insensitive. \`;\` and
+\`#\` start a comment. Double quotes may wrap all or part of a value; inside them \`\\\\\`, \`\\"\`, \`\\n\` and \`\\t\` are escapes. A backslash
+at the end of a line continues it. A key without \`=\` is true for booleans. Booleans are \`true\`, \`yes\`, \`on\`, \`1\` and \`false\`, \`no\`,
+\`off\`, \`0\`. Of a repeated key that is not a list the last one counts.
+
+A file that cannot be read as such, or a value that cannot work, ends the process with a message that names line, column, key and
+value. Unknown sections and keys are warned about, with the nearest known one; \`--strict-cloud-config\` refuses them.
+
+## \`[Global]\`
+
+| Key | Type | Default | Meaning |
+|---|---|---|---|
+${globalRows.join("\n")}
+
+## \`[ServiceOverride "<id>"]\`
+
+Where one AWS service is reached. Repeat the section, with another id, for each service and region.
+
+| Key | Required | Meaning |
+|---|---|---|
+${overrideRows.join("\n")}
+`;
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}

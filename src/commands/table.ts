@@ -1,0 +1,18 @@
+import type { Command } from "./command.ts";
+
+export interface CommandEntry {
+  readonly summary: string;
+  /** The name of the reference program whose place the command takes: called by it, the program is that command. */
+  readonly standsFor?: string;
+  /** Loads the command's code: no command pays for another's. */
+  load(): Promise<Command>;
+}
+
+/** Every command, in the order help shows them. */
+export const commands: Readonly<Record<string, CommandEntry>> = {
+  "controller-manager": {
+    summary: "Run the controllers of a cluster: nodes, load balancers, routes, tags",
+    standsFor: "aws-cloud-controller-manager",
+    load: async () => (await import("./controller-manager.ts")).run,
+  },
+};

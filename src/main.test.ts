@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { main } from "./main.ts";
+import { realWorld } from "./runtime/world.ts";
+
+async function call(script: string, ...argv: string[]) {
+  let out = "";
+  let err = "";
+  const console = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+    columns: 0,
+    watched: false,
+  };
+  const status = await main(script, { argv, console, world: realWorld(), stop: new AbortController().signal });
+  return { status, out, err };
+}
+
+test("without a command, or asked for help, the commands are listed", async () => {
+  for (const argv of [[], ["help"], ["--help"], ["-h"]]) {
+    const { status, out } = await call("/usr/bin/fairlead", ...argv);
+    assert.equal(status, 0);
+    assert.match(out, /^ {2}controller-manager {2}.*also as aws-cloud-controller-manager/m);
+  }
+});
+
+test("help of a command is the command's own", async () => {
+  const asked = await call("/usr/bin/fairlead", "help", "controller-manager");
+  const direct = await call("/usr/bin/fairlead", "controller-manager", "--help");
+  assert.equal(asked.out, direct.out);
+  assert.match(direct.out, /cloud-controller-manager \[flags\]/);
+});
+
+test("a mistyped command is named with the one it may have meant", async () => {
+  const { status, err } = await call("/usr/bin/fairlead", "controler-manager");
+  assert.equal(status, 2);
+  assert.match(err, /unknown command "controler-manager"; did you mean "controller-manager"\?/);
+});
+
+test("names that every object has are no commands", async () => {
+  assert.equal((await call("/usr/bin/fairlead", "toString")).status, 2);
+});
+
+test("called by the reference's name, the program is that program", async () => {
+  for (const script of ["/bin/aws-cloud-controller-manager", "/opt/aws-cloud-controller-manager.js"]) {
+    assert.match((await call(script, "--version")).out, /^Kubernetes v\d+\.\d+\.\d+/);
+  }
+  assert.match((await call("/bin/fairlead", "version")).out, /^fairlead v\d+\.\d+\.\d+/);
+});

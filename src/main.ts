@@ -1,0 +1,98 @@
+#!/usr/bin/env node
+/** The one executable: `fairlead <command>`. Called by the name of a program it stands for, it is that program. */
+import { basename } from "node:path";
+import type { Command, Console, Invocation } from "./commands/command.ts";
+import { type CommandEntry, commands } from "./commands/table.ts";
+import { realWorld } from "./runtime/world.ts";
+
+if (import.meta.main) {
+  const { stop, cut } = signals();
+  const [, script = "", ...argv] = process.argv;
+  const world = realWorld();
+  const status = await Promise.race([main(script, { argv, world, console: processConsole(), stop }), cut]);
+  // Whatever was printed leaves before the process does; whatever else is still open does not hold it.
+  process.stdout.write("", () => process.exit(status));
+}
+
+/** Runs the command the words ask for and resolves with the exit status. */
+export async function main(script: string, invocation: Invocation): Promise<number> {
+  const called = basename(script).replace(/\.[cm]?[jt]s$/, "");
+  const standsFor = Object.values(commands).find((entry) => entry.standsFor === called);
+  if (standsFor) return (await standsFor.load())(invocation);
+  const [name = "help", ...argv] = invocation.argv;
+  const command = await find(name);
+  if (command) return command({ ...invocation, argv });
+  const { nearest } = await import("./runtime/nearest.ts");
+  const guess = nearest(name, [...Object.keys(commands), "help", "version"]);
+  invocation.console.err(
+    `fairlead: unknown command ${JSON.stringify(name)}${guess ? `; did you mean ${JSON.stringify(guess)}?` : ""}\n` +
+      `Run "fairlead help" for the commands there are.\n`,
+  );
+  return 2;
+}
+
+async function find(name: string): Promise<Command | undefined> {
+  if (name === "help" || name === "--help" || name === "-h") return help;
+  if (name === "version" || name === "--version") return version;
+  return Object.hasOwn(commands, name) ? commands[name]?.load() : undefined;
+}
+
+async function help({ argv: [topic], ...invocation }: Invocation): Promise<number> {
+  const entry = topic === undefined ? undefined : commands[topic];
+  if (entry) return (await entry.load())({ ...invocation, argv: ["--help"] });
+  invocation.console.out(overview(Object.entries(commands)));
+  return 0;
+}
+
+async function version({ console }: Invocation): Promise<number> {
+  const { build } = await import("./commands/build.ts");
+  console.out(`fairlead ${build.version}\n`);
+  return 0;
+}
+
+function overview(entries: readonly [string, CommandEntry][]): string {
+  const rows = [
+    ...entries.map(([name, { summary, standsFor }]) => [name, standsFor ? `${summary} (also as ${standsFor})` : summary]),
+    ["help", "Print this, or the help of a command"],
+    ["version", "Print the version"],
+  ];
+  const width = Math.max(...rows.map(([name = ""]) => name.length)) + 2;
+  return [
+    "Fairlead gives a Kubernetes cluster what it needs from AWS.",
+    "",
+    "Usage:",
+    "  fairlead <command> [flags]",
+    "",
+    "Commands:",
+    ...rows.map(([name = "", summary]) => `  ${name.padEnd(width)}${summary}`),
+    "",
+    'Run "fairlead <command> --help" for the flags of a command.',
+    "",
+  ].join("\n");
+}
+
+/** The first SIGTERM or SIGINT asks for a graceful end, the second one gets its way at once. */
+function signals(): { readonly stop: AbortSignal; readonly cut: Promise<number> } {
+  const asked = new AbortController();
+  const { promise: cut, resolve } = Promise.withResolvers<number>();
+  for (const [signal, status] of [
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const) {
+    process.on(signal, () => {
+      if (asked.signal.aborted) resolve(status);
+      asked.abort(new Error(`received ${signal}`));
+    });
+  }
+  return { stop: asked.signal, cut };
+}
+
+function processConsole(): Console {
+  return {
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+    columns: process.stdout.isTTY ? process.stdout.columns : 0,
+    watched: process.stderr.isTTY,
+    logDescriptor: 2,
+  };
+}
