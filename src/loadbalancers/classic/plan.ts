@@ -1,0 +1,248 @@
+/** The steps from the classic load balancer that is seen to the one that is wanted. Pure. */
+import {
+  applySecurityGroups,
+  attachSubnets,
+  configureHealthCheck,
+  createListeners,
+  createLoadBalancer,
+  deleteListeners,
+  deleteLoadBalancer,
+  deregisterInstances,
+  detachSubnets,
+  modifyAttributes,
+  registerInstances,
+} from "../../aws/elb-actions.ts";
+import { planGroup, planGroupDeletion, type SeenGroup, tagList } from "../groups.ts";
+import type { ClassicAttributes, ClassicHealthCheck, ClassicListener, ClassicLoadBalancer } from "../model.ts";
+import { type Made, type Planned, type Step, step } from "../plan.ts";
+import { planPolicies, type SeenPolicies } from "./policies.ts";
+
+export interface SeenClassicListener {
+  readonly port: number;
+  readonly protocol: string;
+  readonly instancePort: number;
+  readonly instanceProtocol: string;
+  readonly certificate?: string;
+  readonly policies: readonly string[];
+}
+
+export interface SeenClassic {
+  readonly loadBalancer?: {
+    readonly subnets: readonly string[];
+    readonly securityGroups: readonly string[];
+    readonly listeners: readonly SeenClassicListener[];
+    readonly healthCheck?: ClassicHealthCheck;
+    readonly instances: readonly string[];
+    readonly attributes: ClassicAttributes;
+    readonly policies: SeenPolicies;
+  };
+  /** Our own group by its name, whether it is attached or not. */
+  readonly managedGroup?: SeenGroup;
+}
+
+/** What AWS gives a new classic load balancer, of what we manage. */
+const newAttributes: ClassicAttributes = {
+  accessLog: { enabled: false },
+  connectionDraining: { enabled: false },
+  idleTimeout: 60,
+  crossZone: false,
+};
+
+export function planClassic(model: ClassicLoadBalancer, vpc: string, seen: SeenClassic): Step[] {
+  const lb = seen.loadBalancer;
+  const groups = model.securityGroups.map((entry) =>
+    entry.kind === "given" ? { id: entry.id, open: [], close: [] } : planGroup(entry.group, vpc, seen.managedGroup),
+  );
+  const ids = groups.map(({ id }) => id);
+  const unused = seen.managedGroup && !model.securityGroups.some(({ kind }) => kind === "managed") ? [seen.managedGroup] : [];
+  return [
+    ...groups.flatMap(({ open }) => open),
+    ...(lb ? changes(model, lb, ids) : [creation(model, ids)]),
+    ...planPolicies(model, lb?.policies, lb?.listeners ?? []),
+    ...attributeChange(model, lb?.attributes ?? newAttributes),
+    ...healthCheckChange(model, lb?.healthCheck),
+    ...planInstances(model, lb?.instances ?? []),
+    ...groups.flatMap(({ close }) => close),
+    ...unused.map((group) => planGroupDeletion(group, "other groups were given in its place")),
+  ];
+}
+
+/** Everything that is ours goes, in the order AWS allows. */
+export function planClassicDeletion(name: string, seen: SeenClassic): Step[] {
+  const why = "the Service does not want it any more";
+  return [
+    ...(seen.loadBalancer ? [step(deleteLoadBalancer, { LoadBalancerName: name }, { what: `delete load balancer ${name}`, why })] : []),
+    ...(seen.managedGroup ? [planGroupDeletion(seen.managedGroup, why)] : []),
+  ];
+}
+
+/** Registers those that are missing, then takes out those that are not wanted: traffic always has somewhere to go. */
+export function planInstances({ name, instances }: Pick<ClassicLoadBalancer, "name" | "instances">, present: readonly string[]): Step[] {
+  const added = instances.filter((id) => !present.includes(id)).toSorted();
+  const gone = present.filter((id) => !instances.includes(id)).toSorted();
+  const input = (ids: readonly string[]) => ({ LoadBalancerName: name, Instances: ids.map((id) => ({ InstanceId: id })) });
+  return [
+    ...(added.length > 0
+      ? [
+          step(registerInstances, input(added), {
+            what: `put ${added.join(", ")} behind load balancer ${name}`,
+            why: "they are nodes for this Service",
+          }),
+        ]
+      : []),
+    ...(gone.length > 0
+      ? [
+          step(deregisterInstances, input(gone), {
+            what: `take ${gone.join(", ")} out from behind load balancer ${name}`,
+            why: "they are no nodes for this Service any more",
+          }),
+        ]
+      : []),
+  ];
+}
+
+function creation(model: ClassicLoadBalancer, groups: readonly (string | Made)[]): Step {
+  const where = model.internal ? "internal" : "internet-facing";
+  return step(
+    createLoadBalancer,
+    {
+      LoadBalancerName: model.name,
+      Listeners: model.listeners.map(listenerInput),
+      ...(model.internal && { Scheme: "internal" }),
+      Subnets: model.subnets,
+      SecurityGroups: groups,
+      Tags: tagList(model.tags),
+    },
+    {
+      what: `create classic load balancer ${model.name}, ${where}, ${model.listeners.map(listenerText).join(", ")}, in ${model.subnets.join(", ")}`,
+      why: "the Service asks for one",
+      makes: { name: `load balancer ${model.name}`, id: () => model.name },
+    },
+  );
+}
+
+function changes(model: ClassicLoadBalancer, lb: NonNullable<SeenClassic["loadBalancer"]>, groups: readonly (string | Made)[]): Step[] {
+  const name = { LoadBalancerName: model.name };
+  const added = model.subnets.filter((id) => !lb.subnets.includes(id));
+  const dropped = lb.subnets.filter((id) => !model.subnets.includes(id));
+  const sameGroups = groups.length === lb.securityGroups.length && groups.every((id) => lb.securityGroups.includes(id as string));
+  const unwanted = lb.listeners.filter((listener) => !model.listeners.some((wanted) => sameListener(wanted, listener)));
+  const missing = model.listeners.filter((wanted) => !lb.listeners.some((listener) => sameListener(wanted, listener)));
+  const why = "it differs from what is wanted";
+  return [
+    // AWS allows one subnet a zone: what is replaced in its zone has to leave first.
+    ...(dropped.length > 0
+      ? [step(detachSubnets, { ...name, Subnets: dropped }, { what: `detach ${dropped.join(", ")} from load balancer ${model.name}`, why })]
+      : []),
+    ...(added.length > 0
+      ? [step(attachSubnets, { ...name, Subnets: added }, { what: `attach ${added.join(", ")} to load balancer ${model.name}`, why })]
+      : []),
+    ...(sameGroups
+      ? []
+      : [
+          step(
+            applySecurityGroups,
+            { ...name, SecurityGroups: groups },
+            { what: `set the security groups of load balancer ${model.name}`, why },
+          ),
+        ]),
+    ...(unwanted.length > 0
+      ? [
+          step(
+            deleteListeners,
+            { ...name, LoadBalancerPorts: unwanted.map(({ port }) => port) },
+            {
+              what: `delete listeners ${unwanted.map(({ protocol, port }) => `${protocol.toLowerCase()}:${port}`).join(", ")} of load balancer ${model.name}`,
+              why,
+            },
+          ),
+        ]
+      : []),
+    ...(missing.length > 0
+      ? [
+          step(
+            createListeners,
+            { ...name, Listeners: missing.map(listenerInput) },
+            { what: `create listeners ${missing.map(listenerText).join(", ")} on load balancer ${model.name}`, why },
+          ),
+        ]
+      : []),
+  ];
+}
+
+function sameListener(wanted: ClassicListener, seen: SeenClassicListener): boolean {
+  return (
+    wanted.port === seen.port &&
+    wanted.instancePort === seen.instancePort &&
+    wanted.protocol === seen.protocol.toLowerCase() &&
+    wanted.instanceProtocol === seen.instanceProtocol.toLowerCase() &&
+    wanted.certificate?.toLowerCase() === seen.certificate?.toLowerCase()
+  );
+}
+
+function listenerInput(listener: ClassicListener) {
+  return {
+    Protocol: listener.protocol,
+    LoadBalancerPort: listener.port,
+    InstanceProtocol: listener.instanceProtocol,
+    InstancePort: listener.instancePort,
+    ...(listener.certificate !== undefined && { SSLCertificateId: listener.certificate }),
+  };
+}
+
+const listenerText = ({ protocol, port, instanceProtocol, instancePort }: ClassicListener) =>
+  `${protocol}:${port} to ${instanceProtocol}:${instancePort}`;
+
+/** Only what is managed is compared: AWS reports more, and other values where we have no opinion. */
+function attributeChange({ name, attributes }: ClassicLoadBalancer, present: ClassicAttributes): Step[] {
+  const fits = (wanted: object, is: object) =>
+    Object.entries(wanted).every(([key, value]) => value === undefined || (is as Record<string, unknown>)[key] === value);
+  const same =
+    fits(attributes.accessLog, present.accessLog) &&
+    fits(attributes.connectionDraining, present.connectionDraining) &&
+    attributes.idleTimeout === present.idleTimeout &&
+    attributes.crossZone === present.crossZone;
+  if (same) return [];
+  const { accessLog, connectionDraining } = attributes;
+  const input = {
+    AccessLog: {
+      Enabled: accessLog.enabled,
+      EmitInterval: accessLog.emitInterval,
+      S3BucketName: accessLog.bucket,
+      S3BucketPrefix: accessLog.prefix,
+    },
+    ConnectionDraining: { Enabled: connectionDraining.enabled, Timeout: connectionDraining.timeout },
+    ConnectionSettings: { IdleTimeout: attributes.idleTimeout },
+    CrossZoneLoadBalancing: { Enabled: attributes.crossZone },
+  };
+  const what = `set access log ${onOff(accessLog.enabled)}, draining ${onOff(connectionDraining.enabled)}, idle timeout ${attributes.idleTimeout} s, cross-zone ${onOff(attributes.crossZone)} on load balancer ${name}`;
+  return [
+    step(
+      modifyAttributes,
+      { LoadBalancerName: name, LoadBalancerAttributes: input },
+      { what, why: "its attributes differ from what is wanted" },
+    ),
+  ];
+}
+
+function healthCheckChange({ name, healthCheck }: ClassicLoadBalancer, present: ClassicHealthCheck | undefined): Step[] {
+  const fields = ["target", "healthyThreshold", "unhealthyThreshold", "interval", "timeout"] as const;
+  if (present && fields.every((field) => present[field] === healthCheck[field])) return [];
+  const input: Planned<{ Target: string; Interval: number; Timeout: number; UnhealthyThreshold: number; HealthyThreshold: number }> = {
+    Target: healthCheck.target,
+    Interval: healthCheck.interval,
+    Timeout: healthCheck.timeout,
+    UnhealthyThreshold: healthCheck.unhealthyThreshold,
+    HealthyThreshold: healthCheck.healthyThreshold,
+  };
+  const what = `check ${healthCheck.target} every ${healthCheck.interval} s on load balancer ${name}`;
+  return [
+    step(
+      configureHealthCheck,
+      { LoadBalancerName: name, HealthCheck: input },
+      { what, why: "its health check differs from what is wanted" },
+    ),
+  ];
+}
+
+const onOff = (value: boolean) => (value ? "on" : "off");

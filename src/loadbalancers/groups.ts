@@ -1,0 +1,148 @@
+/** Security groups of load balancers: what is seen of them, and the steps that make ours exactly as wanted. Pure. */
+import type { IpPermission } from "@aws-sdk/client-ec2";
+import {
+  authorizeSecurityGroupIngress,
+  createSecurityGroup,
+  createTags,
+  deleteSecurityGroup,
+  revokeSecurityGroupIngress,
+} from "../aws/ec2-actions.ts";
+import type { ManagedGroup, Rule, Tags } from "./model.ts";
+import { type Made, made, type Planned, type Step, step } from "./plan.ts";
+
+/** One rule of a group as EC2 tells it, with the id by which alone it is revoked. */
+export interface SeenRule {
+  readonly id: string;
+  /** `tcp`, `udp`, `icmp`, `icmpv6`, `-1`, or a protocol number. */
+  readonly protocol: string;
+  readonly fromPort?: number;
+  readonly toPort?: number;
+  readonly cidr?: string;
+  readonly sourceGroup?: string;
+  readonly description?: string;
+}
+
+export interface SeenGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly tags: Tags;
+  /** Ingress only. */
+  readonly rules: readonly SeenRule[];
+}
+
+export interface GroupPlan {
+  /** Makes the group and lets in what has to come in. Before the load balancer is touched. */
+  readonly open: readonly Step[];
+  /** Takes away what is not wanted. After everything else: nobody is cut off before the new way is open. */
+  readonly close: readonly Step[];
+  /** The group's id, or the promise of one. */
+  readonly id: string | Made;
+}
+
+/** Keeps a managed group to exactly its rules. */
+export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | undefined): GroupPlan {
+  const promise = made(`security group ${group.name}`);
+  const id = seen?.id ?? promise;
+  const surplus = seen?.rules.filter((rule) => !group.rules.some((wanted) => ruleKey(wanted) === seenRuleKey(rule))) ?? [];
+  const missing = group.rules.filter((rule) => !seen?.rules.some((present) => seenRuleKey(present) === ruleKey(rule)));
+  const missingTags = Object.entries(group.tags).filter(([key]) => seen && !seen.tags[key]);
+  return {
+    id,
+    open: [
+      ...(seen ? [] : [creation(group, vpc, promise)]),
+      ...(missingTags.length > 0 ? [tagging(group, id, missingTags)] : []),
+      ...(missing.length > 0 ? [authorization(group.name, id, missing, "the Service lets these clients in")] : []),
+    ],
+    close: surplus.length > 0 ? [revocation(group.name, seen!.id, surplus, "the Service does not let these in any more")] : [],
+  };
+}
+
+/** Deletes one of our groups. AWS refuses while a load balancer's interfaces still use it, which takes a while to pass. */
+export function planGroupDeletion(group: Pick<SeenGroup, "id" | "name">, why: string): Step {
+  return step(
+    deleteSecurityGroup,
+    { GroupId: group.id },
+    {
+      what: `delete security group ${group.name}`,
+      why,
+      settledBy: ["InvalidGroup.NotFound"],
+      waitsOn: ["DependencyViolation", "InvalidGroup.InUse"],
+    },
+  );
+}
+
+/** Lets in what the rules say. A rule that is there already under another description is as good. */
+export function authorization(name: string, id: string | Made, rules: readonly Rule[], why: string): Step {
+  return step(
+    authorizeSecurityGroupIngress,
+    { GroupId: id, IpPermissions: rules.map(permission) },
+    { what: `allow ${rules.map(ruleText).join(", ")} in security group ${name}`, why, settledBy: ["InvalidPermission.Duplicate"] },
+  );
+}
+
+/** Takes rules away, by their ids: nothing but these can be hit. */
+export function revocation(name: string, id: string, rules: readonly SeenRule[], why: string): Step {
+  return step(
+    revokeSecurityGroupIngress,
+    { GroupId: id, SecurityGroupRuleIds: rules.map((rule) => rule.id) },
+    {
+      what: `revoke ${rules.map(seenRuleText).join(", ")} in security group ${name}`,
+      why,
+      settledBy: ["InvalidSecurityGroupRuleId.NotFound", "InvalidPermission.NotFound"],
+    },
+  );
+}
+
+/** Two rules of one key cannot stand in one group: EC2 takes them for the same, whatever their descriptions. */
+export function ruleKey({ protocol, fromPort, toPort, cidr }: Rule): string {
+  return protocol === "all" ? `-1 ${cidr}` : `${protocol} ${fromPort}-${toPort} ${cidr}`;
+}
+
+export function seenRuleKey({ protocol, fromPort, toPort, cidr, sourceGroup }: SeenRule): string {
+  const source = cidr ?? sourceGroup ?? "";
+  return protocol === "-1" ? `-1 ${source}` : `${protocol} ${fromPort}-${toPort} ${source}`;
+}
+
+function creation(group: ManagedGroup, vpc: string, { made: name }: Made): Step {
+  return step(
+    createSecurityGroup,
+    {
+      GroupName: group.name,
+      Description: group.description,
+      VpcId: vpc,
+      TagSpecifications: [{ ResourceType: "security-group", Tags: tagList(group.tags) }],
+    },
+    {
+      what: `create security group ${group.name}`,
+      why: "the load balancer needs one of its own",
+      makes: { name, id: (output) => output.GroupId },
+      // It was made a moment ago and is not seen yet: look again.
+      waitsOn: ["InvalidGroup.Duplicate"],
+    },
+  );
+}
+
+function tagging(group: ManagedGroup, id: string | Made, tags: readonly (readonly [string, string])[]): Step {
+  const why = "without it the group is not known as this cluster's";
+  return step(createTags, { Resources: [id], Tags: tagList(Object.fromEntries(tags)) }, { what: `tag security group ${group.name}`, why });
+}
+
+function permission({ protocol, fromPort, toPort, cidr, description }: Rule): Planned<IpPermission> {
+  const source = cidr.includes(":")
+    ? { Ipv6Ranges: [{ CidrIpv6: cidr, Description: description }] }
+    : { IpRanges: [{ CidrIp: cidr, Description: description }] };
+  return protocol === "all" ? { IpProtocol: "-1", ...source } : { IpProtocol: protocol, FromPort: fromPort, ToPort: toPort, ...source };
+}
+
+function ruleText({ protocol, fromPort, toPort, cidr }: Rule): string {
+  return protocol === "all" ? `everything from ${cidr}` : `${protocol}:${portText(fromPort, toPort)} from ${cidr}`;
+}
+
+function seenRuleText({ protocol, fromPort, toPort, cidr, sourceGroup }: SeenRule): string {
+  const source = cidr ?? sourceGroup ?? "a prefix list";
+  return protocol === "-1" ? `everything from ${source}` : `${protocol}:${portText(fromPort, toPort)} from ${source}`;
+}
+
+const portText = (from: number | undefined, to: number | undefined) => (from === to ? `${from}` : `${from}-${to}`);
+
+export const tagList = (tags: Tags) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
