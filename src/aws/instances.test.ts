@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../sandbox/seeded-random.ts";
-import { type VirtualWorld, virtualWorld } from "../sandbox/virtual-clock.ts";
+import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import { describeInstances } from "./ec2-actions.ts";
 import { isAwsError } from "./errors.ts";
 import type { InstanceLookup } from "./instances.ts";
+import { eventual } from "./testing/eventual.ts";
 import { cloudOver, failure, instanceId, SmallEc2, testKeys } from "./testing/small-ec2.ts";
 
 const ask = { cause: "test", signal: new AbortController().signal };
@@ -23,7 +24,7 @@ test("a thousand requests for different instances cost at most ten calls, and ea
   ec2.instances.delete(instanceId(301));
   const ids = [...Array.from({ length: 1000 }, (_, n) => instanceId(n)), "i-zzz", "", "vol-1"];
 
-  const answers = await run(world, Promise.all(ids.map((id) => cloud.instances.lookup(id, ask))));
+  const answers = await eventual(world, Promise.all(ids.map((id) => cloud.instances.lookup(id, ask))));
 
   assert.ok(ec2.calls.length <= 10, `${ec2.calls.length} calls`);
   const kinds = Object.groupBy(answers, ({ kind }) => kind);
@@ -40,7 +41,7 @@ test("with every second call throttled all thousand requests finish within three
   ec2.fault = (_, count) => (count % 2 === 0 ? undefined : failure(503, "RequestLimitExceeded", "Request limit exceeded."));
   const full = cloud.budget(describeInstances).rate;
 
-  const answers = await run(world, Promise.all(Array.from({ length: 1000 }, (_, n) => cloud.instances.lookup(instanceId(n), ask))));
+  const answers = await eventual(world, Promise.all(Array.from({ length: 1000 }, (_, n) => cloud.instances.lookup(instanceId(n), ask))));
 
   assert.ok(answers.every(({ kind }) => kind === "found"));
   assert.ok(ec2.calls.length <= 3 * 5, `${ec2.calls.length} calls`);
@@ -59,10 +60,10 @@ test("answers of joined lookups equal those of lookups one by one, for any mixtu
     const together = await bed(40, seed);
     const alone = await bed(40, seed);
 
-    const joined = await run(together.world, Promise.all(ids.map((id) => together.cloud.instances.lookup(id, ask))));
+    const joined = await eventual(together.world, Promise.all(ids.map((id) => together.cloud.instances.lookup(id, ask))));
 
     for (const [n, id] of ids.entries())
-      assert.deepEqual(joined[n], await run(alone.world, alone.cloud.instances.lookup(id, ask)), `seed ${seed}, ${id}`);
+      assert.deepEqual(joined[n], await eventual(alone.world, alone.cloud.instances.lookup(id, ask)), `seed ${seed}, ${id}`);
     assert.ok(together.ec2.calls.length <= 2, `seed ${seed}: ${together.ec2.calls.length} calls`);
   }
 });
@@ -80,7 +81,7 @@ test("a refusal that names no id is searched for by halves, and only the unknown
     );
   };
 
-  const answers = await run(world, Promise.all(Array.from({ length: 8 }, (_, n) => cloud.instances.lookup(instanceId(n), ask))));
+  const answers = await eventual(world, Promise.all(Array.from({ length: 8 }, (_, n) => cloud.instances.lookup(instanceId(n), ask))));
 
   assert.deepEqual(
     answers.map(({ kind }) => kind),
@@ -92,7 +93,10 @@ test("an error that is about all of them is not sent again for each", async () =
   const { world, ec2, cloud } = await bed(50);
   ec2.fault = () => failure(403, "UnauthorizedOperation", "You are not authorized to perform this operation.");
 
-  const answers = await run(world, Promise.allSettled(Array.from({ length: 50 }, (_, n) => cloud.instances.lookup(instanceId(n), ask))));
+  const answers = await eventual(
+    world,
+    Promise.allSettled(Array.from({ length: 50 }, (_, n) => cloud.instances.lookup(instanceId(n), ask))),
+  );
 
   assert.equal(ec2.calls.length, 1);
   for (const answer of answers) assert.ok(answer.status === "rejected" && isAwsError(answer.reason, "denied"));
@@ -101,15 +105,15 @@ test("an error that is about all of them is not sent again for each", async () =
 test("an answer is reused for as long as the asker allows, and fetched anew after a write to the instance", async () => {
   const { world, ec2, cloud } = await bed(2);
   const relaxed = { ...ask, maxAgeMs: 60_000 };
-  await run(world, cloud.instances.lookup(instanceId(0), relaxed));
-  await run(world, cloud.instances.lookup(instanceId(0), relaxed));
+  await eventual(world, cloud.instances.lookup(instanceId(0), relaxed));
+  await eventual(world, cloud.instances.lookup(instanceId(0), relaxed));
   assert.equal(ec2.calls.length, 1);
 
-  await run(world, cloud.instances.lookup(instanceId(0), ask));
+  await eventual(world, cloud.instances.lookup(instanceId(0), ask));
   assert.equal(ec2.calls.length, 2);
 
-  await run(world, cloud.tags.create(instanceId(0), { a: "b" }, ask));
-  await run(world, cloud.instances.lookup(instanceId(0), relaxed));
+  await eventual(world, cloud.tags.create(instanceId(0), { a: "b" }, ask));
+  await eventual(world, cloud.instances.lookup(instanceId(0), relaxed));
   assert.deepEqual(
     ec2.calls.map(({ action }) => action),
     ["DescribeInstances", "DescribeInstances", "CreateTags", "DescribeInstances"],
@@ -120,7 +124,7 @@ test("names are looked up two hundred a call; a name with a wildcard is nobody's
   const { world, ec2, cloud } = await bed(450);
   const names = [...Array.from({ length: 450 }, (_, n) => `ip-${n}.ec2.internal`), "ip-*.ec2.internal", "unknown"];
 
-  const answers = await run(world, Promise.all(names.map((name) => cloud.instances.lookupBy("private-dns-name", name, ask))));
+  const answers = await eventual(world, Promise.all(names.map((name) => cloud.instances.lookupBy("private-dns-name", name, ask))));
 
   assert.equal(ec2.calls.length, 3);
   assert.deepEqual(
@@ -137,18 +141,8 @@ test("who gives up gets its own reason at once, and the others get their answer"
   const other = cloud.instances.lookup(instanceId(0), ask);
   stop.abort(new Error("changed my mind"));
   await assert.rejects(given, /changed my mind/);
-  assert.equal((await run(world, other)).kind, "found");
+  assert.equal((await eventual(world, other)).kind, "found");
 });
-
-async function run<T>(world: VirtualWorld, work: Promise<T>): Promise<T> {
-  let done = false;
-  const finished = work.finally(() => {
-    done = true;
-  });
-  finished.catch(() => {});
-  await world.runUntil(() => done, 600_000);
-  return finished;
-}
 
 function stateOf(lookup: InstanceLookup | undefined): string | undefined {
   return lookup?.kind === "found" ? lookup.instance.state : undefined;

@@ -66,14 +66,18 @@ export async function scanBody<T>(body: AsyncIterable<Uint8Array>, shape: Shape<
   return scanner.end();
 }
 
+/** An open element. Which of the three it collects in depends on its shape; the others stay empty. */
 interface Frame {
   readonly name: string;
   readonly shape: Shape<unknown>;
   readonly values: Record<string, unknown>;
   readonly items: unknown[];
-  readonly texts: Buffer[];
+  text: string;
 }
 
+const empty: Buffer = Buffer.alloc(0);
+const nothing: Record<string, unknown> = Object.freeze({});
+const none: unknown[] = Object.freeze([]) as unknown as unknown[];
 const lessThan = 0x3c;
 const greaterThan = 0x3e;
 const slash = 0x2f;
@@ -90,7 +94,9 @@ const markerEnds: readonly (readonly [string, string])[] = [
 export class Scanner<T> {
   readonly #frames: Frame[] = [];
   readonly #root: Shape<T>;
-  #carry: Buffer = Buffer.alloc(0);
+  #carry: Buffer = empty;
+  /** The part of a text that came with earlier chunks: a character may lie across two of them. */
+  #cutText: Buffer = empty;
   /** How deep we are in an element nobody asked for. */
   #skipping = 0;
   #result: { readonly value: T } | undefined;
@@ -106,8 +112,11 @@ export class Scanner<T> {
     while (at < bytes.length) {
       let open = at;
       while (open < bytes.length && bytes[open] !== lessThan) open++;
-      if (open > at) this.#text(bytes, at, open);
-      if (open === bytes.length) return;
+      if (open === bytes.length) {
+        if (this.#textFrame() !== undefined) this.#cutText = Buffer.concat([this.#cutText, bytes.subarray(at)]);
+        return;
+      }
+      this.#text(bytes, at, open);
       const end = this.#tagEnd(bytes, open);
       if (end === -1) {
         // Copied, because the transport may use the chunk's memory again.
@@ -151,7 +160,14 @@ export class Scanner<T> {
   #open(name: string): void {
     const shape = this.#shapeOf(name);
     if (shape === undefined) this.#skipping = 1;
-    else this.#frames.push({ name, shape, values: {}, items: [], texts: [] });
+    else
+      this.#frames.push({
+        name,
+        shape,
+        values: shape.kind === "fields" ? {} : nothing,
+        items: shape.kind === "list" ? [] : none,
+        text: "",
+      });
   }
 
   #shapeOf(name: string): Shape<unknown> | undefined {
@@ -175,24 +191,27 @@ export class Scanner<T> {
     else parent.values[frame.name] = value;
   }
 
-  #text(bytes: Buffer, start: number, end: number): void {
+  #textFrame(): Frame | undefined {
     const frame = this.#skipping === 0 ? this.#frames.at(-1) : undefined;
-    if (frame?.shape.kind !== "text") return;
-    // Copied piece by piece and decoded at the end: a character may lie across two chunks.
-    frame.texts.push(Buffer.from(bytes.subarray(start, end)));
+    return frame?.shape.kind === "text" ? frame : undefined;
+  }
+
+  /** A text up to the markup that ends it. */
+  #text(bytes: Buffer, start: number, end: number): void {
+    const frame = this.#textFrame();
+    if (frame === undefined) return;
+    if (this.#cutText.length === 0) frame.text += decodeEntities(bytes.toString("utf8", start, end));
+    else {
+      frame.text += decodeEntities(Buffer.concat([this.#cutText, bytes.subarray(start, end)]).toString("utf8"));
+      this.#cutText = empty;
+    }
   }
 
   #special(bytes: Buffer, open: number, end: number): void {
-    if (startsWith(bytes, open, cdataStart)) {
-      const inner = bytes.subarray(open + cdataStart.length, end - 3);
-      // The one text that is not to be decoded: escaped, so that it comes out of the decoding as it was.
-      const escaped = Buffer.from(inner.toString("utf8").replaceAll("&", "&amp;"));
-      this.#text(escaped, 0, escaped.length);
-    }
+    const frame = this.#textFrame();
+    if (frame !== undefined && startsWith(bytes, open, cdataStart)) frame.text += bytes.toString("utf8", open + cdataStart.length, end - 3);
   }
 }
-
-const empty: Buffer = Buffer.alloc(0);
 
 function asBuffer(chunk: Uint8Array): Buffer {
   return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -221,10 +240,10 @@ function elementName(bytes: Buffer, start: number, end: number): string {
   return bytes.toString("latin1", start, stop);
 }
 
-function keptOf({ shape, values, items, texts }: Frame): unknown {
+function keptOf({ shape, values, items, text }: Frame): unknown {
   switch (shape.kind) {
     case "text":
-      return shape.make(decodeEntities((texts.length === 1 ? texts[0]! : Buffer.concat(texts)).toString("utf8")));
+      return shape.make(text);
     case "fields":
       return shape.make(values);
     case "list":

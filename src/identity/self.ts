@@ -1,0 +1,62 @@
+/** Where this process runs: on an instance of the cluster, or elsewhere, as a hosted control plane does. */
+import type { Ask } from "../aws/ask.ts";
+import type { Clouds } from "../aws/cloud.ts";
+import type { Instance } from "../aws/instance.ts";
+import type { AwsSettings } from "../aws/settings.ts";
+import { type ClusterId, configuredClusterId, discoverClusterId } from "./cluster-id.ts";
+
+export interface Self {
+  /** Undefined when the process runs on no instance of the cluster. */
+  readonly instance: Instance | undefined;
+  readonly nodeName: string;
+  readonly vpc: string | undefined;
+  readonly subnet: string | undefined;
+  readonly cluster: ClusterId;
+}
+
+/** It could not be found out where this process runs. It may pass: whoever needs to know asks again. */
+export class SelfUnknown extends Error {
+  override readonly name = "SelfUnknown";
+}
+
+/** The node name that stands for a process outside the cluster. */
+const remoteNodeName = "master-dummy";
+
+/**
+ * Finds out where this process runs and which cluster it serves. With VPC, cluster id and subnet or role configured
+ * nothing is asked; otherwise one metadata request and one DescribeInstances answer both questions.
+ */
+export async function identifySelf(settings: AwsSettings, clouds: Clouds, ask: Ask): Promise<Self> {
+  const configured = configuredClusterId(settings);
+  if (settings.vpc && (settings.subnetId || settings.roleArn) && configured !== undefined) {
+    return { instance: undefined, nodeName: remoteNodeName, vpc: settings.vpc, subnet: settings.subnetId, cluster: configured };
+  }
+  const instance = await ownInstance(clouds, ask);
+  return {
+    instance,
+    nodeName: instance.privateDnsName ?? "",
+    vpc: settings.vpc || instance.vpc,
+    subnet: settings.subnetId || instance.subnet,
+    cluster: configured ?? discoverClusterId(instance.tags),
+  };
+}
+
+const configureInstead =
+  "To run outside the cluster's instances, or without the metadata service, set VPC, SubnetID and KubernetesClusterID in the [Global] section of the cloud config.";
+
+async function ownInstance(clouds: Clouds, ask: Ask): Promise<Instance> {
+  let id: string;
+  try {
+    id = await clouds.metadata.instanceId(ask.signal);
+  } catch (cause) {
+    throw new SelfUnknown(`error fetching instance-id from ec2 metadata service: ${(cause as Error).message}. ${configureInstead}`, {
+      cause,
+    });
+  }
+  const cloud = await clouds.home(ask.signal);
+  const lookup = await cloud.instances.lookup(id, ask).catch((cause: unknown) => {
+    throw new SelfUnknown(`error finding instance ${id}: ${JSON.stringify((cause as Error).message)}`, { cause });
+  });
+  if (lookup.kind !== "found") throw new SelfUnknown(`error finding instance ${id}: "instance not found" in ${cloud.region}`);
+  return lookup.instance;
+}
