@@ -12,9 +12,9 @@ import {
   modifyAttributes,
   registerInstances,
 } from "../../aws/elb-actions.ts";
+import { type Made, type Planned, type Step, step } from "../../aws/plan.ts";
 import { planGroup, planGroupDeletion, type SeenGroup, tagList } from "../groups.ts";
 import type { ClassicAttributes, ClassicHealthCheck, ClassicListener, ClassicLoadBalancer } from "../model.ts";
-import { type Made, type Planned, type Step, step } from "../plan.ts";
 import { planPolicies, type SeenPolicies } from "./policies.ts";
 
 export interface SeenClassicListener {

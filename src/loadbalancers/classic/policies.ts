@@ -1,8 +1,8 @@
 /** The two policies a classic load balancer may carry: the PROXY protocol on its backends, and a TLS policy on its listeners. */
 import { createPolicy, setBackendPolicies, setListenerPolicies } from "../../aws/elb-actions.ts";
+import { type Step, step } from "../../aws/plan.ts";
 import type { ClassicLoadBalancer } from "../model.ts";
 import { proxyProtocolPolicyName, sslPolicyName } from "../names.ts";
-import { type Step, step } from "../plan.ts";
 
 export interface SeenPolicies {
   /** Names of the policies the load balancer has, in use or not. */

@@ -14,9 +14,9 @@ import {
   registerTargets,
   setSecurityGroups,
 } from "../../aws/elbv2-actions.ts";
+import { type Made, made, type Step, step } from "../../aws/plan.ts";
 import { planGroup, planGroupDeletion, type SeenGroup, tagList } from "../groups.ts";
 import type { GroupOnLoadBalancer, NetworkListener, NetworkLoadBalancer, Tags, TargetGroup } from "../model.ts";
-import { type Made, made, type Step, step } from "../plan.ts";
 
 export interface SeenListener {
   readonly arn: string;

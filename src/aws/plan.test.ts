@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createListener, createTargetGroup, deleteTargetGroup } from "../aws/elbv2-actions.ts";
-import { AwsError } from "../aws/errors.ts";
 import { apply, type Caller } from "./apply.ts";
+import { createListener, createTargetGroup, deleteTargetGroup } from "./elbv2-actions.ts";
+import { AwsError } from "./errors.ts";
 import { made, planJson, planText, step } from "./plan.ts";
 
 const group = step(

@@ -2,7 +2,7 @@
  * A plan: the AWS calls that lead from what is seen to what is wanted, in order, each with its reason. It is data that a
  * person can read and a machine can compare; the controller carries out exactly what `fairlead plan` prints.
  */
-import type { Action } from "../aws/actions.ts";
+import type { Action } from "./actions.ts";
 
 /** Something that an earlier step of the plan makes: known by name until AWS gives it an id. */
 export interface Made {

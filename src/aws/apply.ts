@@ -1,7 +1,7 @@
 /** Carries out a plan. Stops at the first step that fails: the next look sees what exists, and the next plan is the rest. */
-import type { CallOptions } from "../aws/caller.ts";
-import type { Cloud } from "../aws/cloud.ts";
-import { isAwsError } from "../aws/errors.ts";
+import type { CallOptions } from "./caller.ts";
+import type { Cloud } from "./cloud.ts";
+import { isAwsError } from "./errors.ts";
 import { type Planned, resolved, type Step } from "./plan.ts";
 
 export type Applied =
