@@ -4,7 +4,6 @@
  * This is the only file that may reach for the originals. Everybody else is handed a `World`, so that a whole cluster
  * and its cloud can run in one process on virtual time, from one seed.
  */
-import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
@@ -51,7 +50,7 @@ export function realWorld(): World {
     },
     random: {
       number: () => Math.random(),
-      bytes: (length) => randomBytes(length),
+      bytes: randomBytes,
     },
     files: {
       read: (path) => readFile(path),
@@ -65,6 +64,11 @@ export function realWorld(): World {
     environment: process.env,
     hostname: hostname(),
   };
+}
+
+/** By the global object: `node:crypto` takes longer to load than the credential provider takes to answer. */
+function randomBytes(length: number): Buffer {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(length)).buffer);
 }
 
 /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */

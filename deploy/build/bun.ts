@@ -1,0 +1,84 @@
+/** Bun, the runtime inside the single executable: fetched from npm by hash, and closed to its own environment variables. */
+import { createHash } from "node:crypto";
+import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cached, contentKey } from "./cache.ts";
+import { run } from "./run.ts";
+
+export type Architecture = "amd64" | "arm64";
+
+const version = "1.4.4";
+
+/** The baseline build for amd64: nodes may have processors from before AVX2. */
+const packages: Readonly<Record<Architecture, { readonly name: string; readonly integrity: string }>> = {
+  amd64: {
+    name: "@oven/bun-linux-x64-baseline",
+    integrity: "FBU6T21NT+i+rESbi0Z8A8G5xN51c+WZ0v6pIjI6szSzOlqVNv64nf7FPnwNIyxKD1M7Wg5cEobLC/QbzCeLtA==",
+  },
+  arm64: {
+    name: "@oven/bun-linux-aarch64",
+    integrity: "ZTVtpf9zmHSBVPX1sBwe5agGb/rN34yPGg/Hby8e2Ax2uCUA2URZKlZH7qLntK7qaFJCMXh9v0GWNYN2zINz1w==",
+  },
+};
+
+/** Bun as npm delivers it, for compiling. */
+export function bun(architecture: Architecture): Promise<string> {
+  const { name, integrity } = packages[architecture];
+  return cached(`bun/${version}-${architecture}/bun`, async (path) => {
+    const folder = await mkdtemp(join(tmpdir(), "fairlead-bun-"));
+    try {
+      const archive = join(
+        folder,
+        (await run("npm", ["pack", "--silent", `${name}@${version}`], { cwd: folder })).trim().split("\n").at(-1)!,
+      );
+      const found = createHash("sha512")
+        .update(await readFile(archive))
+        .digest("base64");
+      if (found !== integrity) throw new Error(`${name}@${version} is not the package this build was written for: sha512-${found}`);
+      await run("tar", ["-xzf", archive, "-C", folder, "package/bin/bun"]);
+      await copyFile(join(folder, "package/bin/bun"), path);
+      await chmod(path, 0o755);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+/**
+ * Bun that reads no `BUN_*` and `NODE_*` variable.
+ *
+ * Left as it is, an executable made by Bun becomes the bun command under `BUN_BE_BUN=1`, runs any file named in
+ * `BUN_OPTIONS`, and prints signed requests under `BUN_CONFIG_VERBOSE_FETCH`. There is no option against it, so the
+ * names of the variables are blanked in the runtime: their first byte becomes NUL, which no variable's name can hold.
+ */
+export async function sealedBun(architecture: Architecture): Promise<string> {
+  const original = await bun(architecture);
+  const rules = contentKey(variableName.source, ...mustBeClosed);
+  return await cached(`bun/${version}-${architecture}/bun-sealed-${rules}`, async (path) => {
+    const runtime = await readFile(original);
+    const closed = sealVariables(runtime);
+    const open = mustBeClosed.filter((name) => !closed.has(name));
+    if (open.length > 0) throw new Error(`Bun ${version} does not hold the names ${open.join(", ")} where they were expected: look again`);
+    await writeFile(path, runtime, { mode: 0o755 });
+  });
+}
+
+/** Those that give somebody else control or print secrets. A new Bun in which one cannot be found must not pass unseen. */
+export const mustBeClosed = ["BUN_BE_BUN", "BUN_OPTIONS", "BUN_INSPECT", "BUN_INSPECT_PRELOAD", "BUN_CONFIG_VERBOSE_FETCH"] as const;
+
+/** A C string of its own that is nothing but a variable's name. */
+const variableName = /\0((?:BUN|NODE)_[A-Z0-9_]+)(?=\0)/g;
+
+/** Blanks the names in place, wherever they stand outside text and script; returns which. */
+function sealVariables(runtime: Buffer): Set<string> {
+  const text = runtime.toString("latin1");
+  const names = new Set([...text.matchAll(variableName)].map((match) => match[1]!));
+  for (const name of names) {
+    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+      // After one of these it is part of a script (`process.env.X`) or of a sentence.
+      if (!/[.$"'` <]/.test(text[at - 1]!)) runtime[at] = 0;
+    }
+  }
+  return names;
+}

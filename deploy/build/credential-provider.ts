@@ -1,0 +1,84 @@
+/**
+ * Builds the single executables of the ECR credential provider: `dist/ecr-credential-provider-linux-<architecture>`,
+ * each with a `.sha256` beside it.
+ *
+ *     node deploy/build/credential-provider.ts [amd64] [arm64]
+ */
+import { createHash } from "node:crypto";
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { arch, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { type Architecture, bun, sealedBun } from "./bun.ts";
+import { cached, contentKey } from "./cache.ts";
+import { run } from "./run.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** The path of the executable for an architecture; built once for each content of its sources. */
+export async function credentialProvider(architecture: Architecture): Promise<string> {
+  const script = await bundle();
+  const [compiler, runtime] = await Promise.all([bun(hostArchitecture()), sealedBun(architecture)]);
+  const key = contentKey(script, runtime, ...compileFlags);
+  return await cached(`ecr-credential-provider/${key}/linux-${architecture}/ecr-credential-provider`, async (path) => {
+    const folder = await mkdtemp(join(tmpdir(), "fairlead-build-"));
+    try {
+      const entry = join(folder, "ecr-credential-provider.js");
+      await writeFile(entry, script);
+      const target = architecture === "amd64" ? "bun-linux-x64-baseline" : "bun-linux-arm64";
+      const args = ["build", entry, ...compileFlags, `--target=${target}`, `--compile-executable-path=${runtime}`, `--outfile=${path}`];
+      await run(compiler, args, { cwd: folder });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+const compileFlags = [
+  "--compile",
+  "--bytecode",
+  "--format=cjs",
+  "--no-compile-autoload-dotenv",
+  "--no-compile-autoload-bunfig",
+  "--no-compile-autoload-tsconfig",
+  "--no-compile-autoload-package-json",
+];
+
+async function bundle(): Promise<string> {
+  const result = await build({
+    absWorkingDir: root,
+    entryPoints: ["src/registry/entry.ts"],
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    target: "esnext",
+    minify: true,
+    write: false,
+    logLevel: "error",
+  });
+  return result.outputFiles[0]!.text;
+}
+
+/** The architecture of the machine that builds. */
+export function hostArchitecture(): Architecture {
+  return arch() === "arm64" ? "arm64" : "amd64";
+}
+
+if (import.meta.main) {
+  const asked = process.argv.slice(2).filter((name) => name === "amd64" || name === "arm64");
+  const dist = join(root, "dist");
+  await mkdir(dist, { recursive: true });
+  for (const architecture of asked.length > 0 ? asked : (["amd64", "arm64"] as const)) {
+    const name = `ecr-credential-provider-linux-${architecture}`;
+    const path = join(dist, name);
+    await copyFile(await credentialProvider(architecture), `${path}.new`);
+    // In one step, because kubelet or a test may be running the old one.
+    await rename(`${path}.new`, path);
+    const digest = createHash("sha256")
+      .update(await readFile(path))
+      .digest("hex");
+    await writeFile(`${path}.sha256`, `${digest}\n`);
+    process.stdout.write(`${digest}  dist/${name}\n`);
+  }
+}
