@@ -1,0 +1,112 @@
+/** Decides what becomes of an event: said for the first time, counted up on an earlier one, combined, or dropped. */
+import type { Event } from "kubernetes-types/core/v1.d.ts";
+import type { World } from "../runtime/world.ts";
+import { Lru } from "./lru.ts";
+import { TokenBucket } from "./token-bucket.ts";
+
+/** The object an event is about. */
+export interface ObjectRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** Something that happened and is to be told. */
+export interface Occurrence {
+  readonly object: ObjectRef;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+  /** Which part of the product says it. */
+  readonly component: string;
+  readonly atMs: number;
+}
+
+/** What to send: a new event, a higher count on one sent before, or nothing. */
+export type Sending = { readonly kind: "create" | "count"; readonly event: Event } | { readonly kind: "drop" };
+
+const remembered = 4096;
+const similarBeforeCombining = 10;
+const similarWithinMs = 600_000;
+const burst = 25;
+const refillPerSecond = 1 / 300;
+const longestMessage = 1024;
+const longestName = 253;
+const combinedPrefix = "(combined from similar events): ";
+
+/** An event on the server and how often it has been said. */
+interface Series {
+  readonly name: string;
+  readonly firstMs: number;
+  count: number;
+}
+
+/** Correlates as clients in Go do, so that a flood of events becomes a few that count. */
+export class EventCorrelator {
+  readonly #world: World;
+  readonly #series = new Lru<Series>(remembered);
+  readonly #similar = new Lru<{ readonly messages: Set<string>; lastMs: number }>(remembered);
+  readonly #buckets = new Lru<TokenBucket>(remembered);
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  correlate(occurrence: Occurrence): Sending {
+    const { component, type, reason, atMs } = occurrence;
+    const { apiVersion, kind, namespace, name, uid } = occurrence.object;
+    const about = [component, apiVersion, kind, namespace, name, uid].join("\n");
+    const group = [about, type, reason].join("\n");
+    const combined = this.#isOneTooMany(group, occurrence);
+    const series = this.#series.getOr(combined ? group : `${group}\n${occurrence.message}`, () => ({
+      name: this.#nameFor(occurrence),
+      firstMs: atMs,
+      count: 0,
+    }));
+    series.count++;
+    // What is dropped here still counts: the next one that passes carries the whole count.
+    const bucket = this.#buckets.getOr(about, () => new TokenBucket(this.#world.clock, refillPerSecond, burst));
+    if (!bucket.tryTake()) return { kind: "drop" };
+    const message = `${combined ? combinedPrefix : ""}${occurrence.message}`.slice(0, longestMessage);
+    return { kind: series.count === 1 ? "create" : "count", event: eventOf(occurrence, series, message) };
+  }
+
+  #isOneTooMany(group: string, { message, atMs }: Occurrence): boolean {
+    const similar = this.#similar.getOr(group, () => ({ messages: new Set<string>(), lastMs: atMs }));
+    if (atMs - similar.lastMs > similarWithinMs) similar.messages.clear();
+    similar.lastMs = atMs;
+    if (similar.messages.has(message)) return false;
+    if (similar.messages.size >= similarBeforeCombining) return true;
+    similar.messages.add(message);
+    return false;
+  }
+
+  #nameFor({ object, atMs }: Occurrence): string {
+    const nanoseconds = BigInt(Math.floor(atMs)) * 1_000_000n + BigInt(Math.floor(this.#world.random.number() * 1_000_000));
+    const suffix = `.${nanoseconds.toString(16)}`;
+    return object.name.slice(0, longestName - suffix.length) + suffix;
+  }
+}
+
+function eventOf({ object, type, reason, component, atMs }: Occurrence, { name, count, firstMs }: Series, message: string): Event {
+  return {
+    metadata: { name, namespace: object.namespace || "default" },
+    involvedObject: { ...object },
+    type,
+    reason,
+    message,
+    count,
+    firstTimestamp: wholeSeconds(firstMs),
+    lastTimestamp: wholeSeconds(atMs),
+    source: { component },
+    reportingComponent: component,
+  };
+}
+
+/** Event times carry no fraction: the server refuses none, but readers of Go's events expect none. */
+function wholeSeconds(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
