@@ -1,6 +1,6 @@
 /** The zones of the region, and the id that names the same place in every account. */
 import type { Clock } from "../runtime/world.ts";
-import { unlessAborted } from "./abort.ts";
+import { neverAborted, unlessAborted } from "./abort.ts";
 import type { Ask } from "./ask.ts";
 import { Cache } from "./cache.ts";
 import type { Caller } from "./caller.ts";
@@ -36,8 +36,7 @@ export class AvailabilityZones {
     return unlessAborted(
       ask.signal,
       this.#cache.get("zones", maxAgeMs, async () => {
-        const signal = new AbortController().signal;
-        const answer = await this.#caller.call(describeAvailabilityZones, {}, { ...ask, signal });
+        const answer = await this.#caller.call(describeAvailabilityZones, {}, { ...ask, signal: neverAborted });
         return new Map(
           (answer.AvailabilityZones ?? []).map(({ ZoneName: name = "", ZoneId: id = "", ZoneType: type = "" }) => [
             name,

@@ -43,15 +43,6 @@ export class Cache<Value> {
     return this.#load(key, now, load);
   }
 
-  /** Remembers what was learnt on the way. Newer knowledge is not overwritten. */
-  put(key: string, value: Value, askedAt: number): void {
-    const known = this.#entries.get(key);
-    if (known !== undefined && known.askedAt > askedAt) return;
-    this.#entries.delete(key);
-    this.#entries.set(key, { value, askedAt });
-    if (this.#entries.size > this.#options.most) this.#entries.delete(this.#entries.keys().next().value!);
-  }
-
   /** What was written: the entry goes, and the answer to a question put before the write is not kept. */
   invalidate(key: string): void {
     this.#entries.delete(key);
@@ -66,12 +57,20 @@ export class Cache<Value> {
       (value) => {
         if (this.#loads.get(key) !== running) return;
         this.#loads.delete(key);
-        this.put(key, value, askedAt);
+        this.#put(key, value, askedAt);
       },
       () => {
         if (this.#loads.get(key) === running) this.#loads.delete(key);
       },
     );
     return promise;
+  }
+
+  #put(key: string, value: Value, askedAt: number): void {
+    const known = this.#entries.get(key);
+    if (known !== undefined && known.askedAt > askedAt) return;
+    this.#entries.delete(key);
+    this.#entries.set(key, { value, askedAt });
+    if (this.#entries.size > this.#options.most) this.#entries.delete(this.#entries.keys().next().value!);
   }
 }

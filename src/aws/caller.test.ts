@@ -31,6 +31,27 @@ test("a signed request depends on nothing but the world it is sent from", async 
   assert.equal(first.headers["amz-sdk-invocation-id"], undefined);
 });
 
+test("a call reads neither the machine's clock nor its random numbers", async () => {
+  const { world, cloud } = await bed();
+  const forbidden = () => {
+    throw new Error("reached for the machine");
+  };
+  const originals = { now: Date.now, random: Math.random, randomUUID: crypto.randomUUID, getRandomValues: crypto.getRandomValues };
+  const replace = (with_: typeof originals) => {
+    Date.now = with_.now;
+    Math.random = with_.random;
+    crypto.randomUUID = with_.randomUUID;
+    crypto.getRandomValues = with_.getRandomValues;
+  };
+  const call = eventual(world, cloud.instances.lookup(instanceId(0), ask));
+  replace({ now: forbidden, random: forbidden, randomUUID: forbidden, getRandomValues: forbidden });
+  try {
+    assert.equal((await call).kind, "found");
+  } finally {
+    replace(originals);
+  }
+});
+
 test("a read is tried again after a lost connection, and the ledger shows one call of two attempts", async () => {
   const { world, ec2, cloud, metrics } = await bed();
   ec2.fault = (_, count) => {

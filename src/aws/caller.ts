@@ -4,7 +4,7 @@ import { type WriteGate, WriteRefused } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
 import type { HttpResponse, Transport } from "../runtime/http.ts";
 import { sleep, within } from "../runtime/world.ts";
-import { unlessAborted } from "./abort.ts";
+import { neverAborted, unlessAborted } from "./abort.ts";
 import type { Action, AnyAction } from "./actions.ts";
 import { Budget, readLimits, writeLimits } from "./budget.ts";
 import type { CredentialSource, Credentials } from "./credentials.ts";
@@ -193,7 +193,8 @@ export class Caller {
         endpoint,
         transport,
         userAgent,
-        credentials: () => credentials.get(never),
+        // The call has just obtained them under its own signal: the SDK gets the same ones at once.
+        credentials: () => credentials.get(neverAborted),
         now: () => this.#now(),
         ...(headers === undefined ? {} : { headers }),
       }),
@@ -216,9 +217,6 @@ export class Caller {
     return clock.monotonic() - since;
   }
 }
-
-/** The SDK asks for credentials that the call has just obtained under its own signal. */
-const never = new AbortController().signal;
 
 function writeText(action: AnyAction, options: CallOptions): string {
   const name = `${serviceFacts(action.service).iam}:${action.name}`;

@@ -28,6 +28,9 @@ export interface CloudsOptions {
   readonly version: string;
 }
 
+/** Of the sockets to AWS: in the region a connection is made within a second, or not at all. */
+export const connectTimeoutMs = 1_100;
+
 export class Clouds {
   readonly metadata: Metadata;
   readonly #options: CloudsOptions;

@@ -99,7 +99,7 @@ export class Coalescer<Item, Value> {
       this.#inFlight++;
       void this.#run(batch).finally(() => {
         this.#inFlight--;
-        this.#dispatch();
+        if (!this.#windowOpen) this.#dispatch();
       });
     }
   }

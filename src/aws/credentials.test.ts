@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HttpResponse, Transport } from "../runtime/http.ts";
+import type { Log } from "../runtime/log.ts";
 import { type VirtualWorldOptions, virtualWorld } from "../sandbox/virtual-clock.ts";
 import { describeInstances } from "./ec2-actions.ts";
 import { isAwsError } from "./errors.ts";
@@ -17,13 +18,22 @@ async function bed(options: VirtualWorldOptions, hosts: Record<string, Transport
   const world = virtualWorld(1, options);
   const ec2 = new SmallEc2([{ id: instanceId(0) }]);
   const transport: Transport = (request) => (hosts[request.url.host] ?? ec2.transport)(request);
-  const { cloud } = await cloudOver({ transport }, world, { settings });
+  const logged: string[] = [];
+  const write = (...line: readonly unknown[]) => logged.push(JSON.stringify(line));
+  const log: Log = {
+    error: write,
+    warn: write,
+    info: write,
+    v: () => log,
+    with: (fields) => ({ ...log, info: (...line) => write(fields, ...line) }),
+  };
+  const { cloud } = await cloudOver({ transport }, world, { settings, log });
   const lookup = () => eventual(world, cloud.call(describeInstances, { InstanceIds: [instanceId(0)] }, ask));
   const keyUsed = async () => {
     await lookup();
     return /Credential=([^/]*)/.exec(ec2.calls.at(-1)!.request.headers.authorization ?? "")?.[1];
   };
-  return { world, ec2, lookup, keyUsed };
+  return { world, ec2, lookup, keyUsed, logged };
 }
 
 const keys = (id: string, expiration?: string) =>
@@ -52,8 +62,10 @@ test("a web identity token is exchanged at the regional STS, unsigned, and read 
     return assumed("AssumeRoleWithWebIdentity", `WEB${exchanges.length}`, Date.UTC(2026, 0, 1, exchanges.length));
   };
   const environment = { AWS_WEB_IDENTITY_TOKEN_FILE: "/token", AWS_ROLE_ARN: "arn:aws:iam::1:role/r", HOME: "/" };
-  const { world, keyUsed } = await bed({ environment, files: { "/token": "a-token\n" } }, { "sts.us-east-1.amazonaws.com": sts });
+  const { world, keyUsed, logged } = await bed({ environment, files: { "/token": "a-token\n" } }, { "sts.us-east-1.amazonaws.com": sts });
   assert.equal(await keyUsed(), "WEB1");
+  assert.ok(logged.some((line) => line.includes("AssumeRoleWithWebIdentity")));
+  assert.doesNotMatch(logged.join("\n"), /a-token|planted/);
   assert.equal(exchanges[0]?.get("WebIdentityToken"), "a-token");
   await world.advance(50 * 60_000);
   assert.equal(await keyUsed(), "WEB1");

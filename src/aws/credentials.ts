@@ -1,5 +1,6 @@
 /** Who we are to AWS: keys that may expire, and where newer ones come from. */
 import type { World } from "../runtime/world.ts";
+import { neverAborted } from "./abort.ts";
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -32,7 +33,6 @@ const retryAfterMs = 1_000;
 
 /** Keeps what `obtain` gives until shortly before it expires. Everybody who asks meanwhile shares one request. */
 export function kept(world: World, obtain: (signal: AbortSignal) => Promise<Credentials>): CredentialSource {
-  const neverAborted = new AbortController().signal;
   // Not everybody renews in the same second.
   const renewEarlierMs = renewBeforeMs + world.random.number() * 60_000;
   let current: Credentials | undefined;

@@ -173,16 +173,10 @@ const classes: Readonly<Partial<Record<ErrorClass, readonly string[]>>> = {
   ],
   conflict: [
     "ResourceAlreadyAssociated",
-    "RouteAlreadyExists",
     "IncorrectState",
     "IncorrectInstanceState",
-    "ResourceInUse",
-    "ResourceInUseException",
-    "PriorityInUse",
     "IdempotentParameterMismatch",
     "OperationNotPermittedException",
-    "InvalidIPAddress.InUse",
-    "VolumeInUse",
   ],
   dependency: ["DependencyViolation", "DependencyThrottle"],
   unsupported: ["UnsupportedOperation", "Unsupported", "UnsupportedOperationException", "UnknownOperationException", "InvalidAction"],
@@ -192,7 +186,7 @@ const classes: Readonly<Partial<Record<ErrorClass, readonly string[]>>> = {
     "InsufficientFreeAddressesInSubnet",
     "InsufficientInstanceCapacity",
   ],
-  "not-found": ["LoadBalancerNotFound", "AccessPointNotFound", "InvalidInstance"],
+  "not-found": ["InvalidInstance"],
 };
 
 const classByCode: ReadonlyMap<string, ErrorClass> = new Map(

@@ -1,7 +1,7 @@
 /** EC2 instances: by id and by name, joined and remembered, or all of them. */
 import type { DescribeInstancesRequest } from "@aws-sdk/client-ec2";
 import type { Clock } from "../runtime/world.ts";
-import { unlessAborted } from "./abort.ts";
+import { neverAborted, unlessAborted } from "./abort.ts";
 import { type Ask, joinedCause } from "./ask.ts";
 import { blamedIds } from "./blame.ts";
 import { Cache } from "./cache.ts";
@@ -40,7 +40,6 @@ const idsPerCall = 200;
 /** AWS's limit of values in one filter. */
 const valuesPerFilter = 200;
 const notTerminated: readonly InstanceState[] = ["pending", "running", "shutting-down", "stopping", "stopped"];
-const never = new AbortController().signal;
 
 interface Wanted {
   readonly value: string;
@@ -119,7 +118,7 @@ export class Instances {
 
   async #lookup(id: string, ask: Ask): Promise<InstanceLookup> {
     try {
-      const instance = await this.#byId.get({ value: id, cause: ask.cause }, ask.urgency ?? "background", never);
+      const instance = await this.#byId.get({ value: id, cause: ask.cause }, ask.urgency ?? "background", neverAborted);
       return instance === undefined ? { kind: "absent" } : { kind: "found", instance };
     } catch (error) {
       if (isAwsError(error, "not-found") && blamedIds(error, [id])?.includes(id)) return { kind: "not-found" };

@@ -1,7 +1,9 @@
-/** Lets virtual time pass until the work is done. */
-import type { VirtualWorld } from "../../sandbox/virtual-clock.ts";
+export interface Waitable {
+  runUntil(predicate: () => boolean, limitMs: number): Promise<void>;
+}
 
-export async function eventual<T>(world: VirtualWorld, work: Promise<T>, limitMs = 600_000): Promise<T> {
+/** Lets virtual time pass until the work is done. */
+export async function eventual<T>(world: Waitable, work: Promise<T>, limitMs = 600_000): Promise<T> {
   let settled = false;
   const finished = work.finally(() => {
     settled = true;

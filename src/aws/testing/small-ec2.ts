@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { openGate, type WriteGate } from "../../runtime/gate.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../runtime/http.ts";
 import { type Log, silentLog } from "../../runtime/log.ts";
-import type { VirtualWorld } from "../../sandbox/virtual-clock.ts";
+import type { World } from "../../runtime/world.ts";
 import { Clouds } from "../cloud.ts";
 import { createTags, describeInstances } from "../ec2-actions.ts";
 import { type AwsSettings, noSettings } from "../settings.ts";
@@ -92,7 +92,7 @@ export class SmallEc2 {
 /** A cloud in `us-east-1` over that EC2, with its SDK code loaded so that virtual time is enough. */
 export async function cloudOver(
   ec2: { readonly transport: Transport },
-  world: VirtualWorld,
+  world: World,
   options: { readonly gate?: WriteGate; readonly log?: Log; readonly settings?: AwsSettings } = {},
 ) {
   const metrics = new Registry();
