@@ -1,0 +1,70 @@
+/** The steps that bring route tables in line with what nodes want. Pure. */
+import { createRoute, deleteRoute, modifyInstanceAttribute, modifyNetworkInterfaceAttribute, replaceRoute } from "../aws/ec2-actions.ts";
+import { type Step, step } from "../aws/plan.ts";
+import type { Cidr } from "../runtime/ip.ts";
+import type { DesiredRoutes, WantedRoute } from "./desire.ts";
+import { isOurs, leadsTo, type Machine, type SeenRoute, type SeenRouteTable } from "./model.ts";
+
+/** What has to happen for one destination: its steps run in order, those of different destinations side by side. */
+export interface RouteChange {
+  readonly destination: string;
+  /** The node whose route it is; undefined for one that goes. */
+  readonly wanted?: WantedRoute;
+  readonly steps: readonly Step[];
+}
+
+/** Brings every table to the wanted routes. Routes that are not ours are never touched. */
+export function planRoutes(desired: DesiredRoutes, tables: readonly SeenRouteTable[], clusterCidrs: readonly Cidr[]): RouteChange[] {
+  const wanted = new Map(desired.wanted.map((route) => [route.destination, route]));
+  const creations = desired.wanted.flatMap((route) => {
+    const steps = tables.flatMap((table) => stepsFor(route, table, clusterCidrs));
+    const { machine } = route.node;
+    if (steps.length === 0) return [];
+    return [
+      { destination: route.destination, wanted: route, steps: [...(machine?.sourceDestCheck ? [forwarding(machine)] : []), ...steps] },
+    ];
+  });
+  const deletions = tables.flatMap((table) =>
+    table.routes.filter((route) => isOurs(route, clusterCidrs) && !wanted.has(route.destination)).map((route) => deletion(route, table)),
+  );
+  return [...deletions, ...creations];
+}
+
+function stepsFor(route: WantedRoute, table: SeenRouteTable, clusterCidrs: readonly Cidr[]): Step[] {
+  const { machine, name } = route.node;
+  const present = table.routes.find(({ destination }) => destination === route.destination);
+  // A stopped machine's route is a blackhole until it runs again: making it anew would change nothing.
+  if (present && leadsTo(present, route.node)) return [];
+  if (machine === undefined) return [];
+  const input = { RouteTableId: table.id, ...destinationInput(route.destination), ...targetInput(machine) };
+  const what = `${route.destination} to ${machine.severalInterfaces ? machine.interfaceId : machine.instanceId} in route table ${table.id}`;
+  if (present === undefined) return [step(createRoute, input, { what: `create route ${what}`, why: `node ${name} has this pod CIDR` })];
+  if (!isOurs(present, clusterCidrs) && present.state !== "blackhole") return [];
+  // In one step, so that there is no moment without a route.
+  return [step(replaceRoute, input, { what: `point route ${what}`, why: `the CIDR is node ${name}'s now` })];
+}
+
+function deletion(route: SeenRoute, table: SeenRouteTable): RouteChange {
+  const why = route.state === "blackhole" ? "its machine is gone" : "no node has this pod CIDR";
+  const input = { RouteTableId: table.id, ...destinationInput(route.destination) };
+  const what = `delete route ${route.destination} from route table ${table.id}`;
+  return { destination: route.destination, steps: [step(deleteRoute, input, { what, why, settledBy: ["InvalidRoute.NotFound"] })] };
+}
+
+/** A machine that forwards for its pods must not drop packets that are not addressed to itself. */
+function forwarding({ instanceId, interfaceId, severalInterfaces }: Machine): Step {
+  const why = "it forwards packets of its pods";
+  const what = `turn the source/destination check off on ${severalInterfaces ? interfaceId : instanceId}`;
+  const off = { SourceDestCheck: { Value: false } };
+  return severalInterfaces
+    ? step(modifyNetworkInterfaceAttribute, { NetworkInterfaceId: interfaceId, ...off }, { what, why })
+    : step(modifyInstanceAttribute, { InstanceId: instanceId, ...off }, { what, why });
+}
+
+function destinationInput(destination: string) {
+  return destination.includes(":") ? { DestinationIpv6CidrBlock: destination } : { DestinationCidrBlock: destination };
+}
+
+function targetInput({ instanceId, interfaceId, severalInterfaces }: Machine) {
+  return severalInterfaces ? { NetworkInterfaceId: interfaceId } : { InstanceId: instanceId };
+}
