@@ -2,53 +2,58 @@
  * The bed a test lies in: a real cluster with what we ship installed, and Fairlead in it. A cluster is started once a
  * test file, because files run in processes of their own and Nodes belong to no namespace.
  */
+import { basename } from "node:path";
 import { after, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
 import { nodes } from "../../src/kube/builtin.ts";
 import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
 import { startCluster } from "../../src/sandbox/cluster/real/cluster.ts";
 import { TestCluster } from "./cluster.ts";
-import { type FairleadOptions, type FairleadProcess, startFairlead } from "./process.ts";
+import { mainFile, type ProcessOptions, startProcess, type TestProcess } from "./process.ts";
 import { assertNoSecrets, type Readable } from "./secrets.ts";
 import { testHost } from "./world.ts";
 
 export { type Account, TestCluster, type Write } from "./cluster.ts";
 export { eventually } from "./eventually.ts";
 export type { TestNode } from "./nodes.ts";
-export type { FairleadProcess } from "./process.ts";
+export type { TestProcess } from "./process.ts";
 export { assertNoSecrets, plant } from "./secrets.ts";
 export { hurriedWorld, testHost } from "./world.ts";
 
 export interface Bed {
   readonly cluster: TestCluster;
   /** Runs `fairlead <args>` as a process of its own; killed when the test ends. */
-  fairlead(args: readonly string[], options?: FairleadOptions): Promise<FairleadProcess>;
+  fairlead(args: readonly string[], options?: ProcessOptions): Promise<TestProcess>;
+  /** Runs another program of ours the same way. */
+  process(file: URL, args: readonly string[], options?: ProcessOptions): Promise<TestProcess>;
 }
 
 /** The cluster of this test file, free of what earlier tests left. */
 export async function bed(t: TestContext): Promise<Bed> {
   shared ??= start();
   const cluster = await shared;
-  const running: FairleadProcess[] = [];
+  const running: TestProcess[] = [];
   t.after(async () => {
     for (const process of running) process.signal("SIGKILL");
     await Promise.all(running.map((process) => process.exit()));
     for (const name of await cluster.nodeNames()) await cluster.admin.delete(nodes, { name });
   });
+  const run = async (name: string, file: string, args: readonly string[], options?: ProcessOptions) => {
+    const { supervision, folder } = cluster.real;
+    const process = await startProcess(supervision, folder, `${name}-${everRun.length + 1}`, file, args, options);
+    running.push(process);
+    everRun.push(process);
+    return process;
+  };
   return {
     cluster,
-    async fairlead(args, options) {
-      const name = `${args[0]}-${++started}`;
-      const process = await startFairlead(cluster.real.supervision, cluster.real.folder, name, args, options);
-      running.push(process);
-      everRun.push(process);
-      return process;
-    },
+    fairlead: (args, options) => run(`fairlead-${args[0]}`, mainFile, args, options),
+    process: (file, args, options) => run(basename(file.pathname, ".ts"), fileURLToPath(file), args, options),
   };
 }
 
 let shared: Promise<TestCluster> | undefined;
-let started = 0;
-const everRun: FairleadProcess[] = [];
+const everRun: TestProcess[] = [];
 
 async function start(): Promise<TestCluster> {
   const host = testHost();

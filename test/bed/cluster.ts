@@ -29,6 +29,8 @@ export interface Account {
 /** One write as the apiserver recorded it. */
 export interface Write {
   readonly user: string;
+  /** How the client named itself. */
+  readonly agent: string;
   readonly verb: string;
   readonly resource: string;
   readonly subresource: string | undefined;
@@ -188,6 +190,7 @@ export class TestCluster {
 interface AuditEntry {
   readonly verb: string;
   readonly user: { readonly username: string };
+  readonly userAgent?: string;
   readonly objectRef?: { readonly resource: string; readonly subresource?: string; readonly namespace?: string; readonly name?: string };
   readonly responseStatus?: { readonly code?: number };
   readonly requestReceivedTimestamp: string;
@@ -198,6 +201,7 @@ function asWrite(line: string): Write {
   const entry = JSON.parse(line) as AuditEntry;
   return {
     user: entry.user.username,
+    agent: entry.userAgent ?? "",
     verb: entry.verb,
     resource: entry.objectRef?.resource ?? "",
     subresource: entry.objectRef?.subresource,

@@ -9,10 +9,17 @@ export async function eventually<T>(check: () => T | Promise<T>, withinMs = 15_0
       return await check();
     } catch (error) {
       if (performance.now() - began > withinMs) {
-        if (error instanceof Error) error.message = `not within ${withinMs} ms: ${error.message}`;
-        throw error;
+        throw error instanceof Error ? late(error, withinMs) : error;
       }
     }
     await pause(25);
   }
+}
+
+/** The same error, so that its diff stays; reporters print the stack, which repeats the message. */
+function late(error: Error, withinMs: number): Error {
+  const message = `not within ${withinMs} ms: ${error.message}`;
+  error.stack = error.stack?.replace(error.message, () => message);
+  error.message = message;
+  return error;
 }

@@ -1,4 +1,4 @@
-/** Fairlead as a process of its own, as an operator runs it. */
+/** What is tested in a process of its own, as an operator runs it. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import type { Exit, Supervision } from "../../src/sandbox/cluster/real/supervision.ts";
 import { eventually } from "./eventually.ts";
 
-/** A running `fairlead`. It ends with the test process, whatever happens. */
-export interface FairleadProcess {
+/** A process under test. It ends with the test process, whatever happens. */
+export interface TestProcess {
   readonly name: string;
   readonly pid: number;
   signal(signal: NodeJS.Signals): void;
@@ -18,22 +18,24 @@ export interface FairleadProcess {
   says(pattern: RegExp, withinMs?: number): Promise<void>;
 }
 
-export interface FairleadOptions {
+export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-const mainFile = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+/** Where `fairlead` begins. */
+export const mainFile = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
-/** Runs `fairlead <args>` with its output in the cluster's folder. */
-export async function startFairlead(
+/** Runs a TypeScript file with its output in the cluster's folder. */
+export async function startProcess(
   supervision: Supervision,
   folder: string,
   name: string,
+  file: string,
   args: readonly string[],
-  { environment = {} }: FairleadOptions = {},
-): Promise<FairleadProcess> {
+  { environment = {} }: ProcessOptions = {},
+): Promise<TestProcess> {
   const log = join(folder, `${name}.log`);
-  const child = await supervision.start(process.execPath, [mainFile, ...args], {
+  const child = await supervision.start(process.execPath, [file, ...args], {
     log,
     folder,
     environment: { PATH: process.env.PATH, HOME: folder, ...environment },
