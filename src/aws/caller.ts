@@ -119,9 +119,10 @@ export class Caller {
       attempts++;
       const beforeSend = () => action.writes && gate.check(writeText(action, options));
       const attempt: Attempt = { signal, beforeSend, sent: false, ...(read === undefined ? {} : { read }) };
+      const signedSkewMs = this.#skewMs;
       let signedWith: Credentials | undefined;
       try {
-        signedWith = await credentials.get(signal);
+        signedWith = await unlessAborted(signal, credentials.get(signal));
         const output = await this.#attempt(action, input, attempt);
         ledger.attempted(action.service, action.name, undefined);
         record("ok", answerFacts(attempt));
@@ -131,19 +132,20 @@ export class Caller {
           record(error instanceof WriteRefused ? "refused" : "cancelled", {});
           throw error;
         }
-        const skewMs = this.#skewOf(attempt);
+        const skewMs = this.#skewTold(attempt);
         const failure = classify(error, {
           service: action.service,
           action: action.name,
           region,
           writes: action.writes,
           sent: attempt.sent,
-          ...(skewMs === undefined ? {} : { skewMs }),
+          // Against the offset it was signed with: another call may have corrected it since.
+          ...(skewMs === undefined ? {} : { skewMs: skewMs - signedSkewMs }),
         });
         ledger.attempted(action.service, action.name, failure);
         if (failure.class === "throttled") budget.throttled(sentAt);
         if (failure.class === "expired-credentials" && signedWith !== undefined) credentials.expired(signedWith);
-        if (failure.class === "clock-skew" && skewMs !== undefined) this.#skewMs += skewMs;
+        if (failure.class === "clock-skew" && skewMs !== undefined) this.#skewMs = skewMs;
         const delay = retryDelay(failure, { attempts, repeatable: options.repeatable ?? !action.writes, corrected }, random);
         if (delay === undefined) {
           record(failure.class, { code: failure.code, ...answerFacts(attempt) });
@@ -195,19 +197,16 @@ export class Caller {
         userAgent,
         // The call has just obtained them under its own signal: the SDK gets the same ones at once.
         credentials: () => credentials.get(neverAborted),
-        now: () => this.#now(),
+        now: () => host.world.clock.now() + this.#skewMs,
         ...(headers === undefined ? {} : { headers }),
       }),
     );
   }
 
-  #now(): number {
-    return this.#options.host.world.clock.now() + this.#skewMs;
-  }
-
-  #skewOf(attempt: Attempt): number | undefined {
-    const served = Date.parse(attempt.answer?.headers.date ?? "");
-    return Number.isNaN(served) ? undefined : served - this.#now();
+  /** How far AWS's clock is ahead of ours, by the date of its answer. */
+  #skewTold({ answer }: Attempt): number | undefined {
+    const served = Date.parse(answer?.headers.date ?? "");
+    return Number.isNaN(served) ? undefined : served - this.#options.host.world.clock.now();
   }
 
   async #timed(waiting: Promise<void>): Promise<number> {

@@ -23,7 +23,7 @@ export interface CoalescerOptions<Item, Value> {
    * The keys of the items an error is about; none when it is about some, but does not say which. Undefined when all
    * share it, as they do a throttle: then nothing is sent again.
    */
-  readonly blame?: (error: unknown, items: readonly Item[]) => readonly string[] | undefined;
+  readonly blame?: (error: unknown, keys: readonly string[]) => readonly string[] | undefined;
 }
 
 export interface FetchOptions {
@@ -136,7 +136,7 @@ export class Coalescer<Item, Value> {
       const values = await fetch(items, options);
       for (const pending of batch) pending.settle({ value: values.get(keyOf(pending.item)) });
     } catch (error) {
-      const blamed = batch.length > 1 ? blame?.(error, items) : undefined;
+      const blamed = batch.length > 1 ? blame?.(error, items.map(keyOf)) : undefined;
       if (blamed === undefined) {
         for (const pending of batch) pending.settle({ error });
         return;

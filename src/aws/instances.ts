@@ -59,11 +59,7 @@ export class Instances {
       clock,
       most: idsPerCall,
       keyOf: ({ value }) => value,
-      blame: (error, items) =>
-        blamedIds(
-          error,
-          items.map(({ value }) => value),
-        ),
+      blame: blamedIds,
       fetch: async (items, options) => {
         const input = { InstanceIds: items.map(({ value }) => value) };
         const found = await this.#describe(input, { ...options, cause: joinedCause(items) });

@@ -127,7 +127,7 @@ export class CallMetrics {
     const request = service === "ec2" ? referenceNames[operation] : undefined;
     if (request !== undefined) {
       if (outcome === "ok") this.#referenceDuration.observe({ request }, call.durationMs / 1000);
-      else this.#referenceErrors.inc({ request });
+      else if (outcome !== "refused" && outcome !== "cancelled") this.#referenceErrors.inc({ request });
     }
     if (outcome === "throttled") this.#referenceThrottled.inc({ operation_name: operation });
     if (status !== undefined && status >= 400) {

@@ -48,11 +48,7 @@ function changes(
     most: resourcesPerCall,
     keyOf: ({ resource }) => resource,
     groupOf: ({ tags }) => JSON.stringify(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1))),
-    blame: (error, items) =>
-      blamedIds(
-        error,
-        items.map(({ resource }) => resource),
-      ),
+    blame: blamedIds,
     async fetch(items, options) {
       const resources = items.map(({ resource }) => resource);
       const input = { Resources: resources, Tags: Object.entries(items[0]!.tags).map(([Key, Value]) => ({ Key, Value })) };

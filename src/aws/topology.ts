@@ -22,11 +22,7 @@ export class Topology {
       clock,
       most: idsPerCall,
       keyOf: ({ id }) => id,
-      blame: (error, items) =>
-        blamedIds(
-          error,
-          items.map(({ id }) => id),
-        ),
+      blame: blamedIds,
       async fetch(items, options) {
         const nodes = new Map<string, readonly string[]>();
         let NextToken: string | undefined;
