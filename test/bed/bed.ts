@@ -9,11 +9,13 @@ import { nodes } from "../../src/kube/builtin.ts";
 import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
 import { startCluster } from "../../src/sandbox/cluster/real/cluster.ts";
 import { TestCluster } from "./cluster.ts";
+import { type ControllerManager, type ControllerManagerOptions, startControllerManager } from "./controller-manager.ts";
 import { mainFile, type ProcessOptions, startProcess, type TestProcess } from "./process.ts";
 import { assertNoSecrets, type Readable } from "./secrets.ts";
 import { testHost } from "./world.ts";
 
 export { type Account, TestCluster, type Write } from "./cluster.ts";
+export type { ControllerManager } from "./controller-manager.ts";
 export { eventually } from "./eventually.ts";
 export type { TestNode } from "./nodes.ts";
 export type { TestProcess } from "./process.ts";
@@ -24,6 +26,8 @@ export interface Bed {
   readonly cluster: TestCluster;
   /** Runs `fairlead <args>` as a process of its own; killed when the test ends. */
   fairlead(args: readonly string[], options?: ProcessOptions): Promise<TestProcess>;
+  /** Runs `fairlead controller-manager` with the roles that we ship. */
+  controllerManager(flags?: readonly string[], options?: ControllerManagerOptions): Promise<ControllerManager>;
   /** Runs another program of ours the same way. */
   process(file: URL, args: readonly string[], options?: ProcessOptions): Promise<TestProcess>;
 }
@@ -45,9 +49,11 @@ export async function bed(t: TestContext): Promise<Bed> {
     everRun.push(process);
     return process;
   };
+  const fairlead: Bed["fairlead"] = (args, options) => run(`fairlead-${args[0]}`, mainFile, args, options);
   return {
     cluster,
-    fairlead: (args, options) => run(`fairlead-${args[0]}`, mainFile, args, options),
+    fairlead,
+    controllerManager: (flags, options) => startControllerManager(cluster, fairlead, flags, options),
     process: (file, args, options) => run(basename(file.pathname, ".ts"), fileURLToPath(file), args, options),
   };
 }

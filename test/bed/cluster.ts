@@ -143,6 +143,13 @@ export class TestCluster {
     return this.#client("admin", this.real.admin, server);
   }
 
+  /** Path of a kubeconfig for whoever this is, known to the API server or not. */
+  async kubeconfigWith(name: string, identity: Identity, server = this.real.apiserver.url): Promise<string> {
+    const path = join(this.real.folder, `${name}-${server.port}.kubeconfig`);
+    await this.#host.world.files.write(path, this.real.kubeconfig(identity, server), 0o600);
+    return path;
+  }
+
   /** Ends every connection that was made here. */
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
@@ -168,19 +175,13 @@ export class TestCluster {
     return {
       name: `system:serviceaccount:${namespace}:${name}`,
       token,
-      kubeconfig: (server) => this.#kubeconfig(name, { token }, server),
+      kubeconfig: (server) => this.kubeconfigWith(name, { token }, server),
       client: (server, host) => this.#client(name, { token }, server, host),
     };
   }
 
-  async #kubeconfig(name: string, identity: Identity, server = this.real.apiserver.url): Promise<string> {
-    const path = join(this.real.folder, `${name}-${server.port}.kubeconfig`);
-    await this.#host.world.files.write(path, this.real.kubeconfig(identity, server), 0o600);
-    return path;
-  }
-
   async #client(name: string, identity: Identity, server?: URL, host = this.#host): Promise<KubeClient> {
-    const config = await loadKubeConfig(host.world, { kubeconfig: await this.#kubeconfig(name, identity, server) });
+    const config = await loadKubeConfig(host.world, { kubeconfig: await this.kubeconfigWith(name, identity, server) });
     const client = new KubeClient({ host, config, gate: openGate(), userAgent: `test-bed/${name}` });
     this.#clients.push(client);
     return client;

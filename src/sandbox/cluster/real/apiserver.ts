@@ -1,9 +1,9 @@
 /** A kube-apiserver on the cluster's etcd. Several may stand on the same one. */
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { bodyText, socketTransport } from "../../../runtime/http.ts";
 import type { World } from "../../../runtime/world.ts";
 import type { KeyPair } from "../../../runtime/x509.ts";
+import { freePort } from "./free-port.ts";
 import { ServerFailed, startServer } from "./server-process.ts";
 import type { Supervised, Supervision } from "./supervision.ts";
 
@@ -143,20 +143,4 @@ export const auditPolicy = JSON.stringify({
 
 function auditLog(setting: ApiserverSetting, name: string): string {
   return join(setting.folder, `${name}.audit`);
-}
-
-/**
- * Below the range that systems hand out for outgoing connections, so that the port of a killed server is still free when
- * it starts again.
- */
-async function freePort(world: World): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(world.random.number() * 12_000);
-    const free = await new Promise<boolean>((resolve) => {
-      const probe = createServer();
-      probe.once("error", () => resolve(false));
-      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
 }
