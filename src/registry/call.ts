@@ -1,7 +1,8 @@
 /** One call to AWS: attempts, time limits, and errors that say what AWS said. */
-import type { HttpResponse, Transport } from "../runtime/http.ts";
+import type { Transport } from "../runtime/http.ts";
 import { type Clock, sleep, TimedOut, type World, within } from "../runtime/world.ts";
 import { messageOf, oneLine, PluginFailure } from "./errors.ts";
+import { exchange } from "./exchange.ts";
 import type { Platform } from "./platform.ts";
 
 /** What calls are made with. One per run. */
@@ -47,7 +48,6 @@ export class AwsRefusal extends Error {
 }
 
 const attemptLimitMs = 12_000;
-const largestAnswer = 1024 * 1024;
 
 /** The answer to a call, retried as AWS asks for. Throws `PluginFailure` with the last cause. */
 export async function callAws(call: AwsCall, caller: Caller): Promise<AwsAnswer> {
@@ -89,39 +89,17 @@ async function attemptOnce(call: AwsCall, caller: Caller, skewMs: number): Promi
   const { clock } = caller.world;
   return await within(clock, attemptLimitMs, "request send failed", caller.deadline, async (signal) => {
     const headers = call.headers(clock.now() + skewMs);
-    const response = await abandonable(caller.send({ method: "POST", url: call.url, headers, body: call.body, signal }), signal);
-    const body = await abandonable(textOf(response), signal);
+    const response = await exchange(caller.send, { method: "POST", url: call.url, headers, body: call.body, signal });
     const requestId = response.headers["x-amzn-requestid"] ?? response.headers["x-amz-request-id"] ?? "";
-    if (response.status >= 200 && response.status < 300) return { body, requestId };
-    const { code, message } = call.readError(body, response.headers);
-    throw new AwsRefusal(response.status, requestId, code, message, serverSkew(response, clock));
+    if (response.status >= 200 && response.status < 300) return { body: response.body, requestId };
+    const { code, message } = call.readError(response.body, response.headers);
+    throw new AwsRefusal(response.status, requestId, code, message, serverSkew(response.headers.date, clock));
   });
 }
 
-/** Not every transport keeps its word about the signal in every phase, and the time limits must hold whatever it does. */
-function abandonable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const give = () => reject(signal.reason);
-    if (signal.aborted) give();
-    signal.addEventListener("abort", give, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", give));
-  });
-}
-
-async function textOf(response: HttpResponse): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body) {
-    length += chunk.length;
-    if (length > largestAnswer) throw new PluginFailure("BadAnswer", `the answer is longer than ${largestAnswer} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-function serverSkew(response: HttpResponse, clock: Clock): number {
-  const date = Date.parse(response.headers.date ?? "");
-  return Number.isNaN(date) ? 0 : date - clock.now();
+function serverSkew(date: string | undefined, clock: Clock): number {
+  const time = Date.parse(date ?? "");
+  return Number.isNaN(time) ? 0 : time - clock.now();
 }
 
 const throttleCodes = new Set([

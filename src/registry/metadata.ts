@@ -4,6 +4,7 @@ import type { Transport } from "../runtime/http.ts";
 import { sleep, TimedOut, within } from "../runtime/world.ts";
 import type { Caller } from "./call.ts";
 import { messageOf } from "./errors.ts";
+import { exchange } from "./exchange.ts";
 
 /** Where the metadata service is; undefined when the environment switches it off. */
 export function metadataEndpoint(environment: Readonly<Record<string, string | undefined>>): string | undefined {
@@ -47,11 +48,9 @@ export async function fetchText(
   for (let attempt = 1; ; attempt++) {
     try {
       return await within(world.clock, attemptLimitMs, what, deadline, async (signal) => {
-        const response = await send({ method, url, headers, signal });
-        const chunks: Uint8Array[] = [];
-        for await (const chunk of response.body) chunks.push(chunk);
+        const response = await exchange(send, { method, url, headers, signal });
         if (response.status !== 200) throw new EndpointRefusal(`${what}: HTTP status ${response.status}`, response.status);
-        return Buffer.concat(chunks).toString("utf8");
+        return response.body;
       });
     } catch (error) {
       deadline.throwIfAborted();
