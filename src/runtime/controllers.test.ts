@@ -4,9 +4,9 @@ import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import { again, type Controller, done, type Source } from "./controller.ts";
 import { ControllerFailed, Controllers } from "./controllers.ts";
 import { dryRunGate, openGate, refusalIn, type WriteGate, WriteRefused } from "./gate.ts";
-import type { Fields, Log } from "./log.ts";
+import { type Fields, type Log, silentLog } from "./log.ts";
 import { newRegistry } from "./metrics.ts";
-import { sleep } from "./world.ts";
+import { realWorld, sleep } from "./world.ts";
 
 interface Line {
   readonly level: "error" | "warn" | "info";
@@ -118,6 +118,46 @@ test("a key that wants to come again does so when it said, without back-off", as
   );
   await world.advance(10_000);
   assert.deepEqual(at, [0, 1_000, 2_000, 3_000]);
+});
+
+test("thousands of keys with nothing to wait for do not keep timers from running", async () => {
+  const { clock } = realWorld();
+  const world = { ...virtualWorld(1), clock };
+  const controllers = new Controllers({ world, log: silentLog, metrics: newRegistry() }, { manager: "test", gate: openGate() });
+  const total = 300;
+  let reconciled = 0;
+  let reconciledAtTimer: number | undefined;
+  const { promise: finished, resolve } = Promise.withResolvers<void>();
+  clock.after(1, () => {
+    reconciledAtTimer = reconciled;
+  });
+  controllers.start(
+    controller(
+      async () => {
+        const until = clock.monotonic() + 0.5;
+        while (clock.monotonic() < until);
+        if (++reconciled === total) resolve();
+        return done;
+      },
+      keys(...Array.from({ length: total }, (_, i) => `key-${i}`)),
+      3,
+    ),
+  );
+  await finished;
+  assert.ok(reconciledAtTimer !== undefined && reconciledAtTimer < total / 2, `${reconciledAtTimer} keys were done before the timer ran`);
+});
+
+test("a key that always wants to come again at once does not shut out the rest", async () => {
+  const { world, controllers } = bench();
+  let runs = 0;
+  controllers.start(
+    controller(async () => {
+      runs++;
+      return again(0, "impatient");
+    }),
+  );
+  await world.advance(100);
+  assert.ok(runs > 50 && runs <= 101, `${runs} runs in 100 ms`);
 });
 
 test("a write refused by a dry run is no failure and is not tried again", async () => {

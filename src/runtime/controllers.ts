@@ -57,6 +57,8 @@ export class ControllerFailed extends Error {
 }
 
 const defaultStuckAfterMs = 15 * 60_000;
+/** How long workers may keep the event loop to themselves. */
+const breathAfterMs = 10;
 /** How long work that was cut may take to notice. */
 const cutGraceMs = 1_000;
 
@@ -147,6 +149,8 @@ class Running implements RunningController {
   readonly #startedAt: number;
   #lastSuccessAt: number | undefined;
   #lastFinishAt: number;
+  #breathedAt = 0;
+  #breath: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(host: Host, controller: Controller, options: RunningOptions) {
@@ -246,6 +250,7 @@ class Running implements RunningController {
   async #worker(): Promise<void> {
     const { queue } = this.#options;
     for (let work = await queue.next(); work !== undefined; work = await queue.next()) {
+      if (this.#now() - this.#breathedAt > breathAfterMs) await this.#breathe();
       try {
         this.#settle(work, await this.#controller.reconcile(work.key, this.#work.signal));
       } catch (error) {
@@ -257,13 +262,26 @@ class Running implements RunningController {
     }
   }
 
+  /**
+   * Lets timers and sockets have their turn. Thousands of keys with nothing to do would else be one long run of
+   * microtasks, and the lease would not be renewed meanwhile.
+   */
+  #breathe(): Promise<void> {
+    this.#breath ??= sleep(this.#host.world.clock, 0).then(() => {
+      this.#breathedAt = this.#now();
+      this.#breath = undefined;
+    });
+    return this.#breath;
+  }
+
   #settle(work: Work, outcome: Outcome): void {
     const { queue } = this.#options;
     queue.forget(work.key);
     this.#lastSuccessAt = this.#now();
     this.#options.onSuccess();
     if (outcome.kind === "again") {
-      queue.addAfter(work.key, outcome.afterMs, work.urgency);
+      // Never at once: a key that always wants to come again must not shut out everything else.
+      queue.addAfter(work.key, Math.max(1, outcome.afterMs || 0), work.urgency);
       this.#log.v(4)?.info("will look again", { key: work.key, afterMs: outcome.afterMs, why: outcome.why });
     }
   }

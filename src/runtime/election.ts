@@ -28,8 +28,6 @@ export interface ElectionOptions {
   readonly lostMessage: string;
   /** Told whenever another holder is seen, this process included. */
   onNewLeader?(identity: string): void;
-  /** Told what is worth an Event on the Lease: `<identity> became leader`, `<identity> stopped leading`. */
-  record?(message: string): void;
 }
 
 /** Leadership is over. The process must end with status 1: what it believes about the cluster may no longer hold. */
@@ -96,7 +94,6 @@ export class Election {
     this.#log.info("attempting to acquire the leader lease");
     while (!(await this.#tryAcquire(signal))) await sleep(this.#host.world.clock, this.#candidatePauseMs(), signal);
     this.#log.info("acquired the leader lease", { identity: this.#options.identity });
-    this.#options.record?.(`${this.#options.identity} became leader`);
     this.#status.set({ name: this.#options.name }, 1);
     this.#renewing = this.#renew();
   }
@@ -106,15 +103,13 @@ export class Election {
    * of the call; let work in hand finish first.
    */
   async release(signal: AbortSignal): Promise<void> {
-    const led = this.#state === "leading";
-    if (led) {
+    if (this.#state === "leading") {
       this.#end("released", new Error("the lease was released"));
       await this.#renewing;
     } else if (this.#unsure) {
       await this.#read(signal);
     }
     await this.#giveUp(signal);
-    if (led) this.#options.record?.(`${this.#options.identity} stopped leading`);
   }
 
   leading(): boolean {
@@ -181,6 +176,7 @@ export class Election {
     const { holderIdentity } = seen.record;
     return holderIdentity === "" || holderIdentity === this.#options.identity || this.#now() >= expiry(seen);
   }
+
   async #renew(): Promise<void> {
     const { clock } = this.#host.world;
     while (this.#state === "leading") {
@@ -229,7 +225,6 @@ export class Election {
     const error = new LeadershipLost(this.#options.lostMessage);
     this.#end("lost", error);
     this.#log.error(this.#options.lostMessage, { why, holder: this.holder() });
-    this.#options.record?.(`${this.#options.identity} stopped leading`);
     this.#lose(error);
   }
 
@@ -291,7 +286,10 @@ export class Election {
     this.#unsure = true;
     const version = await this.#limited("write", signal, (inner) =>
       over === undefined ? store.create(record, inner) : store.update(record, over.version, inner),
-    );
+    ).catch((error) => {
+      if (error instanceof LeaseConflict) this.#unsure = false;
+      throw error;
+    });
     this.#unsure = false;
     this.#observe(record, version);
   }

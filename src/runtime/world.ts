@@ -44,7 +44,8 @@ export function realWorld(): World {
       now: () => Date.now(),
       monotonic: () => performance.now(),
       after(ms, callback) {
-        const timer = setTimeout(callback, ms);
+        // Node fires at once what is further away than it can count: 24 days. Then it is those days instead.
+        const timer = setTimeout(callback, Math.min(ms, 2 ** 31 - 1));
         return () => clearTimeout(timer);
       },
     },
