@@ -1,12 +1,18 @@
 /** `fairlead controller-manager`: from the command line to a running process, and from its end to an exit status. */
+import { LeadershipLost } from "../runtime/election.ts";
+import { machineLoopDelays, watchEventLoop } from "../runtime/event-loop.ts";
 import { FlagError, flagLines } from "../runtime/flags.ts";
 import { goQuoteList } from "../runtime/flags-go.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
+import type { Host } from "../runtime/host.ts";
+import { socketTransport } from "../runtime/http.ts";
 import { descriptorDestination, type Logs, openLogs } from "../runtime/logs.ts";
+import { exportBuildInfo, exportMachineMetrics, newRegistry } from "../runtime/metrics.ts";
 import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
 import { build, rawVersion } from "./build.ts";
 import type { Command, Console } from "./command.ts";
+import { ConfigurationFailed, messageOf } from "./controller-manager/errors.ts";
 import { gateWarnings } from "./controller-manager/feature-gates.ts";
 import { flagSections, flagTable, type Options, parseOptions } from "./controller-manager/flags.ts";
 import { OptionsInvalid, optionWarnings, validateOptions } from "./controller-manager/validate.ts";
@@ -19,9 +25,6 @@ const commandName = "cloud-controller-manager";
 
 const description = `Runs the controllers that a Kubernetes cluster on AWS needs: initialises, labels and removes nodes,
 keeps load balancers for Services, routes for pods, and tags.`;
-
-/** The command line cannot be used, or what it names cannot: answered with the usage text. */
-type UsageProblem = FlagError | OptionsInvalid;
 
 export const run: Command = async ({ argv, world, console, stop }) => {
   let logs: Logs | undefined;
@@ -42,8 +45,7 @@ export const run: Command = async ({ argv, world, console, stop }) => {
     for (const line of flagLines(flagTable, options)) logs.log.v(1)?.info(`FLAG: ${line}`);
     validateOptions(options);
     for (const warning of [...gateWarnings(options["feature-gates"]), ...optionWarnings(options)]) logs.log.warn(warning);
-    const { operate } = await import("./controller-manager/operate.ts");
-    await operate({ options, version, world, logs, stop });
+    await operate(options, version, world, logs, stop);
     return exit.done;
   } catch (error) {
     return refuse(error, console, logs);
@@ -52,20 +54,36 @@ export const run: Command = async ({ argv, world, console, stop }) => {
   }
 };
 
+/** Runs on this machine: its sockets, its measurements. */
+async function operate(options: Options, version: string, world: World, logs: Logs, stop: AbortSignal): Promise<void> {
+  const [{ operate: run }, { controllerTable }] = await Promise.all([
+    import("./controller-manager/operate.ts"),
+    import("./controller-manager/controller-table.ts"),
+  ]);
+  const host: Host = { world, log: logs.log, metrics: newRegistry() };
+  exportBuildInfo(host.metrics, { version, commit: build.commit, buildDate: build.date });
+  exportMachineMetrics(host.metrics);
+  const ended = new AbortController();
+  watchEventLoop(host, machineLoopDelays(), { warnAboveMs: options["leader-elect-retry-period"], signal: ended.signal });
+  const aws = socketTransport({ connectTimeoutMs: 1_100 });
+  try {
+    await run({ options, version, host, logs, table: controllerTable, network: { aws: aws.send }, stop });
+  } finally {
+    ended.abort();
+    await aws.close();
+  }
+}
+
 /** Says why the process ends, and with which status. */
 function refuse(error: unknown, console: Console, logs: Logs | undefined): number {
-  const message = redact(error instanceof Error ? error.message : String(error));
-  if (error instanceof Error && error.name === "LeadershipLost") return exit.leaderElectionLost;
-  if (isUsageProblem(error)) {
+  const message = redact(messageOf(error));
+  if (error instanceof LeadershipLost) return exit.leaderElectionLost;
+  if (error instanceof FlagError || error instanceof OptionsInvalid || error instanceof ConfigurationFailed) {
     const hint = error instanceof FlagError && error.hint ? `${error.hint}\n` : "";
     console.err(`Error: ${message}\n${hint}${usage(console)}\nunable to execute command: ${message}\n${hint}`);
   } else if (logs) logs.log.error(message, { error, fatal: true });
   else console.err(`${message}\n`);
   return exit.fatal;
-}
-
-function isUsageProblem(error: unknown): error is UsageProblem {
-  return error instanceof FlagError || error instanceof OptionsInvalid || (error instanceof Error && error.name === "ConfigurationFailed");
 }
 
 function usage(console: Console): string {

@@ -3,7 +3,7 @@ import { canonicalSelection } from "./controller-names.ts";
 import type { Options } from "./flags.ts";
 
 /** What `/configz` answers: the effective configuration, in the shape of the reference's configuration object. */
-export function configz(options: Options): object {
+export function configz(options: Options): Readonly<Record<string, unknown>> {
   return {
     "cloudcontrollermanager.config.k8s.io": {
       kind: "CloudControllerManagerConfiguration",

@@ -14,7 +14,7 @@ import {
   strings,
   vmodule,
 } from "../../runtime/flags-kinds.ts";
-import { cipherSuites, tlsVersions } from "./tls-names.ts";
+import { cipherSuites, tlsVersions } from "../../runtime/tls-options.ts";
 
 const none: readonly string[] = [];
 
@@ -48,7 +48,7 @@ export const secureServingFlags = {
   ),
   "disable-http2-serving": flag(bool, false, "Accepted for compatibility; only HTTP/1.1 is served."),
   "http2-max-streams-per-connection": flag(int, 0, "Accepted for compatibility; only HTTP/1.1 is served."),
-  "permit-address-sharing": flag(bool, false, "Bind the port with SO_REUSEADDR."),
+  "permit-address-sharing": flag(bool, false, "Accepted for compatibility; the port is always bound with SO_REUSEADDR."),
   "permit-port-sharing": flag(bool, false, "Bind the port with SO_REUSEPORT, so that more than one process can listen on it."),
   "secure-port": flag(int, 10258, "Port to serve HTTPS on: health, metrics, configuration, profiles. 0: serve nothing."),
   "tls-cert-file": flag(string, "", "Certificate to serve with, followed by its intermediates. Reloaded when it changes."),

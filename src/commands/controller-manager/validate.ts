@@ -2,10 +2,10 @@
 import { type ElectionTimings, timingProblems } from "../../runtime/election-timings.ts";
 import { goDuration, goQuote } from "../../runtime/flags-go.ts";
 import { type Cidr, parseCidr } from "../../runtime/ip.ts";
+import { nodeTlsOptions, type TlsChoice } from "../../runtime/tls-options.ts";
 import { isSelected, selectionProblems } from "./controller-names.ts";
 import { gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
-import { cipherSuites, curves, tlsVersions } from "./tls-names.ts";
 
 /** One or several problems with the options; several are shown as `[e1, e2]`. */
 export class OptionsInvalid extends Error {
@@ -57,6 +57,15 @@ export function electionTimings(options: Options): ElectionTimings {
     leaseDurationMs: options["leader-elect-lease-duration"],
     renewDeadlineMs: options["leader-elect-renew-deadline"],
     retryPeriodMs: options["leader-elect-retry-period"],
+  };
+}
+
+/** The flags' choice of TLS parameters. */
+export function tlsChoice(options: Options): TlsChoice {
+  return {
+    minVersion: options["tls-min-version"] || undefined,
+    cipherSuites: options["tls-cipher-suites"],
+    curves: options["tls-curve-preferences"],
   };
 }
 
@@ -159,19 +168,26 @@ function portClash(options: Options): string[] {
 }
 
 function tlsProblems(options: Options): string[] {
-  const problems: string[] = [];
-  const version = options["tls-min-version"];
-  if (version !== "" && !Object.hasOwn(tlsVersions, version)) problems.push(`unknown tls version ${goQuote(version)}`);
-  for (const suite of options["tls-cipher-suites"]) {
-    if (!Object.hasOwn(cipherSuites, suite)) problems.push(`Cipher suite ${suite} not supported or doesn't exist`);
-  }
-  for (const curve of options["tls-curve-preferences"]) {
-    if (curves[curve] === undefined) problems.push(`curve preference ${curve} is not supported`);
-  }
+  const { minVersion, cipherSuites = [], curves = [] } = tlsChoice(options);
+  const choices: TlsChoice[] = [
+    { minVersion },
+    ...cipherSuites.map((suite) => ({ cipherSuites: [suite] })),
+    ...curves.map((curve) => ({ curves: [curve] })),
+  ];
+  const problems = choices.flatMap((choice) => problemOf(() => nodeTlsOptions(choice)));
   if ((options["tls-cert-file"] === "") !== (options["tls-private-key-file"] === "")) {
     problems.push("--tls-cert-file and --tls-private-key-file must be given together");
   }
   return problems;
+}
+
+function problemOf(check: () => unknown): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
+  }
 }
 
 function headerProblems(options: Options): string[] {
