@@ -220,6 +220,20 @@ test("a lost lease cuts the work in hand at once", async () => {
   assert.equal(cutAt, 500);
 });
 
+test("a controller started after the lease was lost does nothing", async () => {
+  const { world, controllers } = bench({ check() {}, lost: AbortSignal.abort() });
+  const runs: string[] = [];
+  const running = controllers.start(
+    controller(async (key) => {
+      runs.push(key);
+      return done;
+    }),
+  );
+  await world.advance(1_000);
+  await running.synced;
+  assert.deepEqual(runs, []);
+});
+
 test("a source that cannot start is a clear error, not an unhandled one", async () => {
   const { world, controllers, lines } = bench();
   const broken: Source = {

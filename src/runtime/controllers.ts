@@ -97,6 +97,7 @@ export class Controllers {
       if (managed !== null) this.#managed.set({ name: managed, manager: this.#options.manager }, value);
     };
     const { clock, random } = this.#host.world;
+    mark(1);
     const running = new Running(this.#host, controller, {
       gate,
       stuckAfterMs: this.#options.stuckAfterMs ?? defaultStuckAfterMs,
@@ -110,7 +111,6 @@ export class Controllers {
       onSuccess: () => this.#lastSuccess.set({ name: controller.name }, clock.now() / 1000),
       onStop: () => mark(0),
     });
-    mark(1);
     this.#running.push(running);
     return running;
   }
@@ -163,6 +163,7 @@ class Running implements RunningController {
     this.#startedAt = host.world.clock.monotonic();
     this.#lastFinishAt = this.#startedAt;
     options.gate.lost.addEventListener("abort", () => void this.stop(0), { once: true, signal: this.#work.signal });
+    if (options.gate.lost.aborted) void this.stop(0);
     this.synced = this.#start();
     // Whoever does not wait for it still finds the failure in the log; it must not end the process by itself.
     this.synced.catch(() => {});
