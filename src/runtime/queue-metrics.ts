@@ -35,18 +35,18 @@ export class QueueMetrics {
       labels,
       buckets,
     });
-    const fresh = (name: string, help: string, read: (queue: Measured) => number) =>
+    const fresh = (name: string, help: string, read: (queues: readonly Measured[]) => number) =>
       gauge(registry, { name, help, labels, collect: (series) => this.#collect(series, read) });
-    fresh("workqueue_depth", "Current depth of workqueue", (queue) => queue.depth());
+    fresh("workqueue_depth", "Current depth of workqueue", (queues) => sum(queues.map((queue) => queue.depth())));
     fresh(
       "workqueue_unfinished_work_seconds",
       "How many seconds of work are in progress and not yet observed by work_duration. Large values mean stuck workers.",
-      (queue) => queue.runningForMs().reduce((sum, ms) => sum + ms, 0) / 1000,
+      (queues) => sum(queues.flatMap((queue) => queue.runningForMs())) / 1000,
     );
     fresh(
       "workqueue_longest_running_processor_seconds",
       "How many seconds the longest running worker of workqueue has been running.",
-      (queue) => Math.max(0, ...queue.runningForMs()) / 1000,
+      (queues) => Math.max(0, ...queues.flatMap((queue) => queue.runningForMs())) / 1000,
     );
   }
 
@@ -55,7 +55,12 @@ export class QueueMetrics {
     this.#queues.add(queue);
   }
 
-  #collect(series: Gauge<"name">, read: (queue: Measured) => number): void {
-    for (const queue of this.#queues) series.set({ name: queue.name }, read(queue));
+  /** Queues may share a name, when one name of `--controllers` stands for several controllers. */
+  #collect(series: Gauge<"name">, read: (queues: readonly Measured[]) => number): void {
+    for (const [name, queues] of Map.groupBy(this.#queues, (queue) => queue.name)) series.set({ name }, read(queues));
   }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

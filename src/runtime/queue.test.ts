@@ -134,6 +134,14 @@ test("metrics say how long keys wait, how long they are worked on, and what is s
   assert.match(text, /workqueue_work_duration_seconds_bucket\{le="1e-8",name="Nodes"\}/);
 });
 
+test("queues of one name are counted together", async () => {
+  const { clock, random } = virtualWorld(1);
+  const registry = newRegistry();
+  const metrics = new QueueMetrics(registry);
+  for (const key of ["a", "b"]) new WorkQueue({ name: "node", clock, random, metrics }).add(key);
+  assert.match(await registry.metrics(), /workqueue_depth\{name="node"\} 2\n/);
+});
+
 test("no key is ever in work twice at once and every add is followed by a run that started after it", async () => {
   const { queue, world } = queueIn(virtualWorld(7));
   const keys = ["a", "b", "c"];
