@@ -58,7 +58,12 @@ export function planClassic(model: ClassicLoadBalancer, vpc: string, seen: SeenC
   return [
     ...groups.flatMap(({ open }) => open),
     ...(lb ? changes(model, lb, ids) : [creation(model, ids)]),
-    ...planPolicies(model, lb?.policies, lb?.listeners ?? []),
+    // A listener that is made anew has lost its policies.
+    ...planPolicies(
+      model,
+      lb?.policies,
+      lb?.listeners.filter((listener) => model.listeners.some((wanted) => sameListener(wanted, listener))) ?? [],
+    ),
     ...attributeChange(model, lb?.attributes ?? newAttributes),
     ...healthCheckChange(model, lb?.healthCheck),
     ...planInstances(model, lb?.instances ?? []),

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { planJson, type Step } from "../../aws/plan.ts";
+import { port, type WishOptions, wish } from "../service/wish.fixture.ts";
+import { desireClassic } from "./desire.ts";
+import { planClassic, planClassicDeletion, type SeenClassic } from "./plan.ts";
+
+const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/x";
+const model = (options?: WishOptions) => desireClassic(wish("classic", options)).model;
+const actions = (steps: readonly Step[]) => steps.map(({ action }) => action.name);
+const plan = (options: WishOptions, seen: SeenClassic) => planClassic(model(options), "vpc-1", seen);
+const inputOf = (steps: readonly Step[], name: string) =>
+  (planJson(steps) as { action: string; input: Record<string, unknown> }[]).find(({ action }) => action.endsWith(`:${name}`))?.input;
+
+/** What stands after a plan for these options was carried out. */
+function standing(options: WishOptions = {}): Required<SeenClassic> & { loadBalancer: NonNullable<SeenClassic["loadBalancer"]> } {
+  const wanted = model(options);
+  const [first] = wanted.securityGroups;
+  const rules = first?.kind === "managed" ? first.group.rules : [];
+  const proxied = wanted.proxyProtocol ? ["k8s-proxyprotocol-enabled"] : [];
+  const tls = wanted.sslPolicy === undefined ? [] : [`k8s-SSLNegotiationPolicy-${wanted.sslPolicy}`];
+  return {
+    loadBalancer: {
+      subnets: wanted.subnets,
+      securityGroups: wanted.securityGroups.map((entry) => (entry.kind === "given" ? entry.id : "sg-managed")),
+      listeners: wanted.listeners.map((listener) => ({
+        ...listener,
+        protocol: listener.protocol.toUpperCase(),
+        instanceProtocol: listener.instanceProtocol.toUpperCase(),
+        policies: ["ssl", "https"].includes(listener.protocol) ? tls : [],
+      })),
+      healthCheck: wanted.healthCheck,
+      instances: wanted.instances,
+      // AWS reports a draining timeout also while draining is off.
+      attributes: { ...wanted.attributes, connectionDraining: { timeout: 300, ...wanted.attributes.connectionDraining } },
+      policies: {
+        names: [...proxied, ...tls],
+        backends: Object.fromEntries(wanted.listeners.map(({ instancePort }) => [instancePort, proxied])),
+      },
+    },
+    managedGroup: {
+      id: "sg-managed",
+      name: "k8s-elb-x",
+      tags: { "kubernetes.io/cluster/demo": "owned" },
+      rules: rules.map(({ cidr, ...rule }, i) => ({ id: `sgr-${i}`, cidr, ...rule })),
+    },
+  };
+}
+
+test("a new load balancer: the group is opened first, instances come last", () => {
+  assert.deepEqual(actions(plan({}, {})), [
+    "CreateSecurityGroup",
+    "AuthorizeSecurityGroupIngress",
+    "CreateLoadBalancer",
+    "ConfigureHealthCheck",
+    "RegisterInstancesWithLoadBalancer",
+  ]);
+  assert.deepEqual(inputOf(plan({}, {}), "CreateLoadBalancer")?.SecurityGroups, [
+    "<security group k8s-elb-a0f1e2d3c4b5a69788796a5b4c3d2e1f>",
+  ]);
+});
+
+test("what stands as wanted needs nothing, whatever its features", () => {
+  const cases: readonly WishOptions[] = [
+    {},
+    { annotations: { "proxy-protocol": "*", internal: "true" } },
+    { annotations: { "ssl-cert": certificate, "ssl-negotiation-policy": "p", "backend-protocol": "http" } },
+    {
+      annotations: { "connection-draining-enabled": "true", "connection-idle-timeout": "120", "cross-zone-load-balancing-enabled": "true" },
+    },
+    { annotations: { "security-groups": "sg-1" }, settings: {} },
+  ];
+  for (const options of cases) {
+    const seen = standing(options);
+    const groupless = options.annotations?.["security-groups"] !== undefined;
+    assert.deepEqual(actions(plan(options, groupless ? { loadBalancer: seen.loadBalancer } : seen)), [], JSON.stringify(options));
+  }
+});
+
+test("a changed listener is deleted and made anew; comparison ignores case", () => {
+  const steps = plan({ annotations: { "ssl-cert": certificate } }, standing());
+  assert.deepEqual(actions(steps), ["DeleteLoadBalancerListeners", "CreateLoadBalancerListeners"]);
+  const seen = standing({ annotations: { "ssl-cert": certificate.toUpperCase() } });
+  assert.deepEqual(actions(plan({ annotations: { "ssl-cert": certificate } }, seen)), []);
+});
+
+test("a listener made anew gets its TLS policy again", () => {
+  const before = { "ssl-cert": certificate, "ssl-negotiation-policy": "p" };
+  const steps = plan({ annotations: { ...before, "ssl-cert": `${certificate}2` } }, standing({ annotations: before }));
+  assert.deepEqual(actions(steps), ["DeleteLoadBalancerListeners", "CreateLoadBalancerListeners", "SetLoadBalancerPoliciesOfListener"]);
+});
+
+test("the PROXY protocol is switched on and off by port", () => {
+  const on = { annotations: { "proxy-protocol": "*" } };
+  assert.deepEqual(actions(plan(on, standing())), ["CreateLoadBalancerPolicy", "SetLoadBalancerPoliciesForBackendServer"]);
+  assert.deepEqual(inputOf(plan({}, standing(on)), "SetLoadBalancerPoliciesForBackendServer")?.PolicyNames, []);
+  const moved = { ...on, service: { ports: [port(443, 31999)] } };
+  assert.deepEqual(actions(plan(moved, standing(on))), [
+    "DeleteLoadBalancerListeners",
+    "CreateLoadBalancerListeners",
+    "SetLoadBalancerPoliciesForBackendServer",
+    "SetLoadBalancerPoliciesForBackendServer",
+    "ConfigureHealthCheck",
+  ]);
+});
+
+test("new clients are let in before old ones are shut out, by rule id", () => {
+  const steps = plan({ sourceRanges: ["10.0.0.0/8"] }, standing());
+  assert.deepEqual(actions(steps), ["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress"]);
+  assert.deepEqual(inputOf(steps, "RevokeSecurityGroupIngress")?.SecurityGroupRuleIds, ["sgr-0", "sgr-1"]);
+});
+
+test("a group that lost its cluster tag gets it back", () => {
+  const seen = standing();
+  const untagged = { ...seen, managedGroup: { ...seen.managedGroup, tags: {} } };
+  assert.deepEqual(actions(plan({}, untagged)), ["CreateTags"]);
+});
+
+test("subnets, attributes and instances follow", () => {
+  assert.deepEqual(actions(plan({ subnets: ["subnet-b", "subnet-c"] }, standing())), [
+    "DetachLoadBalancerFromSubnets",
+    "AttachLoadBalancerToSubnets",
+  ]);
+  assert.deepEqual(actions(plan({ annotations: { "connection-idle-timeout": "61" } }, standing())), ["ModifyLoadBalancerAttributes"]);
+  assert.deepEqual(actions(plan({ instances: ["i-2", "i-3"] }, standing())), [
+    "RegisterInstancesWithLoadBalancer",
+    "DeregisterInstancesFromLoadBalancer",
+  ]);
+});
+
+test("given groups replace the managed one, which is deleted last", () => {
+  assert.deepEqual(actions(plan({ annotations: { "security-groups": "sg-1" } }, standing())), [
+    "ApplySecurityGroupsToLoadBalancer",
+    "DeleteSecurityGroup",
+  ]);
+});
+
+test("deletion goes on where it stopped", () => {
+  assert.deepEqual(actions(planClassicDeletion("lb", standing())), ["DeleteLoadBalancer", "DeleteSecurityGroup"]);
+  assert.deepEqual(actions(planClassicDeletion("lb", { managedGroup: standing().managedGroup })), ["DeleteSecurityGroup"]);
+  assert.deepEqual(actions(planClassicDeletion("lb", {})), []);
+});
