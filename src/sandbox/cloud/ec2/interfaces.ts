@@ -79,6 +79,7 @@ export function removeInterface(ec2: Ec2, id: string): void {
   const networkInterface = ec2.interfaces.get(id);
   if (networkInterface === undefined) return;
   ec2.pools.release(networkInterface.subnetId, [...networkInterface.privateAddresses, ...networkInterface.ipv6Addresses]);
+  ec2.pools.releasePrefixes(networkInterface.subnetId, [...networkInterface.ipv4Prefixes, ...networkInterface.ipv6Prefixes]);
   if (networkInterface.lentPublicIp !== undefined) ec2.pools.releasePublic(networkInterface.lentPublicIp);
   for (const address of ec2.addresses.values()) {
     if (address.association?.interfaceId === id) ec2.addresses.update(address.id, { association: undefined, managedBy: undefined });

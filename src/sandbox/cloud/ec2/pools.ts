@@ -6,6 +6,8 @@ import { blockSize, contains, formatAddress, parseAddress, parseBlock } from "./
 /** The first four addresses and the last one of a subnet are AWS's own. */
 const RESERVED_FIRST = 4n;
 const RESERVED = 5n;
+/** Addresses in a delegated /28. */
+const PREFIX_SIZE = 16n;
 /** Addresses set aside for benchmarks (RFC 2544): public in shape, nobody's in fact. */
 const PUBLIC_BASE = parseAddress("198.18.0.0")!.value;
 const PUBLIC_SIZE = 1n << 17n;
@@ -81,6 +83,41 @@ export class AddressPools {
     }
   }
 
+  /** The lowest free /28 of a subnet, as EC2 delegates them. */
+  takePrefix(subnetId: string, cidr: string): string {
+    const block = parseBlock(cidr)!;
+    const used = this.#setOf(subnetId);
+    // The first sixteenth holds AWS's own addresses, and the last one the broadcast address.
+    for (let base = block.base + PREFIX_SIZE; base + PREFIX_SIZE < block.base + blockSize(block); base += PREFIX_SIZE) {
+      const addresses = prefixAddresses(base);
+      if (addresses.some((address) => used.has(address))) continue;
+      for (const address of addresses) used.add(address);
+      return `${formatAddress(4, base)}/28`;
+    }
+    throw new ServiceError("InsufficientCidrBlocks", "There are not enough available CIDR blocks in the subnet to satisfy the request.");
+  }
+
+  /** A free /80 of a subnet. */
+  takeIpv6Prefix(subnetId: string, cidr: string): string {
+    const block = parseBlock(cidr)!;
+    const used = this.#setOf(`${subnetId}/6`);
+    for (let number = 1n; ; number++) {
+      const prefix = `${formatAddress(6, block.base | (number << 48n))}/80`;
+      if (used.has(prefix)) continue;
+      used.add(prefix);
+      return prefix;
+    }
+  }
+
+  /** Gives prefixes of a subnet back, of either family. */
+  releasePrefixes(subnetId: string, prefixes: readonly string[]): void {
+    for (const prefix of prefixes) {
+      const block = parseBlock(prefix);
+      if (block?.family === 6) this.#setOf(`${subnetId}/6`).delete(prefix);
+      else if (block !== undefined) this.release(subnetId, prefixAddresses(block.base));
+    }
+  }
+
   /** Gives addresses of a subnet back, of either family. */
   release(subnetId: string, addresses: readonly string[]): void {
     for (const address of addresses) this.#setOf(address.includes(":") ? `${subnetId}/6` : subnetId).delete(address);
@@ -115,6 +152,10 @@ export class AddressPools {
     }
     return used;
   }
+}
+
+function prefixAddresses(base: bigint): string[] {
+  return Array.from({ length: Number(PREFIX_SIZE) }, (_, index) => formatAddress(4, base + BigInt(index)));
 }
 
 function hostPart(random: Random): bigint {

@@ -1,8 +1,21 @@
 import type { Account } from "../account.ts";
 import { ec2Query } from "../protocol/protocol.ts";
 import type { Service } from "../service.ts";
+import { addressOperations } from "./addresses.ts";
+import { gatewayOperations } from "./gateways.ts";
+import { instanceAttributeOperations } from "./instance-attributes.ts";
+import { instanceLifecycleOperations } from "./instance-lifecycle.ts";
+import { instanceQueryOperations } from "./instance-queries.ts";
+import { instanceTypeOperations } from "./instance-types.ts";
+import { interfaceAddressOperations } from "./interface-addresses.ts";
+import { interfaceOperations } from "./interface-operations.ts";
+import { routeTableOperations } from "./route-tables.ts";
+import { routeOperations } from "./routes.ts";
+import { runInstanceOperations } from "./run-instances.ts";
+import { securityGroupRuleOperations } from "./security-group-rules.ts";
 import { securityGroupOperations } from "./security-groups.ts";
 import { subnetOperations } from "./subnets.ts";
+import { tagOperations } from "./tag-operations.ts";
 import { vpcOperations } from "./vpcs.ts";
 import { zoneOperations } from "./zones.ts";
 
@@ -14,6 +27,24 @@ export function ec2Service({ ec2 }: Account): Service {
     address: { version: "2016-11-15" },
     region: "own",
     protocol: ec2Query("http://ec2.amazonaws.com/doc/2016-11-15/"),
-    operations: [...zoneOperations(ec2), ...vpcOperations(ec2), ...subnetOperations(ec2), ...securityGroupOperations(ec2)],
+    operations: [
+      zoneOperations,
+      vpcOperations,
+      subnetOperations,
+      routeTableOperations,
+      routeOperations,
+      gatewayOperations,
+      securityGroupOperations,
+      securityGroupRuleOperations,
+      interfaceOperations,
+      interfaceAddressOperations,
+      addressOperations,
+      runInstanceOperations,
+      instanceLifecycleOperations,
+      instanceQueryOperations,
+      instanceAttributeOperations,
+      instanceTypeOperations,
+      tagOperations,
+    ].flatMap((operations) => operations(ec2)),
   };
 }

@@ -189,6 +189,8 @@ export interface Instance {
   readonly userData: string | undefined;
   readonly metadata: MetadataOptions;
   readonly rootVolumeId: string;
+  /** Whether AWS lends it a public address each time it starts. */
+  readonly lendsPublicIp: boolean;
   readonly tags: Tags;
 }
 

@@ -23,6 +23,7 @@ import { type Operations, read, write } from "../service.ts";
 import { formatBlock, parseBlock } from "./cidr.ts";
 import { type FilterTable, filtered, tagFilters } from "./filters.ts";
 import { find, findAll, KINDS } from "./kinds.ts";
+import { privateDomain } from "./names.ts";
 import { page } from "./pages.ts";
 import { createMainTable } from "./route-tables.ts";
 import { createDefaultGroup } from "./security-groups.ts";
@@ -181,10 +182,4 @@ function describeDhcpOptions(ec2: Ec2, input: DescribeDhcpOptionsRequest): Descr
       ],
     })),
   };
-}
-
-/** What private host names end in. */
-export function privateDomain(ec2: Ec2): string {
-  const { region } = ec2.account;
-  return region === "us-east-1" ? "ec2.internal" : `${region}.compute.internal`;
 }
