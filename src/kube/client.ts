@@ -43,7 +43,7 @@ export interface Derivation {
   readonly timeoutMs?: number;
   /** Another identity, on connections of its own. */
   readonly config?: KubeConfig;
-  /** Every derived client has its own bucket; `undefined` keeps the rate of the one it came from. */
+  /** Every derived client has a bucket of its own; left out, one of the same rate. */
   readonly limit?: RateLimit;
 }
 

@@ -112,6 +112,7 @@ export class Exchange {
     const { session, gate, userAgent, host } = this.options;
     const { connections, headers } = await session.open(signal);
     const url = urlOf(session.config.server, call);
+    const beforeSend = isWrite(call) ? () => gate.check(call.asked) : undefined;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     const request = {
       method: call.method,
@@ -124,10 +125,11 @@ export class Exchange {
       },
       body,
       signal,
+      beforeSend,
     };
     const startedAt = host.world.clock.monotonic();
-    // Nothing may come between the gate and the sending.
-    if (isWrite(call)) gate.check(call.asked);
+    // Once now, which is the moment of sending where there is no socket, and once when a socket is at hand.
+    beforeSend?.();
     const answer = await (lasting ? connections.watches : connections.verbs)(request).catch((error: unknown) => {
       this.#requests.inc({ code: "<error>", method: call.method, host: url.host });
       throw error;

@@ -80,6 +80,8 @@ export class Reflector<T extends KubeObject, A> {
   /** Since when this watch stands (monotonic). */
   #freshAt: number | undefined;
   #failures = 0;
+  /** Whether the log's last word on this resource is a complaint. */
+  #complained = false;
 
   constructor(options: ReflectorOptions<T, A>) {
     this.#options = options;
@@ -122,7 +124,6 @@ export class Reflector<T extends KubeObject, A> {
       }
     }
     this.#version = await this.#pagedList(signal);
-    this.#fresh();
     return this.#watch(signal, { resourceVersion: this.#version });
   }
 
@@ -158,14 +159,14 @@ export class Reflector<T extends KubeObject, A> {
       allowWatchBookmarks: "true",
       timeoutSeconds: String(Math.floor(jittered(host.world.random, watchLastsSeconds, 1))),
     };
-    if (this.#opened) metrics.reconnected();
-    this.#opened = true;
     return readWatch({
       clock: host.world.clock,
       what: `watch ${this.#what}`,
       signal,
       open: (connection) => client.watch(of, query, connection),
       onOpen: () => {
+        if (this.#opened) metrics.reconnected();
+        this.#opened = true;
         if (!this.#listing) this.#fresh();
       },
       onEvent: (event) => this.#take(event),
@@ -197,7 +198,8 @@ export class Reflector<T extends KubeObject, A> {
 
   #fresh(): void {
     this.#freshAt = this.#options.host.world.clock.monotonic();
-    if (this.#failures > 0) this.#options.host.log.info("in touch with the API server again", { resource: this.#what });
+    if (this.#complained) this.#options.host.log.info("in touch with the API server again", { resource: this.#what });
+    this.#complained = false;
     this.#options.metrics.fresh();
   }
 
@@ -221,6 +223,7 @@ export class Reflector<T extends KubeObject, A> {
     if (trouble instanceof MalformedLine) metrics.malformed();
     if (this.#needsList(trouble)) this.#version = undefined;
     const log = first ? host.log : host.log.v(2);
+    this.#complained ||= first;
     log?.warn(explained(trouble, this.#what), { resource: this.#what, failures: this.#failures });
     // These say nothing of the server's health, and the sooner we are back the better; unless it happens again.
     if (first && (trouble instanceof Stalled || trouble instanceof MalformedLine || isApiError(trouble, "gone"))) return 0;
@@ -248,5 +251,7 @@ function watchError(what: string, status: Status): Error {
 
 function explained(trouble: unknown, what: string): string {
   const message = trouble instanceof Error ? trouble.message : String(trouble);
-  return isApiError(trouble, "forbidden") ? `${message}; grant this identity get, list and watch on ${what}` : message;
+  if (isApiError(trouble, "forbidden")) return `${message}; grant this identity get, list and watch on ${what}`;
+  // Errors of the wire do not know what they interrupted.
+  return message.includes(what) ? message : `watch ${what}: the connection was lost: ${message}`;
 }

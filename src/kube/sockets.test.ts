@@ -7,7 +7,8 @@ import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { test } from "node:test";
 import { Registry } from "prom-client";
-import { openGate } from "../runtime/gate.ts";
+import type { WriteGate } from "../runtime/gate.ts";
+import { openGate, WriteRefused } from "../runtime/gate.ts";
 import { silentLog } from "../runtime/log.ts";
 import { realWorld } from "../runtime/world.ts";
 import { nodes } from "./builtin.ts";
@@ -18,7 +19,7 @@ import { informer } from "./informer.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
 
-async function bed(t: TestContext, answer: Answer) {
+async function bed(t: TestContext, answer: Answer, gate = openGate()) {
   const server = createServer((request, response) => answer(request, response, new URL(request.url ?? "", "http://server")));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -26,7 +27,7 @@ async function bed(t: TestContext, answer: Answer) {
   const world = realWorld();
   const config = await loadKubeConfig(world, { master: `http://127.0.0.1:${port}` });
   const host = { world, log: silentLog, metrics: new Registry() };
-  const client = new KubeClient({ host, config, gate: openGate(), userAgent: "test" });
+  const client = new KubeClient({ host, config, gate, userAgent: "test" });
   t.after(async () => {
     await client.close();
     server.closeAllConnections();
@@ -102,4 +103,36 @@ test("a read whose connection is reset is tried again on a new one", async (t) =
   });
   assert.equal(await client.raw("/healthz"), "ok");
   assert.equal(asked, 2);
+});
+
+test("a write that waits for a free connection is checked at the gate again when it gets one", async (t) => {
+  let leading = true;
+  const gate: WriteGate = {
+    check(write) {
+      if (!leading) throw new WriteRefused(write, "not-leading");
+    },
+    lost: new AbortController().signal,
+  };
+  const arrived: string[] = [];
+  const held: ServerResponse[] = [];
+  const full = Promise.withResolvers<void>();
+  const { client } = await bed(
+    t,
+    (request, response) => {
+      arrived.push(String(request.method));
+      held.push(response);
+      if (held.length === 32) full.resolve();
+      if (held.length > 32) response.end("{}");
+    },
+    gate,
+  );
+  const reads = Array.from({ length: 32 }, () => client.raw("/healthz"));
+  await full.promise;
+  const write = client.delete(nodes, { name: "n" }).catch((error) => error);
+  await new Promise((resolve) => setImmediate(resolve));
+  leading = false;
+  for (const response of held) response.end("ok");
+  assert.ok((await write) instanceof WriteRefused);
+  await Promise.all(reads);
+  assert.ok(!arrived.includes("DELETE"));
 });

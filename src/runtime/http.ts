@@ -2,6 +2,7 @@
  * HTTP as both kits see it: a function from a request to an answer. Over a socket it is undici; in simulation the
  * embedded cluster and the simulated cloud are plugged in instead, and nothing above can tell.
  */
+import type { Dispatcher } from "undici";
 import { Agent, request as undiciRequest } from "undici";
 
 export interface HttpRequest {
@@ -11,6 +12,11 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
+  /**
+   * Called when the request is about to go onto its connection, after any wait for one; a throw cancels it. Waiting for
+   * a connection takes time, and what was true when the request was handed over may not be true any more.
+   */
+  readonly beforeSend?: () => void;
 }
 
 export interface HttpResponse {
@@ -60,7 +66,7 @@ export function socketTransport(options: SocketOptions): { readonly send: Transp
   return {
     async send(request) {
       const answer = await undiciRequest(request.url, {
-        dispatcher: agent,
+        dispatcher: request.beforeSend === undefined ? agent : agent.compose(atTheLastMoment(request.beforeSend)),
         method: request.method as "GET",
         headers: request.headers,
         body: request.body ?? null,
@@ -69,6 +75,17 @@ export function socketTransport(options: SocketOptions): { readonly send: Transp
       return { status: answer.statusCode, headers: flatten(answer.headers), body: answer.body };
     },
     close: () => agent.destroy(),
+  };
+}
+
+function atTheLastMoment(check: () => void): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const start = handler.onRequestStart;
+    handler.onRequestStart = function (controller, context) {
+      check();
+      start?.call(this, controller, context);
+    };
+    return dispatch(options, handler);
   };
 }
 
