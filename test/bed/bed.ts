@@ -36,10 +36,13 @@ export interface Bed {
 export async function bed(t: TestContext): Promise<Bed> {
   shared ??= start();
   const cluster = await shared;
+  // A test that failed while its apiserver was down must not take the next ones with it.
+  if (!cluster.real.apiserver.running) await cluster.real.apiserver.start();
   const running: TestProcess[] = [];
   t.after(async () => {
     for (const process of running) process.signal("SIGKILL");
     await Promise.all(running.map((process) => process.exit()));
+    if (!cluster.real.apiserver.running) return;
     for (const name of await cluster.nodeNames()) await cluster.admin.delete(nodes, { name });
   });
   const run = async (name: string, file: string, args: readonly string[], options?: ProcessOptions) => {

@@ -102,7 +102,7 @@ test("two processes that need the same program make it once: the second waits an
   assert.match(said[0]!, /another process is preparing etcd 3\.7\.3; waiting for it \(0s so far\)/);
 });
 
-test("the lock of a process that died is taken over", async (t) => {
+test("the lock of a process that died is taken over, and what it left half-made is removed", async (t) => {
   const machine = await newMachine(t);
   let lock = "";
   const maker: Maker = {
@@ -117,9 +117,11 @@ test("the lock of a process that died is taken over", async (t) => {
   const assets = await obtainAssets(options);
   await rm(assets.kubeApiserver);
   await writeFile(lock, "");
+  await mkdir(`${assets.kubeApiserver}.build-aBc123`);
   // The dead one's last heartbeat lies an hour back by our clock.
   const world = { ...options.world, clock: { ...options.world.clock, now: () => options.world.clock.now() + 3_600_000 } };
   assert.deepEqual(await obtainAssets({ ...options, world }), assets);
+  assert.equal((await readdir(machine.folder("cache"))).length, 2);
 });
 
 test("the cache is FAIRLEAD_CACHE, else below XDG_CACHE_HOME, else below the home folder", () => {

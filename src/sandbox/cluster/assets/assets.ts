@@ -2,8 +2,9 @@
  * Where a real cluster's programs come from: what is at hand (KUBEBUILDER_ASSETS, PATH, our cache), else an official
  * release, else a build with Go. The last two end in the cache, so they happen once a machine.
  */
+import { readdir, rm } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { World } from "../../../runtime/world.ts";
 import { atHand } from "./at-hand.ts";
 import { buildWithGo } from "./build.ts";
@@ -75,6 +76,7 @@ async function obtain(program: Program, options: AssetOptions): Promise<string> 
     // Whoever held the lock before us may have made it meanwhile.
     const meanwhile = await atHand(program, cached, world);
     if (meanwhile.path) return meanwhile.path;
+    await removeLeftovers(cached);
     const tried = [...meanwhile.tried];
     for (const maker of makers) {
       try {
@@ -86,4 +88,11 @@ async function obtain(program: Program, options: AssetOptions): Promise<string> 
     }
     throw new AssetsUnavailable(program, tried);
   });
+}
+
+/** What a maker that was killed half-way left beside the place. Only for who holds the lock. */
+async function removeLeftovers(cached: string): Promise<void> {
+  const names = await readdir(dirname(cached));
+  const leftovers = names.filter((name) => /\.(build|download)-\w+$/.test(name) && name.startsWith(`${basename(cached)}.`));
+  await Promise.all(leftovers.map((name) => rm(join(dirname(cached), name), { recursive: true, force: true })));
 }

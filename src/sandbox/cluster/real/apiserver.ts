@@ -11,6 +11,7 @@ export interface Apiserver {
   readonly url: URL;
   /** One JSON object a line for every write, as the audit policy says. */
   readonly auditLog: string;
+  readonly running: boolean;
   /** Ends it with SIGKILL, as a crash would. Resolves when it is gone. */
   kill(): Promise<void>;
   /** Starts it again after `kill`, on the same port, with these flags after the usual ones. */
@@ -49,6 +50,9 @@ export async function startApiserver(setting: ApiserverSetting, name: string, fl
   return {
     url: new URL(`https://127.0.0.1:${port}`),
     auditLog: auditLog(setting, name),
+    get running() {
+      return running !== undefined;
+    },
     async kill() {
       running?.signal("SIGKILL");
       await running?.exit();

@@ -67,10 +67,9 @@ function supervise(folder: string): void {
       env: options.environment as NodeJS.ProcessEnv,
     });
     closeSync(log);
-    child.once("spawn", () => {
-      running.set(id, child);
-      report({ kind: "started", id, pid: child.pid! });
-    });
+    // At once, not when it says so: the owner may end in between.
+    if (child.pid !== undefined) running.set(id, child);
+    child.once("spawn", () => report({ kind: "started", id, pid: child.pid! }));
     child.once("error", (error) => report({ kind: "failed", id, reason: error.message }));
     child.once("exit", (code, signal) => {
       running.delete(id);
