@@ -16,7 +16,7 @@ async function call(script: string, ...argv: string[]) {
     columns: 0,
     watched: false,
   };
-  const status = await main(script, { argv, console, world: realWorld(), stop: new AbortController().signal });
+  const status = await main(script, { argv, console, world: realWorld(), stopSignal: () => new AbortController().signal });
   return { status, out, err };
 }
 

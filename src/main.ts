@@ -6,10 +6,8 @@ import { type CommandEntry, commands } from "./commands/table.ts";
 import { realWorld } from "./runtime/world.ts";
 
 if (import.meta.main) {
-  const { stop, cut } = signals();
   const [, script = "", ...argv] = process.argv;
-  const world = realWorld();
-  const status = await Promise.race([main(script, { argv, world, console: processConsole(), stop }), cut]);
+  const status = await main(script, { argv, world: realWorld(), console: processConsole(), stopSignal });
   // Whatever was printed leaves before the process does; whatever else is still open does not hold it.
   process.stdout.write("", () => process.exit(status));
 }
@@ -71,20 +69,18 @@ function overview(entries: readonly [string, CommandEntry][]): string {
   ].join("\n");
 }
 
-/** The first SIGTERM or SIGINT asks for a graceful end, the second one gets its way at once. */
-function signals(): { readonly stop: AbortSignal; readonly cut: Promise<number> } {
+function stopSignal(): AbortSignal {
   const asked = new AbortController();
-  const { promise: cut, resolve } = Promise.withResolvers<number>();
   for (const [signal, status] of [
     ["SIGTERM", 143],
     ["SIGINT", 130],
   ] as const) {
     process.on(signal, () => {
-      if (asked.signal.aborted) resolve(status);
+      if (asked.signal.aborted) process.exit(status);
       asked.abort(new Error(`received ${signal}`));
     });
   }
-  return { stop: asked.signal, cut };
+  return asked.signal;
 }
 
 function processConsole(): Console {

@@ -18,8 +18,8 @@ export interface Invocation {
   readonly argv: readonly string[];
   readonly world: World;
   readonly console: Console;
-  /** Aborts on SIGTERM and SIGINT. */
-  readonly stop: AbortSignal;
+  /** Takes SIGTERM and SIGINT over: from the call on they abort this signal, and only a second one ends the process at once. */
+  stopSignal(): AbortSignal;
 }
 
 /** A command: resolves with the process's exit status. */

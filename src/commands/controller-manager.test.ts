@@ -17,7 +17,7 @@ async function call(...argv: string[]) {
     columns: 0,
     watched: false,
   };
-  const status = await run({ argv, console, world: realWorld(), stop: new AbortController().signal });
+  const status = await run({ argv, console, world: realWorld(), stopSignal: () => new AbortController().signal });
   return { status, out, err };
 }
 

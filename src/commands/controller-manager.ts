@@ -26,7 +26,7 @@ const commandName = "cloud-controller-manager";
 const description = `Runs the controllers that a Kubernetes cluster on AWS needs: initialises, labels and removes nodes,
 keeps load balancers for Services, routes for pods, and tags.`;
 
-export const run: Command = async ({ argv, world, console, stop }) => {
+export const run: Command = async ({ argv, world, console, stopSignal }) => {
   let logs: Logs | undefined;
   try {
     const { values: options, args, warnings } = parseOptions(argv);
@@ -45,7 +45,7 @@ export const run: Command = async ({ argv, world, console, stop }) => {
     for (const line of flagLines(flagTable, options)) logs.log.v(1)?.info(`FLAG: ${line}`);
     validateOptions(options);
     for (const warning of [...gateWarnings(options["feature-gates"]), ...optionWarnings(options)]) logs.log.warn(warning);
-    await operate(options, version, world, logs, stop);
+    await operate(options, version, world, logs, stopSignal());
     return exit.done;
   } catch (error) {
     return refuse(error, console, logs);
@@ -81,8 +81,10 @@ function refuse(error: unknown, console: Console, logs: Logs | undefined): numbe
   if (error instanceof FlagError || error instanceof OptionsInvalid || error instanceof ConfigurationFailed) {
     const hint = error instanceof FlagError && error.hint ? `${error.hint}\n` : "";
     console.err(`Error: ${message}\n${hint}${usage(console)}\nunable to execute command: ${message}\n${hint}`);
-  } else if (logs) logs.log.error(message, { error, fatal: true });
-  else console.err(`${message}\n`);
+  } else if (logs) {
+    logs.log.error(message, { fatal: true });
+    logs.log.v(2)?.error("what was behind it", { error });
+  } else console.err(`${message}\n`);
   return exit.fatal;
 }
 

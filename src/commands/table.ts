@@ -15,4 +15,9 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     standsFor: "aws-cloud-controller-manager",
     load: async () => (await import("./controller-manager.ts")).run,
   },
+  "ecr-credential-provider": {
+    summary: "Give kubelet the credentials for images in Amazon ECR",
+    standsFor: "ecr-credential-provider",
+    load: async () => (await import("./ecr-credential-provider.ts")).run,
+  },
 };

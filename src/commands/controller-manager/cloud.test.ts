@@ -11,10 +11,10 @@ import { virtualWorld } from "../../sandbox/virtual-clock.ts";
 import { CloudOpening, loadCloudConfig } from "./cloud.ts";
 import { readCloudConfig } from "./cloud-config.ts";
 
-function hostWith(files: Readonly<Record<string, string>> = {}) {
+function hostWith(files: Readonly<Record<string, string>> = {}, environment: Readonly<Record<string, string>> = {}) {
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warn: (message) => warnings.push(message) };
-  const world = virtualWorld(1, { files });
+  const world = virtualWorld(1, { files, environment });
   const host: Host = { world, log, metrics: newRegistry() };
   return { host, world, warnings };
 }
@@ -42,8 +42,8 @@ test("unknown keys are warned about, and refused when strict", async () => {
   });
 });
 
-function opening(file: string, transport: Transport) {
-  const { host, world } = hostWith();
+function opening(file: string, transport: Transport, environment: Readonly<Record<string, string>> = {}) {
+  const { host, world } = hostWith({}, environment);
   const settings = readCloudConfig(Buffer.from(file)).config.aws;
   const clouds = new Clouds({ host, transport, gate: openGate(), settings, version: "v0" });
   return { world, opening: new CloudOpening(host, clouds, settings) };
@@ -77,4 +77,11 @@ test("while the metadata service cannot be reached the process is not ready and 
   assert.ok(asked > before);
   stop.abort(new Error("stopped"));
   await assert.rejects(eventual(world, opened), { message: "stopped" });
+});
+
+test("a metadata service that is switched off but needed is no use waiting for", async () => {
+  const { world, opening: cloud } = opening("", unreachable, { AWS_EC2_METADATA_DISABLED: "true" });
+  await assert.rejects(eventual(world, cloud.open(new AbortController().signal)), {
+    message: /cannot tell which AWS region to work in.*AWS_EC2_METADATA_DISABLED/,
+  });
 });

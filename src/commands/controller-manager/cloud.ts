@@ -1,5 +1,6 @@
 /** From `--cloud-config` to a cloud this process knows its place in. */
 import type { Cloud, Clouds } from "../../aws/cloud.ts";
+import { MetadataUnavailable } from "../../aws/metadata.ts";
 import { type AwsSettings, SettingsInvalid } from "../../aws/settings.ts";
 import { ClusterIdInvalid } from "../../identity/cluster-id.ts";
 import { identifySelf, type Self } from "../../identity/self.ts";
@@ -57,12 +58,19 @@ export class CloudOpening {
         return { cloud, self };
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof SettingsInvalid || error instanceof ClusterIdInvalid) throw error;
+        if (this.#willNotPass(error)) throw error;
         this.#problem = error instanceof Error ? error.message : String(error);
         const retryInMs = Math.round(jittered(random, pauseMs, 0.5));
         this.#host.log.error("AWS cannot be used yet; trying again", { error, retryInMs });
         await sleep(clock, retryInMs, signal);
       }
     }
+  }
+
+  /** Contradictions in what is configured or tagged, and a metadata service that is switched off but needed. */
+  #willNotPass(error: unknown): boolean {
+    if (error instanceof SettingsInvalid || error instanceof ClusterIdInvalid) return true;
+    const off = this.#host.world.environment.AWS_EC2_METADATA_DISABLED?.toLowerCase() === "true";
+    return off && error instanceof Error && error.cause instanceof MetadataUnavailable;
   }
 }

@@ -24,8 +24,10 @@ export interface ControllerContext {
   readonly kube: KubeClient;
   /** Shared by all controllers; they read as the process itself. */
   readonly informers: Informers;
-  /** Events from the controller's component. */
+  /** Events in the controller's name. */
   readonly recorder: EventRecorder;
+  /** Events in the name of the cloud provider, as the reference has some. */
+  readonly providerRecorder: EventRecorder;
   /** AWS in the region the process works in. Writes pass the gate. */
   readonly cloud: Cloud;
   /** AWS in other regions and as other roles. */

@@ -12,6 +12,8 @@ export interface ControllerName {
   readonly client: string;
   /** In `running_managed_controllers`; undefined when not reported there. */
   readonly metric: string | undefined;
+  /** The source of its Events. */
+  readonly eventSource: string;
   /** The queue's name in `workqueue_*`. */
   readonly queue: string;
 }
@@ -25,6 +27,7 @@ export const controllerNames = {
     onByDefault: true,
     client: "node-controller",
     metric: "cloud-node",
+    eventSource: "cloud-node-controller",
     queue: "Nodes",
   },
   "cloud-node-lifecycle-controller": {
@@ -34,6 +37,7 @@ export const controllerNames = {
     onByDefault: true,
     client: "node-controller",
     metric: "cloud-node-lifecycle",
+    eventSource: "cloud-node-lifecycle-controller",
     queue: "cloud-node-lifecycle",
   },
   "service-lb-controller": {
@@ -43,6 +47,7 @@ export const controllerNames = {
     onByDefault: true,
     client: "service-controller",
     metric: "service",
+    eventSource: "service-controller",
     queue: "service",
   },
   "node-route-controller": {
@@ -52,6 +57,7 @@ export const controllerNames = {
     onByDefault: true,
     client: "route-controller",
     metric: "route",
+    eventSource: "route_controller",
     queue: "Routes",
   },
   tagging: {
@@ -61,6 +67,7 @@ export const controllerNames = {
     onByDefault: false,
     client: "tagging-controller",
     metric: undefined,
+    eventSource: "tagging-controller",
     queue: "tagging-controller",
   },
 } as const satisfies Readonly<Record<string, ControllerName>>;

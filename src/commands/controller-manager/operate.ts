@@ -14,6 +14,7 @@ import type { Transport } from "../../runtime/http.ts";
 import type { Logs } from "../../runtime/logs.ts";
 import type { MigrationConfig } from "../../runtime/migration.ts";
 import { type Clock, jittered, sleep, within } from "../../runtime/world.ts";
+import { build } from "../build.ts";
 import { KubeClients } from "./clients.ts";
 import { CloudOpening, loadCloudConfig } from "./cloud.ts";
 import type { ControllerContext, ControllerTable } from "./context.ts";
@@ -143,10 +144,10 @@ class Process {
 
   /** The file is checked before anything is waited for: a mistake in it will not pass. */
   async #openCloud(stop: AbortSignal, ready: () => Promise<void>): Promise<Place> {
-    const { host, options, network, version } = this.#operation;
+    const { host, options, network } = this.#operation;
     const { health, leadership } = this.#parts;
     const config = await loadCloudConfig(host, options).catch(unusable);
-    const clouds = new Clouds({ host, transport: network.aws, gate: leadership.gate, settings: config.aws, version });
+    const clouds = new Clouds({ host, transport: network.aws, gate: leadership.gate, settings: config.aws, version: build.version });
     const opening = new CloudOpening(host, clouds, config.aws);
     health.add(opening.check);
     await ready();
@@ -182,12 +183,13 @@ class Process {
   #contextFor(name: CanonicalName, shared: Shared): ControllerContext {
     const { host, options } = this.#operation;
     const { clients, leadership } = this.#parts;
-    const { client } = controllerNames[name];
+    const { client, eventSource } = controllerNames[name];
     return {
       ...shared,
       host: { ...host, log: host.log.with({ logger: name }) },
       kube: clients.forController(client, leadership.gate),
-      recorder: this.#events.recorder(client),
+      recorder: this.#events.recorder(eventSource),
+      providerRecorder: this.#events.recorder("aws-cloud-provider"),
       gate: leadership.gate,
       options,
     };
