@@ -34,7 +34,7 @@ const firstPauseMs = 1_000;
 /** After these another try may help; after any other the server has said no. */
 const mayPass: readonly ApiErrorReason[] = ["unreachable", "timeout", "unavailable", "internal", "too-many-requests"];
 
-/** The pipeline that all recorders of a process share. Its client has an open gate: Events are not guarded by the lease. */
+/** The pipeline that all recorders of a process share. Its client's gate should let Events through in a dry run too. */
 export class EventPipeline {
   readonly #client: KubeClient;
   readonly #host: Host;
