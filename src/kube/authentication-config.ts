@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { configMaps } from "./builtin.ts";
 import type { CallOptions, KubeClient } from "./client.ts";
 import { isApiError } from "./errors.ts";
@@ -23,7 +22,6 @@ export interface RequestHeaderConfig {
 
 const namespace = "kube-system";
 const name = "extension-apiserver-authentication";
-const listSchema = z.array(z.string());
 
 /** What the API server publishes for servers that delegate to it; undefined when the ConfigMap does not exist. */
 export async function readAuthenticationConfig(client: KubeClient, options: CallOptions = {}): Promise<AuthenticationConfig | undefined> {
@@ -51,14 +49,17 @@ export async function readAuthenticationConfig(client: KubeClient, options: Call
 }
 
 function listIn(data: Readonly<Record<string, string>>, key: string): readonly string[] {
-  const text = data[key];
-  if (text === undefined || text === "") return [];
+  const list = parsed(data[key] || "[]");
+  if (Array.isArray(list) && list.every((item) => typeof item === "string")) return list;
+  throw new Error(
+    `ConfigMap ${namespace}/${name}: ${key} is not a JSON list of strings; the API server writes it, so check who changed it`,
+  );
+}
+
+function parsed(text: string): unknown {
   try {
-    return listSchema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw new Error(
-      `ConfigMap ${namespace}/${name}: ${key} is not a JSON list of strings; the API server writes it, so check who changed it`,
-      { cause },
-    );
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

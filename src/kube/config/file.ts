@@ -1,0 +1,104 @@
+/** A kubeconfig file made into something to connect with. */
+import type { TlsOptions } from "../../runtime/http.ts";
+import type { World } from "../../runtime/world.ts";
+import type { Access, KubeConfig, Text } from "./access.ts";
+import { RotatedFile, textOf } from "./access.ts";
+import type { ExecCluster, PluginCredential } from "./exec-plugin.ts";
+import { execPlugin, runProgram } from "./exec-plugin.ts";
+import type { ChosenContext, UserEntry } from "./kubeconfig.ts";
+import { readKubeconfig, wrong } from "./kubeconfig.ts";
+import type { KubeConfigOptions } from "./load.ts";
+import { serverUrl } from "./server-url.ts";
+
+/** The configuration of a kubeconfig file's current context. */
+export async function configFromFile(world: World, file: string, options: KubeConfigOptions): Promise<KubeConfig> {
+  const chosen = await readKubeconfig(world, file);
+  const { path, cluster, user, clusterKey, userKey } = chosen;
+  refuseWhatIsNotSupported(chosen);
+  const address = options.master || cluster.server;
+  if (!address) throw wrong(path, `${clusterKey}.server`, "is not set; add it or pass --master");
+
+  const insecure = cluster["insecure-skip-tls-verify"] === true;
+  const authority = pem(
+    world,
+    path,
+    `${clusterKey}.certificate-authority`,
+    cluster["certificate-authority-data"],
+    cluster["certificate-authority"],
+  );
+  if (insecure && authority) throw wrong(path, clusterKey, "has both a certificate authority and insecure-skip-tls-verify; remove one");
+  const certificate = pem(world, path, `${userKey}.client-certificate`, user["client-certificate-data"], user["client-certificate"]);
+  const key = pem(world, path, `${userKey}.client-key`, user["client-key-data"], user["client-key"]);
+  if (Boolean(certificate) !== Boolean(key)) throw wrong(path, userKey, "needs client-certificate and client-key together");
+  const server = serverUrl(
+    address,
+    Boolean(authority || certificate || insecure),
+    options.master ? "--master" : `kubeconfig ${path}: ${clusterKey}.server`,
+  );
+
+  const bearer = bearerOf(world, chosen);
+  const clusterForPlugin: ExecCluster = {
+    server: server.href.replace(/\/$/, ""),
+    "tls-server-name": cluster["tls-server-name"],
+    "insecure-skip-tls-verify": cluster["insecure-skip-tls-verify"],
+    "certificate-authority-data": authority ? Buffer.from(await textOf(authority)).toString("base64") : undefined,
+    config: cluster.extensions?.find(({ name }) => name === "client.authentication.k8s.io/exec")?.extension,
+  };
+  const plugin =
+    user.exec && !bearer && !certificate
+      ? execPlugin(world, user.exec, `kubeconfig ${path}: ${userKey}.exec`, clusterForPlugin, options.run ?? runProgram)
+      : undefined;
+
+  const access = async (signal: AbortSignal): Promise<Access> => {
+    const granted: PluginCredential = plugin ? await plugin.get(signal) : {};
+    const token = granted.token ?? (bearer ? (await textOf(bearer)).trim() : undefined);
+    const tls: TlsOptions = {
+      ca: authority && (await textOf(authority)),
+      cert: granted.certificate ?? (certificate && (await textOf(certificate))),
+      key: granted.key ?? (key && (await textOf(key))),
+      serverName: cluster["tls-server-name"],
+      insecure,
+    };
+    return { headers: token ? { authorization: `Bearer ${token}` } : {}, tls };
+  };
+  // Files named here are read once now, so that a wrong path is told at the start and not in the middle of the work.
+  await Promise.all([authority, certificate, key, bearer].map((text) => text && textOf(text)));
+  return {
+    server,
+    origin: `kubeconfig ${path}, context ${chosen.context}`,
+    access,
+    refused() {
+      plugin?.forget();
+      for (const text of [bearer, certificate, key]) if (text && "file" in text) text.file.forget();
+    },
+  };
+}
+
+function bearerOf(world: World, { path, user, userKey }: ChosenContext): Text | undefined {
+  if (user.tokenFile) return { file: new RotatedFile(world, user.tokenFile, `${userKey}.tokenFile of kubeconfig ${path}`) };
+  return user.token ? { given: user.token } : undefined;
+}
+
+/** Left unsaid, each of these would make us somebody else than the file says. */
+const unsupportedOfUser: readonly { readonly key: keyof UserEntry; readonly why: string }[] = [
+  { key: "username", why: "is not supported: Kubernetes dropped basic authentication in 1.19; use a token, a client certificate or exec" },
+  { key: "password", why: "is not supported: Kubernetes dropped basic authentication in 1.19; use a token, a client certificate or exec" },
+  { key: "auth-provider", why: "is not supported: clients dropped auth-provider in 1.26; use exec" },
+  { key: "as", why: "is not supported: grant what is needed to the identity itself instead of impersonating" },
+];
+
+function refuseWhatIsNotSupported({ path, cluster, clusterKey, user, userKey }: ChosenContext): void {
+  if (cluster["proxy-url"]) throw wrong(path, `${clusterKey}.proxy-url`, "is not supported; remove it and reach the API server directly");
+  for (const { key, why } of unsupportedOfUser) {
+    if (user[key] !== undefined && user[key] !== "") throw wrong(path, `${userKey}.${key}`, why);
+  }
+}
+
+function pem(world: World, path: string, key: string, data: string | undefined, file: string | undefined): Text | undefined {
+  if (data) {
+    const text = Buffer.from(data, "base64").toString("utf8");
+    if (!text.includes("-----BEGIN ")) throw wrong(path, `${key}-data`, "is not a base64-encoded PEM file");
+    return { given: text };
+  }
+  return file ? { file: new RotatedFile(world, file, `${key} of kubeconfig ${path}`) } : undefined;
+}
