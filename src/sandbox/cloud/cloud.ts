@@ -12,6 +12,7 @@ import type { Settings } from "./controls/settings.ts";
 import { createEc2 } from "./ec2/state.ts";
 import { Gateway } from "./gateway.ts";
 import { idsFrom } from "./ids.ts";
+import { MetadataService } from "./imds/service.ts";
 import { respond } from "./protocol/http.ts";
 import { Shapes } from "./protocol/shapes.ts";
 import { seededRandom } from "./random.ts";
@@ -38,6 +39,8 @@ export interface Cloud {
   readonly handle: Transport;
   readonly account: Account;
   readonly controls: Controls;
+  /** The metadata service as an instance reaches it, from `hops` network hops away (1 on the machine itself). */
+  readonly imds: (instanceId: string, hops?: number) => Transport;
 }
 
 /** A new account with its default VPC missing: build a network with `standardNetwork`, or through the API. */
@@ -45,11 +48,12 @@ export function createCloud(options: CloudOptions): Cloud {
   const { world, seed = 1, region = "us-east-1" } = options;
   const time = new Time(world.clock);
   const store = new Store(time);
-  const ids = idsFrom(seededRandom(seed));
+  const names = seededRandom(seed);
+  const ids = idsFrom(names);
   const { partition, dnsSuffix } = partitionOf(region);
   const id = options.account ?? "123456789012";
   const principals = new Principals(id, partition, ids, time);
-  const controls = createControls({ world, seed, time, store, principals, settings: options.settings ?? {} });
+  const controls = createControls({ world, seed, names, time, store, principals, settings: options.settings ?? {} });
   const base = {
     id,
     region,
@@ -65,5 +69,11 @@ export function createCloud(options: CloudOptions): Cloud {
   };
   const account: Account = { ...base, ec2: createEc2(base) };
   const gateway = new Gateway({ world, account, controls, services: servicesOf(account), shapes: options.shapes ?? new Shapes() });
-  return { account, controls, handle: async (request) => respond(await gateway.serve(request)) };
+  const metadata = new MetadataService(account);
+  return {
+    account,
+    controls,
+    imds: (instanceId, hops) => metadata.of(instanceId, hops),
+    handle: async (request) => respond(await gateway.serve(request)),
+  };
 }

@@ -12,7 +12,7 @@ import { parseForm } from "./protocol/form.ts";
 import { requestText } from "./protocol/http.ts";
 import { type Answer, type Incoming, query } from "./protocol/protocol.ts";
 import type { OperationShape, Shapes } from "./protocol/shapes.ts";
-import type { Operation, Service } from "./service.ts";
+import type { Call, Operation, Service } from "./service.ts";
 
 interface GatewayOptions {
   readonly world: World;
@@ -70,14 +70,15 @@ export class Gateway {
       throw service.protocol.refusals.unknownAction(incoming.action, passage.version);
     }
     if (!controls.buckets.admit(controls.settings().buckets, action)) throw service.protocol.refusals.throttled();
-    const principal = this.#authenticate(passage);
+    const { principal, region } = this.#authenticate(passage);
     const shape = shapes.operation(operation.schema);
     const input = service.protocol.read(shape, incoming);
     const effects = controls.faults.strike(action, input);
     for (const effect of effects) await this.#befall(effect, passage);
     this.#authorise(passage, principal, operation, input);
     const lost = effects.some((effect) => effect.kind === "lose-answer");
-    const answer = this.#run(passage, operation, shape, principal, input, effects, !lost);
+    const call: Call = { action, requestId, principal, region };
+    const answer = this.#run(passage, operation, shape, call, input, effects, !lost);
     if (lost) {
       account.log.info("fault: the answer is lost", { action, requestId });
       throw new ConnectionCut();
@@ -103,7 +104,7 @@ export class Gateway {
     passage: Passage,
     operation: Operation,
     shape: OperationShape,
-    principal: Principal,
+    call: Call,
     input: Readonly<Record<string, unknown>>,
     effects: readonly Effect[],
     answered: boolean,
@@ -111,7 +112,6 @@ export class Gateway {
     const { account, controls } = this.#options;
     const { service, action, requestId } = passage;
     account.time.settle();
-    const call = { action, requestId, principal };
     let result = "ok";
     try {
       const output = operation.mutates
@@ -123,7 +123,7 @@ export class Gateway {
       throw error;
     } finally {
       if (operation.mutates) {
-        controls.journal.record({ time: account.time.now(), action, requestId, principal: principal.arn, input, result, answered });
+        controls.journal.record({ time: account.time.now(), action, requestId, principal: call.principal.arn, input, result, answered });
       }
     }
   }
@@ -137,13 +137,13 @@ export class Gateway {
     return age === 0 ? undefined : account.time.now() - age;
   }
 
-  #authenticate(passage: Passage): Principal {
+  #authenticate(passage: Passage): Pick<Call, "principal" | "region"> {
     const { account, controls } = this.#options;
     const { service, request } = passage;
     const { refusals } = service.protocol;
     const claim = signatureClaim(request);
     if (claim === undefined) {
-      if (service.unsigned?.includes(passage.incoming.action)) return ANONYMOUS;
+      if (service.unsigned?.includes(passage.incoming.action)) return { principal: ANONYMOUS, region: account.region };
       throw refusals.unsigned();
     }
     if (claim.service !== service.signingName) throw refusals.wrongService(claim.service, service.signingName);
@@ -154,7 +154,7 @@ export class Gateway {
     const principal = account.principals.resolve(claim.accessKeyId, claim.sessionToken);
     if (principal === "unknown") throw refusals.unknownKey();
     if (principal === "expired") throw refusals.expiredToken();
-    return principal;
+    return { principal, region: claim.region };
   }
 
   #inRegion(service: Service, claim: SignatureClaim): boolean {
@@ -163,9 +163,9 @@ export class Gateway {
   }
 
   #authorise(passage: Passage, principal: Principal, operation: Operation, input: Readonly<Record<string, unknown>>): void {
-    if (principal === ANONYMOUS) return;
+    const { service, incoming } = passage;
+    if (principal === ANONYMOUS || service.undeniable?.includes(incoming.action)) return;
     const { policy } = this.#options.controls.settings();
-    const { service } = passage;
     for (const action of [passage.action, ...operation.alsoNeeds(input)]) {
       const verdict = judge(policy, principal.arn, action);
       if (verdict !== "allowed") throw service.protocol.refusals.denied(principal.arn, action, verdict === "explicitly denied");

@@ -1,12 +1,13 @@
 import type { Random } from "../../runtime/world.ts";
 
+export interface SeededRandom extends Random {
+  /** Starts over from another seed. */
+  reseed(seed: number): void;
+}
+
 /** Chance from a seed: the same seed gives the same ids, faults and delays, whatever else the process does. */
-export function seededRandom(seed: number): Random {
-  // sfc32, warmed up so that neighbouring seeds part ways at once.
-  let a = 0x9e3779b9 ^ seed;
-  let b = 0x243f6a88 ^ Math.imul(seed, 0x85ebca6b);
-  let c = 0xb7e15162 ^ Math.imul(seed, 0xc2b2ae35);
-  let counter = 1;
+export function seededRandom(seed: number): SeededRandom {
+  let [a, b, c, counter] = [0, 0, 0, 0];
   const next = (): number => {
     const sum = (a + b + counter) | 0;
     counter = (counter + 1) | 0;
@@ -15,8 +16,14 @@ export function seededRandom(seed: number): Random {
     c = (((c << 21) | (c >>> 11)) + sum) | 0;
     return sum >>> 0;
   };
-  for (let round = 0; round < 12; round++) next();
+  const reseed = (value: number): void => {
+    // sfc32, warmed up so that neighbouring seeds part ways at once.
+    [a, b, c, counter] = [0x9e3779b9 ^ value, 0x243f6a88 ^ Math.imul(value, 0x85ebca6b), 0xb7e15162 ^ Math.imul(value, 0xc2b2ae35), 1];
+    for (let round = 0; round < 12; round++) next();
+  };
+  reseed(seed);
   return {
+    reseed,
     number: () => next() / 0x1_0000_0000,
     bytes(length) {
       const bytes = new Uint8Array(length);

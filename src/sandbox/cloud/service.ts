@@ -9,6 +9,8 @@ export interface Call {
   readonly action: string;
   readonly requestId: string;
   readonly principal: Principal;
+  /** The region the request was signed for. */
+  readonly region: string;
 }
 
 export interface Operation {
@@ -33,16 +35,22 @@ export interface Service {
   readonly region: "own" | "any" | { readonly only: string };
   /** Operations AWS lets anybody call without a signature. */
   readonly unsigned?: readonly string[];
+  /** Operations no policy can deny. */
+  readonly undeniable?: readonly string[];
   readonly protocol: Protocol;
   readonly operations: Operations;
 }
 
-/** An operation that changes nothing. */
-export function read<Input, Output>(schema: StaticOperationSchema, run: (input: Input, call: Call) => Output): Operation {
-  return { schema, mutates: false, alsoNeeds: () => [], run: run as Operation["run"] };
+/** An operation that changes nothing; `alsoNeeds` names permissions checked without a call of their own. */
+export function read<Input, Output>(
+  schema: StaticOperationSchema,
+  run: (input: Input, call: Call) => Output,
+  alsoNeeds: (input: Input) => readonly string[] = () => [],
+): Operation {
+  return { schema, mutates: false, alsoNeeds: alsoNeeds as Operation["alsoNeeds"], run: run as Operation["run"] };
 }
 
-/** An operation that changes the account; `alsoNeeds` names permissions checked without a call of their own. */
+/** An operation that changes the account; `alsoNeeds` as in `read`. */
 export function write<Input, Output>(
   schema: StaticOperationSchema,
   run: (input: Input, call: Call) => Output,

@@ -1,7 +1,7 @@
 /** The levers of the cloud, for tests and for a person at the keyboard. */
 import type { World } from "../../../runtime/world.ts";
 import type { Principals } from "../access/principals.ts";
-import { seededRandom } from "../random.ts";
+import { type SeededRandom, seededRandom } from "../random.ts";
 import type { Snapshot, Store } from "../store.ts";
 import type { Time } from "../time.ts";
 import { Buckets } from "./buckets.ts";
@@ -27,6 +27,8 @@ export interface Controls {
   deny(...actions: string[]): () => void;
   /** The whole state of the account, as it is now. */
   snapshot(): Snapshot;
+  /** Starts ids and chance over from another seed. */
+  reseed(seed: number): void;
   /** Chance for delays, stale reads and fault rules; apart from the one ids come from, so that faults do not change names. */
   chance(): number;
 }
@@ -34,16 +36,21 @@ export interface Controls {
 interface ControlsOptions {
   readonly world: World;
   readonly seed: number;
+  /** Where ids come from. */
+  readonly names: SeededRandom;
   readonly time: Time;
   readonly store: Store;
   readonly principals: Principals;
   readonly settings: SettingsChange;
 }
 
+/** Parts chance from names, which grow from the same seed. */
+const CHANCE = 0x5bd1e995;
+
 /** The controls of one cloud. */
 export function createControls(options: ControlsOptions): Controls {
-  const { world, time, store, principals } = options;
-  const random = seededRandom(options.seed ^ 0x5bd1e995);
+  const { world, time, store, principals, names } = options;
+  const random = seededRandom(options.seed ^ CHANCE);
   let settings = DEFAULT_SETTINGS;
   const change = (wanted: SettingsChange): void => {
     settings = {
@@ -74,6 +81,10 @@ export function createControls(options: ControlsOptions): Controls {
     snapshot() {
       time.settle();
       return store.snapshot();
+    },
+    reseed(seed) {
+      names.reseed(seed);
+      random.reseed(seed ^ CHANCE);
     },
     chance: () => random.number(),
   };

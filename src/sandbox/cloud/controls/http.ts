@@ -7,6 +7,7 @@
  *     GET    journal?since=N     mutating calls after a sequence number
  *     GET    snapshot            POST   compare    a snapshot; answers what has changed since
  *     POST   expire/role         ends the role's sessions
+ *     POST   seed/N              starts ids and chance over
  */
 import type { HttpRequest, Transport } from "../../../runtime/http.ts";
 import type { Cloud } from "../cloud.ts";
@@ -48,6 +49,11 @@ export function controlTransport(cloud: Cloud): Transport {
     "GET snapshot": () => controls.snapshot(),
     // Through JSON on both sides, so that fields that are undefined do not count as differences.
     "POST compare": (request) => compareSnapshots(bodyOf(request) as Snapshot, JSON.parse(JSON.stringify(controls.snapshot())) as Snapshot),
+    "POST seed": (_, seed) => {
+      if (!/^\d+$/.test(seed)) throw new Error(`a seed is a whole number, not '${seed}'`);
+      controls.reseed(Number(seed));
+      return {};
+    },
     "POST expire": (_, role) => {
       controls.principals.expire(role);
       return {};

@@ -16,6 +16,10 @@ export interface Settings {
   readonly policy: readonly Statement[];
   /** Roles that may be assumed; undefined means any role of the account. */
   readonly trust: readonly Trust[] | undefined;
+  /** Certificates of ACM and IAM that listeners may use, as patterns of ARNs. */
+  readonly certificates: readonly string[];
+  /** How long a new network load balancer takes to become active. */
+  readonly provisioningMs: number;
   /** How far a request's date may be from the cloud's clock; undefined leaves dates alone. */
   readonly maxSkewMs: number | undefined;
 }
@@ -78,5 +82,7 @@ export const DEFAULT_SETTINGS: Settings = {
   staleness: { maxAgeMs: 0, probability: 0 },
   policy: [{ effect: "allow", actions: ["*"] }],
   trust: undefined,
+  certificates: [],
+  provisioningMs: 120_000,
   maxSkewMs: undefined,
 };

@@ -40,6 +40,17 @@ export function ailments(ec2: Ec2): Table<Ailment> {
   return ec2.account.store.table("ec2/ailments");
 }
 
+/** What the metadata service of an instance announces before AWS takes it back. */
+export interface Notice {
+  readonly interruption?: { readonly action: "terminate" | "stop" | "hibernate"; readonly time: number };
+  readonly rebalance?: number;
+}
+
+/** Notices by instance id, put there like ailments. */
+export function notices(ec2: Ec2): Table<Notice> {
+  return ec2.account.store.table("ec2/notices");
+}
+
 /** The three questions. */
 export function instanceQueryOperations(ec2: Ec2): Operations {
   return [

@@ -1,0 +1,64 @@
+/** The registries' token calls: Amazon ECR in every region, ECR Public in its only one. */
+import { GetAuthorizationToken$, type GetAuthorizationTokenRequest, type GetAuthorizationTokenResponse } from "@aws-sdk/client-ecr";
+import {
+  GetAuthorizationToken$ as GetPublicToken$,
+  type GetAuthorizationTokenRequest as GetPublicTokenRequest,
+  type GetAuthorizationTokenResponse as GetPublicTokenResponse,
+} from "@aws-sdk/client-ecr-public";
+import { type Account, partitionOf } from "../account.ts";
+import { ServiceError } from "../errors.ts";
+import { json } from "../protocol/protocol.ts";
+import { read, type Service } from "../service.ts";
+
+const TOKEN_HOURS = 12;
+
+/** Amazon ECR: one call gives a token for every registry the caller may read. */
+export function ecrService(account: Account): Service {
+  return {
+    name: "ecr",
+    signingName: "ecr",
+    address: { target: "AmazonEC2ContainerRegistry_V20150921" },
+    region: "any",
+    protocol: json("1.1"),
+    operations: [
+      read<GetAuthorizationTokenRequest, GetAuthorizationTokenResponse>(GetAuthorizationToken$, (input, call) => ({
+        authorizationData: (input.registryIds?.length ? input.registryIds : [call.principal.account]).map((registry) => {
+          if (!/^\d{12}$/.test(registry)) {
+            throw new ServiceError(
+              "InvalidParameterException",
+              `Invalid parameter at 'registryIds' failed to satisfy constraint: '${registry}' is not a registry id`,
+            );
+          }
+          return { ...token(account), proxyEndpoint: `https://${registry}.dkr.ecr.${call.region}.${partitionOf(call.region).dnsSuffix}` };
+        }),
+      })),
+    ],
+  };
+}
+
+/** Amazon ECR Public. */
+export function ecrPublicService(account: Account): Service {
+  return {
+    name: "ecr-public",
+    signingName: "ecr-public",
+    address: { target: "SpencerFrontendService" },
+    region: { only: "us-east-1" },
+    protocol: json("1.1"),
+    operations: [
+      read<GetPublicTokenRequest, GetPublicTokenResponse>(
+        GetPublicToken$,
+        () => ({ authorizationData: token(account) }),
+        () => ["sts:GetServiceBearerToken"],
+      ),
+    ],
+  };
+}
+
+/** User `AWS` and an opaque password, good for twelve hours of the cloud's clock. */
+function token(account: Account): { readonly authorizationToken: string; readonly expiresAt: Date } {
+  const expires = account.time.now() + TOKEN_HOURS * 3_600_000;
+  const payload = Buffer.from(account.ids.random.bytes(384)).toString("base64");
+  const password = { payload, datakey: account.ids.hex(64), version: "2", type: "DATA_KEY", expiration: Math.floor(expires / 1000) };
+  const secret = Buffer.from(JSON.stringify(password)).toString("base64");
+  return { authorizationToken: Buffer.from(`AWS:${secret}`).toString("base64"), expiresAt: new Date(expires) };
+}
