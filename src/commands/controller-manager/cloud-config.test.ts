@@ -112,6 +112,12 @@ test("unknown keys and sections are named with their place and the nearest known
   ]);
 });
 
+test("a source ARN without a role to assume is warned about", () => {
+  assert.deepEqual(global("SourceARN = arn:aws:eks:us-east-1:123456789012:cluster/x").warnings, [
+    "SourceARN has no effect without RoleARN",
+  ]);
+});
+
 const override = (...lines: string[]) => read(`[ServiceOverride "1"]\n${lines.join("\n")}\n`);
 const complete = ["Service = EC2 ", "Region = r", "URL = http://x", "SigningRegion = r"];
 

@@ -161,7 +161,8 @@ function hint(written: string, known: readonly string[]): string {
 function checkSettings(aws: AwsSettings): readonly string[] {
   try {
     configuredClusterId(aws);
-    return validateSettings(aws);
+    const warnings = validateSettings(aws);
+    return aws.sourceArn !== undefined && aws.roleArn === undefined ? [...warnings, "SourceARN has no effect without RoleARN"] : warnings;
   } catch (cause) {
     throw new CloudConfigInvalid((cause as Error).message, { cause });
   }
