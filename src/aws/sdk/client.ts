@@ -92,6 +92,8 @@ async function send(transport: Transport, request: SdkRequest, attempt: Attempt)
     url,
     headers,
     signal: attempt.signal,
+    // Once more when the request gets its connection: it may have waited for one.
+    beforeSend: () => attempt.beforeSend(request),
     ...(request.body === undefined ? {} : { body: request.body as string | Uint8Array }),
   });
   attempt.answer = { status: response.status, headers: response.headers };
