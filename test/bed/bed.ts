@@ -5,12 +5,14 @@
 import { basename } from "node:path";
 import { after, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { ControllerTable } from "../../src/commands/controller-manager/context.ts";
 import { nodes } from "../../src/kube/builtin.ts";
 import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
 import { startCluster } from "../../src/sandbox/cluster/real/cluster.ts";
 import { TestCluster } from "./cluster.ts";
 import { type ControllerManager, type ControllerManagerOptions, startControllerManager } from "./controller-manager.ts";
 import { mainFile, type ProcessOptions, startProcess, type TestProcess } from "./process.ts";
+import { type Running, type RunOptions, runControllers } from "./run.ts";
 import { assertNoSecrets, type Readable } from "./secrets.ts";
 import { testHost } from "./world.ts";
 
@@ -26,6 +28,8 @@ export interface Bed {
   readonly cluster: TestCluster;
   /** Runs `fairlead <args>` as a process of its own; killed when the test ends. */
   fairlead(args: readonly string[], options?: ProcessOptions): Promise<TestProcess>;
+  /** Runs controllers inside the test process, wired as the product wires them; stopped when the test ends. */
+  run(table: ControllerTable, options?: RunOptions): Promise<Running>;
   /** Runs `fairlead controller-manager` with the roles that we ship. */
   controllerManager(flags?: readonly string[], options?: ControllerManagerOptions): Promise<ControllerManager>;
   /** Runs another program of ours the same way. */
@@ -56,13 +60,20 @@ export async function bed(t: TestContext): Promise<Bed> {
   return {
     cluster,
     fairlead,
+    async run(table, options) {
+      const controllers = await runControllers(cluster, `controllers-${everRun.length + 1}`, table, options);
+      t.after(() => controllers.stop());
+      everRun.push(controllers);
+      return controllers;
+    },
     controllerManager: (flags, options) => startControllerManager(cluster, fairlead, flags, options),
     process: (file, args, options) => run(basename(file.pathname, ".ts"), fileURLToPath(file), args, options),
   };
 }
 
 let shared: Promise<TestCluster> | undefined;
-const everRun: TestProcess[] = [];
+/** Everything that wrote a log. */
+const everRun: { readonly name: string; logs(): Promise<string> }[] = [];
 
 async function start(): Promise<TestCluster> {
   const host = testHost();
@@ -84,7 +95,7 @@ after(async () => {
 
 /** Every log and Event of this test process so far. */
 export async function readables(cluster: TestCluster): Promise<readonly Readable[]> {
-  const logs = everRun.map(async (process) => ({ name: `log of ${process.name}`, text: await process.logs() }));
+  const logs = everRun.map(async (writer) => ({ name: `log of ${writer.name}`, text: await writer.logs() }));
   const events = (await cluster.events()).map((event) => ({ name: `Event ${event.metadata.name}`, text: JSON.stringify(event) }));
   return [...(await Promise.all(logs)), ...events];
 }

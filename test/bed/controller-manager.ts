@@ -26,7 +26,7 @@ export interface ControllerManager extends TestProcess {
 
 type RunFairlead = (args: readonly string[], options?: ProcessOptions) => Promise<TestProcess>;
 
-/** Starts it as an operator outside AWS would: told where it is, so that nothing of AWS is asked before there is work. */
+/** Starts it with a port of its own. */
 export async function startControllerManager(
   cluster: TestCluster,
   fairlead: RunFairlead,
@@ -35,25 +35,12 @@ export async function startControllerManager(
 ): Promise<ControllerManager> {
   const world = realWorld();
   const account = await cluster.fairlead();
-  const kubeconfig = await account.kubeconfig(server);
-  const cloudConfig = join(cluster.real.folder, "cloud.conf");
-  await world.files.write(cloudConfig, placeInAws, 0o600);
+  const place = await placeFlags(cluster, await account.kubeconfig(server));
   const port = await freePort(world);
-  const process = await fairlead(
-    [
-      "controller-manager",
-      "--cloud-provider=aws",
-      `--cloud-config=${cloudConfig}`,
-      `--kubeconfig=${kubeconfig}`,
-      `--authentication-kubeconfig=${kubeconfig}`,
-      `--authorization-kubeconfig=${kubeconfig}`,
-      "--bind-address=127.0.0.1",
-      `--secure-port=${port}`,
-      "--configure-cloud-routes=false",
-      ...flags,
-    ],
-    { environment: { ...awsCredentials, ...environment } },
-  );
+  const serving = ["--bind-address=127.0.0.1", `--secure-port=${port}`];
+  const process = await fairlead(["controller-manager", ...place, ...serving, ...flags], {
+    environment: { ...awsCredentials, ...environment },
+  });
   const ask: ControllerManager["ask"] = async (path, token) => {
     const transport = socketTransport({ tls: { insecure: true }, connectTimeoutMs: 1_000 });
     try {
@@ -71,6 +58,20 @@ export async function startControllerManager(
     serves: () => eventually(async () => void (await ask("/healthz"))),
     leads: (withinMs) => process.says(/acquired the leader lease/, withinMs),
   };
+}
+
+/** As an operator outside AWS would say it: told where it is, so that nothing of AWS is asked before there is work. */
+export async function placeFlags(cluster: TestCluster, kubeconfig: string): Promise<readonly string[]> {
+  const cloudConfig = join(cluster.real.folder, "cloud.conf");
+  await realWorld().files.write(cloudConfig, placeInAws, 0o600);
+  return [
+    "--cloud-provider=aws",
+    `--cloud-config=${cloudConfig}`,
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    "--configure-cloud-routes=false",
+  ];
 }
 
 const placeInAws = `[Global]
