@@ -129,6 +129,18 @@ export const listExchanges: readonly Exchange[] = [
     },
   },
   {
+    name: "pages whose past is forgotten are told 410, with a token to go on with what there is now",
+    async run(talk) {
+      await five(talk);
+      await talk.compact();
+      const old = Buffer.from('{"v":"meta.k8s.io/v1","rv":1,"start":"/c1\\u0000"}').toString("base64url");
+      const gone = await talk.get(`${talk.in("configmaps")}?limit=2&continue=${old}`, 410);
+      const onwards = String((gone.body.metadata as Fields).continue);
+      await talk.get(`${talk.in("configmaps")}?limit=2&continue=${encodeURIComponent(onwards)}`).then(hideToken(talk, onwards));
+      await talk.get(`${talk.in("configmaps")}?resourceVersion=1&resourceVersionMatch=Exact`, 410);
+    },
+  },
+  {
     name: "a limit with a selector does not count what remains",
     async run(talk) {
       await five(talk);

@@ -23,25 +23,27 @@ export function normalised(transcript: Talk["transcript"]): Value {
       .replace(/ResourceVersion in record \(\d+\)/, "ResourceVersion in record (…)")
       // Go and JavaScript word these in their own ways.
       .replace(/(json parse error|continue key is not valid): .*$/s, "$1")
-      .replace(/(continue key is not valid)$/, "$1");
+      // Go walks maps in no order; the causes say the same, sorted.
+      .replace(/is invalid: \[.*\]$/s, "is invalid: (see causes)");
 
   const walk = (value: Value, name: string, wholeList: boolean): Value => {
     if (Array.isArray(value)) {
       const items = value.map((item) => walk(item, "", false));
       // A rejected patch is tried again by the real API, and complains anew each time.
-      return name === "causes" ? [...new Map(items.map((item) => [JSON.stringify(item), item])).values()] : items;
+      return name === "causes" ? [...new Set(items.map((item) => JSON.stringify(item)))].sort().map((item) => JSON.parse(item)) : items;
     }
     if (value !== null && typeof value === "object") {
       const isList = typeof value.kind === "string" && /List$|^Table$/.test(value.kind);
       const result: { [name: string]: Value } = {};
       for (const field of Object.keys(value).sort()) {
-        if (field === "managedFields" || (field === "description" && "priority" in value)) continue;
+        if (field === "managedFields" || (field === "continue" && value[field] === "") || (field === "description" && "priority" in value))
+          continue;
         result[field] = walk(value[field]!, field, name === "metadata" ? wholeList : isList || value.type === "BOOKMARK" || wholeList);
       }
       return result;
     }
     if (name === "resourceVersion") return wholeList ? "(version of the whole)" : alias("version", value);
-    if (name === "continue") return value === "" ? "" : "(continue)";
+    if (name === "continue") return "(continue)";
     if (name === "token" && String(value).startsWith("ey")) return "(token)";
     if (name === "nodePort" || name === "healthCheckNodePort") return alias("port", value);
     if (name === "serverAddress") return "(address)";

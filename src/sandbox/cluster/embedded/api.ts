@@ -88,8 +88,8 @@ export class Api {
     const { name, namespace, subresource } = call.target;
     if (resource.namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) throw noSuchPath();
     if (subresource !== "" && !resource.subresources.includes(subresource)) {
-      const beyondUs = resource.kind === "Pod" && !resource.custom;
-      throw beyondUs ? notImplemented(`${resource.plural}/${subresource}`) : noSuchPath();
+      if (resource.custom) throw notFound(resource, name ?? "");
+      throw resource.kind === "Pod" ? notImplemented(`${resource.plural}/${subresource}`) : noSuchPath();
     }
     if (subresource === "scale") return this.#scale(call, resource);
     if (subresource === "token") return this.#token(call, resource);
@@ -134,7 +134,7 @@ export class Api {
             : inVersion(object, resource);
       return { kind: "watch", watch: openWatch(this.#world, this.#store, resource, select, call.query, show) };
     }
-    const page = listPage(this.#store, resource, select, call.query);
+    const page = listPage(this.#store, resource, namespace, select, call.query);
     const metadata: JsonObject = {
       resourceVersion: page.resourceVersion,
       ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),

@@ -21,6 +21,7 @@ export function nameErrors(resource: Resource, name: string): FieldError[] {
     return /[/%]/.test(name) ? [fieldErrors.invalid("metadata.name", name, "may not contain '/' or '%'")] : [];
   }
   if (resource.kind === "Namespace" || resource.kind === "Service") {
+    if (name.includes(".")) return [fieldErrors.invalid("metadata.name", name, "must not contain dots")];
     return /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name) ? [] : [fieldErrors.invalid("metadata.name", name, dnsLabel)];
   }
   if (name.length > 253) return [fieldErrors.invalid("metadata.name", name, "must be no more than 253 bytes")];
@@ -42,11 +43,10 @@ export function metadataErrors(object: KubeObject, before: KubeObject | undefine
   for (const key of Object.keys(asObject(metadata.annotations))) {
     errors.push(...qualifiedNameErrors("metadata.annotations", key.toLowerCase(), "a valid annotation key"));
   }
-  for (const [i, owner] of asList(metadata.ownerReferences).entries()) {
+  for (const owner of asList(metadata.ownerReferences)) {
     for (const field of ["apiVersion", "kind", "name", "uid"]) {
-      if (asText(asObject(owner)[field]) === "") {
-        errors.push(fieldErrors.invalid(`metadata.ownerReferences[${i}].${field}`, "", `${field} must not be empty`));
-      }
+      const why = field === "apiVersion" ? "version must not be empty" : "must not be empty";
+      if (asText(asObject(owner)[field]) === "") errors.push(fieldErrors.invalid(`metadata.ownerReferences.${field}`, "", why));
     }
   }
   for (const [i, finalizer] of asList(metadata.finalizers).entries()) {

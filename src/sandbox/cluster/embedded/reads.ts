@@ -25,7 +25,7 @@ export function selectorOf(resource: Resource, namespace: string | undefined, na
 }
 
 /** One page of a list. */
-export function listPage(store: Store, resource: Resource, select: Selector, query: URLSearchParams): Page {
+export function listPage(store: Store, resource: Resource, namespace: string | undefined, select: Selector, query: URLSearchParams): Page {
   const limit = numberFrom(query, "limit") ?? 0;
   const token = query.get("continue") ?? "";
   const asked = query.get("resourceVersion") ?? "";
@@ -34,48 +34,53 @@ export function listPage(store: Store, resource: Resource, select: Selector, que
   const version = versionFrom(asked, "invalid resource version: ");
   if (version > store.revision) throw tooLargeVersion(asked, store.revision);
 
-  if (token !== "") return continued(store, resource, select, limit, token);
+  if (token !== "") return continued(store, resource, namespace, select, limit, token);
   if (match === "Exact") {
     if (version < store.compacted) throw expired("The resourceVersion for the provided list is too old.");
-    return paged(store.listAt(storageKey(resource), version).filter(select), limit, version);
+    return paged(store.listAt(storageKey(resource), version).filter(select), namespace, limit, version);
   }
   // Lists from the cache ("0") ignore the limit.
-  return paged(store.list(storageKey(resource)).filter(select), asked === "0" ? 0 : limit, store.revision);
+  return paged(store.list(storageKey(resource)).filter(select), namespace, asked === "0" ? 0 : limit, store.revision);
 }
 
-function continued(store: Store, resource: Resource, select: Selector, limit: number, token: string): Page {
-  const { version, after } = decoded(token);
+function continued(store: Store, resource: Resource, namespace: string | undefined, select: Selector, limit: number, token: string): Page {
+  const { version, after } = decoded(token, namespace);
   const behind = (object: KubeObject) => objectKey(object.metadata.namespace, object.metadata.name) > after;
-  if (version < 0) return paged(store.list(storageKey(resource)).filter(select).filter(behind), limit, store.revision);
+  if (version < 0) return paged(store.list(storageKey(resource)).filter(select).filter(behind), namespace, limit, store.revision);
   if (version < store.compacted) {
     throw expired(
       "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
-      { continue: encoded(-1, after) },
+      { continue: encoded(-1, after, namespace) },
     );
   }
-  return paged(store.listAt(storageKey(resource), version).filter(select).filter(behind), limit, version);
+  return paged(store.listAt(storageKey(resource), version).filter(select).filter(behind), namespace, limit, version);
 }
 
-function paged(found: readonly KubeObject[], limit: number, version: number): Page {
+function paged(found: readonly KubeObject[], namespace: string | undefined, limit: number, version: number): Page {
   if (limit <= 0 || found.length <= limit) return { items: found, resourceVersion: String(version) };
   const items = found.slice(0, limit);
   const { metadata } = items.at(-1)!;
   return {
     items,
     resourceVersion: String(version),
-    continueToken: encoded(version, objectKey(metadata.namespace, metadata.name)),
+    continueToken: encoded(version, objectKey(metadata.namespace, metadata.name), namespace),
     remaining: found.length - limit,
   };
 }
 
-function encoded(version: number, after: string): string {
-  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start: after })).toString("base64url");
+/** The real API's form of token: the version, and the key to go on behind, seen from where the list starts. */
+function encoded(version: number, after: string, namespace: string | undefined): string {
+  const start = `/${namespace === undefined ? after.replace(/^\//, "") : after.slice(namespace.length + 1)}\0`;
+  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start })).toString("base64url");
 }
 
-function decoded(token: string): { version: number; after: string } {
+function decoded(token: string, namespace: string | undefined): { version: number; after: string } {
   try {
     const { rv, start } = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
-    if (typeof rv === "number" && typeof start === "string") return { version: rv, after: start };
+    if (typeof rv === "number" && typeof start === "string") {
+      const key = start.replace(/^\/|\0$/g, "");
+      return { version: rv, after: namespace === undefined && key.includes("/") ? key : objectKey(namespace, key) };
+    }
   } catch {
     // Told below, like any other token that is not ours.
   }

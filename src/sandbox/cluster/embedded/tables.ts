@@ -31,7 +31,7 @@ export function tableOf(
           description: column.name,
           priority: column.wide === true ? 1 : 0,
         }))
-      : [],
+      : null,
     rows: objects.map((object) => ({
       cells: described.map((column) => column.cell(object, now)),
       object: partialMetadata(object),

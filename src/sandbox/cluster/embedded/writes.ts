@@ -96,7 +96,7 @@ export class Writes {
     const after: KubeObject = { ...object, metadata };
     restrict(resource, after, before, update.subresource);
     this.#finish(resource, after, before);
-    if (resource.generation && update.subresource !== "status" && !same(withoutMetaAndStatus(after), withoutMetaAndStatus(before))) {
+    if (resource.generation && update.subresource !== "status" && !same(counted(after, resource), counted(before, resource))) {
       after.metadata.generation = Number(before.metadata.generation ?? 0) + 1;
     }
     if (update.ownsItself !== true) after.metadata.managedFields = this.#owners(resource, before, after, options.writer);
@@ -135,7 +135,10 @@ export class Writes {
     const doomed = this.#doomed(resource, before, options);
     if (isFinished(doomed)) {
       if (options.dryRun) return { object: before, gone: true };
-      return { object: this.#store.remove(kind, key), gone: true };
+      const removed = this.#store.remove(kind, key);
+      if (resource.kind !== "Pod") return { object: removed, gone: true };
+      const { resourceVersion: last } = removed.metadata;
+      return { object: { ...doomed, metadata: { ...doomed.metadata, resourceVersion: last } }, gone: true };
     }
     if (options.dryRun || same(doomed, before)) return { object: options.dryRun ? doomed : before, gone: false };
     return { object: this.#store.put(kind, key, doomed), gone: false };
@@ -219,11 +222,12 @@ export class Writes {
       ]);
     }
     if (replaces && asText(metadata.uid) !== "" && metadata.uid !== before.metadata.uid) {
-      const at = `/registry/${resource.group === "" ? "" : `${resource.group}/`}${resource.plural}${objectKey(before.metadata.namespace, name)}`;
+      const group = resource.group === "" ? "" : `${resource.group}/`;
+      const at = `/registry/${group}${resource.plural}/${objectKey(before.metadata.namespace, name)}`.replaceAll("//", "/");
       throw conflict(
         resource,
         name,
-        `StorageError: invalid object, Code: 4, Key: ${at.replaceAll("//", "/")}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${before.metadata.uid}`,
+        `StorageError: invalid object, Code: 4, Key: ${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${before.metadata.uid}`,
       );
     }
     if (version !== "" && version !== before.metadata.resourceVersion) throw conflict(resource, name);
@@ -319,9 +323,10 @@ function withoutVersion(object: KubeObject): KubeObject {
   return { ...object, metadata: metadata as KubeObject["metadata"] };
 }
 
-function withoutMetaAndStatus(object: KubeObject): JsonObject {
-  const { metadata: _, status: __, ...rest } = object;
-  return rest;
+/** The part of an object whose changes the generation counts. */
+function counted(object: KubeObject, resource: Resource): JsonObject {
+  const { metadata: _, status, ...rest } = object;
+  return resource.subresources.includes("status") || !resource.custom ? rest : { ...rest, status };
 }
 
 /** An apply that changes nothing but the time of its own entry is no write. */

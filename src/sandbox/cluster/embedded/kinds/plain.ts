@@ -78,6 +78,7 @@ export const secrets: Behaviour = {
     for (const [name, value] of Object.entries(asObject(secret.stringData))) data[name] = Buffer.from(asText(value)).toString("base64");
     delete secret.stringData;
     if (Object.keys(data).length > 0) secret.data = data;
+    else delete secret.data;
     secret.type ??= "Opaque";
   },
   validate: (secret, before) => [
@@ -88,7 +89,12 @@ export const secrets: Behaviour = {
   ],
 };
 
-export const configMaps: Behaviour = { validate: immutableErrors };
+export const configMaps: Behaviour = {
+  complete(configMap) {
+    for (const name of ["data", "binaryData"]) if (Object.keys(asObject(configMap[name])).length === 0) delete configMap[name];
+  },
+  validate: immutableErrors,
+};
 
 function immutableErrors(object: KubeObject, before: KubeObject | undefined): FieldError[] {
   if (before?.immutable !== true) return [];
@@ -108,7 +114,7 @@ export const ingresses: Behaviour = {
     const spec = asObject(ingress.spec);
     const errors: FieldError[] = [];
     if (asList(spec.rules).length === 0 && spec.defaultBackend === undefined) {
-      errors.push(fieldErrors.invalid("spec", {}, "either `defaultBackend` or `rules` must be specified"));
+      errors.push(fieldErrors.invalid("spec", null, "either `defaultBackend` or `rules` must be specified"));
     }
     for (const [i, rule] of asList(spec.rules).entries()) {
       for (const [j, item] of asList(asObject(asObject(rule).http).paths).entries()) {
@@ -126,7 +132,7 @@ export const ingresses: Behaviour = {
 export const endpointSlices: Behaviour = {
   empty: { addressType: "", endpoints: null, ports: null },
   complete(slice) {
-    slice.endpoints ??= null;
+    slice.endpoints = Array.isArray(slice.endpoints) ? slice.endpoints.map((one) => ({ conditions: {}, ...asObject(one) })) : null;
     if (Array.isArray(slice.ports)) {
       slice.ports = slice.ports.map((port) => ({ name: "", protocol: "TCP", ...asObject(port) }));
     } else slice.ports = null;

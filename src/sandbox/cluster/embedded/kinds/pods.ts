@@ -39,6 +39,14 @@ export const pods: Behaviour = {
     spec.enableServiceLinks ??= true;
     spec.priority ??= 0;
     spec.preemptionPolicy ??= "PreemptLowerPriority";
+    const status = asObject(pod.status);
+    if (Array.isArray(status.conditions)) {
+      status.conditions = status.conditions.map((condition) => ({
+        lastProbeTime: null,
+        lastTransitionTime: null,
+        ...asObject(condition),
+      }));
+    }
     if (before === undefined) {
       spec.tolerations = [
         ...asList(spec.tolerations),

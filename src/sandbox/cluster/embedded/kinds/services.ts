@@ -52,18 +52,14 @@ function keepAllocated(spec: JsonObject, old: JsonObject): void {
     else if (same(spec.clusterIPs, old.clusterIPs)) spec.clusterIPs = [spec.clusterIP ?? ""];
   }
   if (needsNodePorts(spec) && needsNodePorts(old)) {
-    const known = new Map(asList(old.ports).map((port) => [portIdentity(port as JsonObject), asObject(port).nodePort]));
+    const known = new Map(asList(old.ports).map((port) => [asText(asObject(port).name), asObject(port).nodePort]));
     for (const item of asList(spec.ports)) {
       const port = asObject(item);
-      const nodePort = known.get(portIdentity(port));
+      const nodePort = known.get(asText(port.name));
       if (port.nodePort === undefined && nodePort !== undefined) port.nodePort = nodePort;
     }
   }
   if (needsHealthCheckPort(spec) && needsHealthCheckPort(old)) spec.healthCheckNodePort ??= old.healthCheckNodePort;
-}
-
-function portIdentity(port: JsonObject): string {
-  return `${asText(port.protocol) || "TCP"}/${port.port}`;
 }
 
 /** When the type changes, what only the old type needed goes, unless the writer changed it in the same breath. */
