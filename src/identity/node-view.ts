@@ -1,0 +1,118 @@
+/** Nodes as this program reads them: one projection, one informer, for every part that looks at Nodes. */
+import type { Node, NodeAddress, Taint } from "kubernetes-types/core/v1.d.ts";
+import { nodes } from "../kube/builtin.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { type Informer, informer } from "../kube/informer.ts";
+import type { Frozen, Stored } from "../kube/resource.ts";
+import { formatAddress, parseAddress } from "../runtime/ip.ts";
+import { instanceIdOfNodeName, parseProviderId } from "./provider-id.ts";
+
+/** Set by kubelet from `--node-ip`: the address, or the pair of addresses, that this node goes by. */
+export const providedNodeIpAnnotation = "alpha.kubernetes.io/provided-node-ip";
+
+/** What this program says of a Node's own cloud part; there only while something about it is amiss. */
+export const cloudCondition = "CloudProviderInitialized";
+
+/** Conditions that somebody here reads; a Node has many more, and their heartbeats are nobody's business. */
+const readConditions: ReadonlySet<string> = new Set(["Ready", "NetworkUnavailable", cloudCondition]);
+
+export interface NodeCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** As much of a Node as anybody here reads. */
+export interface NodeView {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly creationTimestamp: string;
+    readonly deletionTimestamp?: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  readonly providerId: string;
+  /** The annotation's value; undefined when it is not there. */
+  readonly providedNodeIp: string | undefined;
+  readonly podCidrs: readonly string[];
+  readonly taints: readonly Taint[];
+  readonly unschedulable: boolean;
+  readonly addresses: readonly NodeAddress[];
+  readonly conditions: readonly NodeCondition[];
+}
+
+/** `instance`: by the instance id a Node claims. `address`: by the addresses its kubelet claims. */
+export type NodeIndex = "instance" | "address";
+export type Nodes = Informer<NodeView, NodeIndex>;
+export type SeenNode = Frozen<NodeView>;
+
+/** The one informer of Nodes, shared by all controllers. */
+export const nodeInformer = {
+  name: "nodes",
+  make: (client: KubeClient): Nodes => informer({ client, of: nodes, project: nodeView, indexes: { instance, address } }),
+};
+
+/** What is kept of a Node. */
+export function nodeView({ metadata, spec = {}, status = {} }: Stored<Node>): NodeView {
+  const { name, uid, resourceVersion, creationTimestamp = "", deletionTimestamp, labels = {}, annotations } = metadata;
+  return {
+    metadata: { name, uid, resourceVersion, creationTimestamp, ...(deletionTimestamp && { deletionTimestamp }), labels },
+    providerId: spec.providerID ?? "",
+    providedNodeIp: annotations?.[providedNodeIpAnnotation],
+    podCidrs: spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []),
+    taints: spec.taints ?? [],
+    unschedulable: spec.unschedulable ?? false,
+    addresses: status.addresses ?? [],
+    conditions: (status.conditions ?? []).filter(({ type }) => readConditions.has(type)).map(conditionView),
+  };
+}
+
+/** The instance a Node says it is, by its provider ID or else by a name that is an instance id. Whether that is true is another matter. */
+export function claimedInstance(node: SeenNode): string | undefined {
+  if (node.providerId === "") return instanceIdOfNodeName(node.metadata.name);
+  const parsed = parseProviderId(node.providerId);
+  return parsed.kind === "instance" ? parsed.instanceId : undefined;
+}
+
+/** The addresses a Node's kubelet says it has, in canonical text: those it was told to use, else those it reports. */
+export function claimedAddresses(node: SeenNode): readonly string[] {
+  const claimed = node.providedNodeIp?.split(",") ?? node.addresses.filter(({ type }) => type === "InternalIP").map((each) => each.address);
+  return claimed.flatMap((text) => {
+    const parsed = parseAddress(text);
+    return parsed === undefined ? [] : [formatAddress(parsed)];
+  });
+}
+
+/** The condition of this type, if the Node has it. */
+export function conditionOf(node: SeenNode, type: string): NodeCondition | undefined {
+  return node.conditions.find((condition) => condition.type === type);
+}
+
+/** Whether the kubelet reports in and is well. No condition at all is not ready. */
+export function isReady(node: SeenNode): boolean {
+  return conditionOf(node, "Ready")?.status === "True";
+}
+
+/** Whether two states differ in anything anybody here reads: a heartbeat is no change. */
+export function sameButVersion(a: SeenNode, b: SeenNode): boolean {
+  return (
+    JSON.stringify({ ...a, metadata: { ...a.metadata, resourceVersion: "" } }) ===
+    JSON.stringify({ ...b, metadata: { ...b.metadata, resourceVersion: "" } })
+  );
+}
+
+function conditionView({ type, status, reason, message }: NodeCondition): NodeCondition {
+  // Of others' conditions only the status is read; what they say changes with every heartbeat.
+  return type === cloudCondition ? { type, status, ...(reason && { reason }), ...(message && { message }) } : { type, status };
+}
+
+function instance(node: SeenNode): readonly string[] {
+  const id = claimedInstance(node);
+  return id === undefined ? [] : [id];
+}
+
+function address(node: SeenNode): readonly string[] {
+  return claimedAddresses(node);
+}
