@@ -55,10 +55,11 @@ export function parseGoInt(text: string, low: bigint, high: bigint, call: "Parse
 
 /** `strconv.ParseFloat`. Infinities and NaN are refused although Go takes them: no flag here has a use for them. */
 export function parseGoFloat(text: string, largest: number): number {
-  if (!/^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(text)) {
+  const digits = text.replace(/(?<=\d)_(?=\d)/g, "");
+  if (!/^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(digits)) {
     throw new SyntaxError(`strconv.ParseFloat: parsing ${goQuote(text)}: invalid syntax`);
   }
-  const value = Number(text);
+  const value = Number(digits);
   if (Math.abs(value) > largest) throw new RangeError(`strconv.ParseFloat: parsing ${goQuote(text)}: value out of range`);
   return value;
 }
@@ -88,7 +89,7 @@ export function parseGoDuration(text: string): number {
   let rest = body;
   while (rest !== "") {
     const number = /^(\d+(?:\.\d*)?|\.\d+)/.exec(rest)?.[0];
-    if (number === undefined) throw invalid();
+    if (number === undefined || Number(number) > 2 ** 63) throw invalid();
     rest = rest.slice(number.length);
     const unit = /^[^.\d]*/.exec(rest)![0];
     if (unit === "") throw new SyntaxError(`time: missing unit in duration ${goQuote(text)}`);

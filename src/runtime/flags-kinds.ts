@@ -24,11 +24,12 @@ export const float: Kind<number> = { type: "float", parse: (text) => parseGoFloa
 /** Go's durations (`1h2m3.5s`), in milliseconds. */
 export const duration: Kind<number> = { type: "duration", parse: parseGoDuration, print: goDuration };
 
-/** A textual IP address. */
+/** A textual IP address; empty stands for none in particular. */
 export const ip: Kind<string> = {
   type: "ip",
-  parse(text) {
+  parse(text, before) {
     const address = text.trim();
+    if (address === "") return before ?? "";
     if (isIP(address) === 0) throw new SyntaxError(`failed to parse IP: ${goQuote(text)}`);
     return address;
   },

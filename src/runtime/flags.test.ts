@@ -154,6 +154,10 @@ const refusals: [string[], string][] = [
   [["--period=x"], 'invalid argument "x" for "--period" flag: time: invalid duration "x"'],
   [["--period="], 'invalid argument "" for "--period" flag: time: invalid duration ""'],
   [["--period=9999999h"], 'invalid argument "9999999h" for "--period" flag: time: invalid duration "9999999h"'],
+  [
+    ["--period=99999999999999999999"],
+    'invalid argument "99999999999999999999" for "--period" flag: time: invalid duration "99999999999999999999"',
+  ],
   [["--address=x"], 'invalid argument "x" for "--address" flag: failed to parse IP: "x"'],
   [['--controllers=a"b'], 'invalid argument "a\\"b" for "--controllers" flag: parse error on line 1, column 2: bare " in non-quoted-field'],
   [

@@ -25,7 +25,11 @@ export function validateOptions(options: Options): void {
 
 /** What works but probably not as meant. */
 export function optionWarnings(options: Options): string[] {
-  const standard = { "requestheader-username-headers": "X-Remote-User", "requestheader-group-headers": "X-Remote-Group" } as const;
+  const standard = {
+    "requestheader-username-headers": "X-Remote-User",
+    "requestheader-group-headers": "X-Remote-Group",
+    "requestheader-uid-headers": "X-Remote-Uid",
+  } as const;
   const warnings = Object.entries(standard).flatMap(([name, header]) => {
     const headers = options[name as keyof typeof standard];
     if (headers.length === 0 || headers.some((item) => item.toLowerCase() === header.toLowerCase())) return [];
@@ -95,7 +99,7 @@ function optionProblems(options: Options): string[] {
     ...portProblems("secure-port", options["secure-port"], ". 0 for turning off secure port"),
     ...(options["secure-port"] === 0 ? [] : tlsProblems(options)),
     ...headerProblems(options),
-    ...options.webhooks.filter((name) => name !== "*").map((name) => `${goQuote(name)} is not in the list of known webhooks`),
+    ...webhookProblems(options.webhooks),
     ...portProblems("webhook-secure-port", options["webhook-secure-port"], ". A value of 0 disables the webhook endpoint entirely."),
     ...portClash(options),
     ...taggingProblems(options),
@@ -199,6 +203,11 @@ function headerProblems(options: Options): string[] {
     "requestheader-uid-headers",
   ] as const;
   return names.filter((name) => options[name].some((item) => item.trim() === "")).map((name) => `empty value in "${name}"`);
+}
+
+/** There are none to know. */
+function webhookProblems(names: readonly string[]): string[] {
+  return names.filter((name) => name !== "*").map((name) => `${goQuote(name.replace(/^-/, ""))} is not in the list of known webhooks`);
 }
 
 function taggingProblems(options: Options): string[] {
