@@ -24,6 +24,7 @@ export class Cache<Value> {
   readonly #options: CacheOptions<Value>;
   readonly #entries = new Map<string, Entry<Value>>();
   readonly #loads = new Map<string, Load<Value>>();
+  #lastInvalidation = Number.NEGATIVE_INFINITY;
 
   constructor(options: CacheOptions<Value>) {
     this.#options = options;
@@ -47,6 +48,12 @@ export class Cache<Value> {
   invalidate(key: string): void {
     this.#entries.delete(key);
     this.#loads.delete(key);
+    this.#lastInvalidation = this.#options.clock.monotonic();
+  }
+
+  /** Keeps what was learned on another way, unless something was written since the question was put. */
+  offer(key: string, value: Value, askedAt: number): void {
+    if (askedAt > this.#lastInvalidation) this.#put(key, value, askedAt);
   }
 
   #load(key: string, askedAt: number, load: () => Promise<Value>): Promise<Value> {

@@ -1,17 +1,16 @@
 /** EC2 instances: by id and by name, joined and remembered, or all of them. */
-import type { DescribeInstancesRequest } from "@aws-sdk/client-ec2";
 import type { Clock } from "../runtime/world.ts";
 import { neverAborted, unlessAborted } from "./abort.ts";
 import { type Ask, joinedCause } from "./ask.ts";
 import { blamedIds } from "./blame.ts";
 import { Cache } from "./cache.ts";
-import type { Caller, CallOptions } from "./caller.ts";
+import type { Caller } from "./caller.ts";
 import { Coalescer } from "./coalescer.ts";
 import { describeInstances } from "./ec2-actions.ts";
 import { isAwsError } from "./errors.ts";
 import { groupByEach } from "./grouped.ts";
 import { type Instance, type InstanceState, instancesPage } from "./instance.ts";
-import { scanPages } from "./pages.ts";
+import { eachPage, scanPages } from "./pages.ts";
 
 /** What is known of one id. Only `not-found` says that AWS does not know it: it was asked for by id, and named in the refusal. */
 export type InstanceLookup =
@@ -32,6 +31,8 @@ const lookupFilters = {
   "private-dns-name": (instance: Instance) => [instance.privateDnsName],
   "network-interface.addresses.private-ip-address": (instance: Instance) =>
     instance.interfaces.flatMap((each) => each.privateAddresses.map(({ ip }) => ip)),
+  "network-interface.ipv6-addresses.ipv6-address": (instance: Instance) => instance.interfaces.flatMap((each) => each.ipv6Addresses),
+  "tag:Name": (instance: Instance) => [instance.tags.Name],
 };
 export type LookupFilter = keyof typeof lookupFilters;
 
@@ -48,12 +49,14 @@ interface Wanted {
 
 export class Instances {
   readonly #caller: Caller;
+  readonly #clock: Clock;
   readonly #cache: Cache<InstanceLookup>;
   readonly #byId: Coalescer<Wanted, Instance>;
   readonly #byFilter: Coalescer<Wanted & { readonly filter: LookupFilter }, readonly Instance[]>;
 
   constructor(caller: Caller, clock: Clock) {
     this.#caller = caller;
+    this.#clock = clock;
     this.#cache = new Cache({ clock, most: 20_000, absent: { is: ({ kind }) => kind !== "found", ageMs: 1_000 } });
     this.#byId = new Coalescer({
       clock,
@@ -62,7 +65,7 @@ export class Instances {
       blame: blamedIds,
       fetch: async (items, options) => {
         const input = { InstanceIds: items.map(({ value }) => value) };
-        const found = await this.#describe(input, { ...options, cause: joinedCause(items) });
+        const found = await scanPages(caller, describeInstances, input, instancesPage, { ...options, cause: joinedCause(items) });
         return new Map(found.map((instance) => [instance.id, instance]));
       },
     });
@@ -100,11 +103,22 @@ export class Instances {
 
   /** Every instance that matches the filters. */
   async list(filters: readonly Filter[], ask: Ask): Promise<readonly Instance[]> {
+    const all: Instance[] = [];
+    for await (const page of this.pages(filters, ask)) for (const instance of page) all.push(instance);
+    return all;
+  }
+
+  /** The same, one page after the other, so that they need not all be held. What is seen is remembered. */
+  async *pages(filters: readonly Filter[], ask: Ask, pageSize = 1000): AsyncGenerator<readonly Instance[], void, undefined> {
     const input = {
-      MaxResults: 1000,
+      MaxResults: pageSize,
       ...(filters.length === 0 ? {} : { Filters: filters.map(({ name, values }) => ({ Name: name, Values: [...values] })) }),
     };
-    return this.#describe(input, ask);
+    const askedAt = this.#clock.monotonic();
+    for await (const page of eachPage(this.#caller, describeInstances, input, instancesPage, ask)) {
+      for (const instance of page) this.#cache.offer(instance.id, { kind: "found", instance }, askedAt);
+      yield page;
+    }
   }
 
   /** These were written to: what is remembered of them may be wrong. */
@@ -121,10 +135,6 @@ export class Instances {
       if (isAwsError(error, "invalid") && error.code === "InvalidInstanceID.Malformed") return { kind: "malformed" };
       throw error;
     }
-  }
-
-  #describe(input: DescribeInstancesRequest, options: CallOptions): Promise<readonly Instance[]> {
-    return scanPages(this.#caller, describeInstances, input, instancesPage, options);
   }
 }
 

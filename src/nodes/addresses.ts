@@ -1,18 +1,15 @@
 /** Which addresses a Node must show, and the patch that makes it so. Pure: EC2's answer and the Node in, a list out. */
 import type { Instance } from "../aws/instance.ts";
+import { providedNodeIpAnnotation } from "../identity/node-view.ts";
 import { type Address, formatAddress, parseAddress, sameAddress } from "../runtime/ip.ts";
 
-export type AddressType = "InternalIP" | "ExternalIP" | "InternalDNS" | "ExternalDNS" | "Hostname";
-
+/** One entry of `status.addresses`: InternalIP, ExternalIP, InternalDNS, ExternalDNS or Hostname. */
 export interface NodeAddress {
-  readonly type: AddressType;
+  readonly type: string;
   readonly address: string;
 }
 
 export type IpFamily = "ipv4" | "ipv6";
-
-/** Set by kubelet from `--node-ip`: the address, or the pair of addresses, that this node goes by. */
-export const providedNodeIpAnnotation = "alpha.kubernetes.io/provided-node-ip";
 
 /** The node's own wish about its address cannot be met. The message tells its operator what to change. */
 export class ProvidedNodeIpInvalid extends Error {
