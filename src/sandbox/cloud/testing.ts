@@ -4,6 +4,7 @@ import { EC2Client } from "@aws-sdk/client-ec2";
 import { silentLog } from "../../runtime/log.ts";
 import type { Clock, World } from "../../runtime/world.ts";
 import { type Cloud, type CloudOptions, createCloud } from "./cloud.ts";
+import { type Network, type NetworkOptions, standardNetwork } from "./network.ts";
 import { Shapes } from "./protocol/shapes.ts";
 import { seededRandom } from "./random.ts";
 import { sdkConfig } from "./sdk-handler.ts";
@@ -65,4 +66,13 @@ export async function refused(call: Promise<unknown>, code: string, status?: num
     return message;
   }
   assert.fail(`the call went through; it should have been refused with ${code}`);
+}
+
+/** A cloud with the standard network of a cluster named `test`. */
+export function networkBed(
+  options: Partial<NetworkOptions> = {},
+  cloudOptions: Partial<CloudOptions> = {},
+): CloudBed & { readonly network: Network } {
+  const bed = cloudBed(cloudOptions);
+  return { ...bed, network: standardNetwork(bed.cloud, { clusterId: "test", ...options }) };
 }

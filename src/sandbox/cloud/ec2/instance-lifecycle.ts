@@ -116,7 +116,8 @@ function wrongState(instance: Instance, wanted: string): ServiceError {
   return new ServiceError("IncorrectInstanceState", `This instance '${instance.id}' is not in a state from which it can be ${wanted}.`);
 }
 
-function start(ec2: Ec2, instance: Instance): void {
+/** Boots a stopped instance. */
+export function start(ec2: Ec2, instance: Instance): void {
   if (instance.state !== "stopped") return;
   const primary = instance.interfaceIds[0];
   if (instance.lendsPublicIp && primary !== undefined) ec2.interfaces.update(primary, { lentPublicIp: ec2.pools.takePublic() });
@@ -124,7 +125,8 @@ function start(ec2: Ec2, instance: Instance): void {
   becomeRunning(ec2, instance.id);
 }
 
-function stop(ec2: Ec2, instance: Instance): void {
+/** Stops a running instance. */
+export function stop(ec2: Ec2, instance: Instance): void {
   if (instance.state !== "running") return;
   ec2.instances.update(instance.id, { state: "stopping", stateReason: USER_SHUTDOWN, transitionReason: transition(ec2, USER_SHUTDOWN) });
   later(ec2, instance.id, "stopping", STOP_MS, () => {
