@@ -17,5 +17,5 @@ export function respond(answer: Answer): HttpResponse {
 export function requestText(request: HttpRequest): string {
   const { body } = request;
   if (body === undefined) return "";
-  return typeof body === "string" ? body : Buffer.from(body).toString("utf8");
+  return typeof body === "string" ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
 }

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DescribeVpcsCommand, EC2Client, ModifyInstanceMetadataOptionsCommand, StopInstancesCommand } from "@aws-sdk/client-ec2";
+import { bodyText, type Transport } from "../../../runtime/http.ts";
+import { ailments, notices } from "../ec2/instance-queries.ts";
+import { launchNodes } from "../network.ts";
+import { sdkConfig } from "../sdk-handler.ts";
+import { networkBed, refused } from "../testing.ts";
+
+const TTL = "x-aws-ec2-metadata-token-ttl-seconds";
+
+function bed() {
+  const made = networkBed({ ipv6: true });
+  const node = launchNodes(made.cloud, made.network, 1)[0]!;
+  made.world.pass(60_000);
+  return { ...made, node, imds: made.cloud.imds(node.id) };
+}
+
+async function ask(imds: Transport, method: string, path: string, headers: Record<string, string> = {}, signal?: AbortSignal) {
+  const response = await imds({ method, url: new URL(`http://169.254.169.254${path}`), headers, ...(signal ? { signal } : {}) });
+  return { status: response.status, text: await bodyText(response) };
+}
+
+async function reader(imds: Transport) {
+  const { text: token } = await ask(imds, "PUT", "/latest/api/token", { [TTL]: "300" });
+  return (path: string) => ask(imds, "GET", `/latest${path}`, { "x-aws-ec2-metadata-token": token });
+}
+
+test("Metadata: no token, a wrong one and an expired one are 401; a missing or bad TTL is 400", async () => {
+  const { imds, world } = bed();
+  assert.equal((await ask(imds, "GET", "/latest/meta-data/instance-id")).status, 401);
+  assert.equal((await ask(imds, "GET", "/latest/meta-data/instance-id", { "x-aws-ec2-metadata-token": "forged" })).status, 401);
+  const get = await reader(imds);
+  assert.equal((await get("/meta-data/instance-id")).status, 200);
+  world.pass(300_000);
+  assert.equal((await get("/meta-data/instance-id")).status, 401);
+  assert.equal((await ask(imds, "PUT", "/latest/api/token")).status, 400);
+  assert.equal((await ask(imds, "PUT", "/latest/api/token", { [TTL]: "21601" })).status, 400);
+  assert.equal((await ask(imds, "PUT", "/latest/api/token", { [TTL]: "60", "x-forwarded-for": "10.0.0.1" })).status, 403);
+});
+
+test("Metadata: a token does not cross more hops than the limit, and other instances do not know it", async () => {
+  const { cloud, node, ec2, network } = bed();
+  await ec2.send(new ModifyInstanceMetadataOptionsCommand({ InstanceId: node.id, HttpPutResponseHopLimit: 1 }));
+  const gaveUp = new AbortController();
+  const call = ask(cloud.imds(node.id, 2), "PUT", "/latest/api/token", { [TTL]: "60" }, gaveUp.signal);
+  gaveUp.abort(new Error("gave up"));
+  await assert.rejects(call, /gave up/);
+  const { text: token } = await ask(cloud.imds(node.id, 1), "PUT", "/latest/api/token", { [TTL]: "60" });
+  const [other] = launchNodes(cloud, network, 1);
+  const foreign = await ask(cloud.imds(other!.id), "GET", "/latest/meta-data/", { "x-aws-ec2-metadata-token": token });
+  assert.equal(foreign.status, 401);
+});
+
+test("Metadata is tied to EC2 state: identity, placement, addresses, and silence when the instance is stopped", async () => {
+  const { imds, node, cloud, ec2, world } = bed();
+  const get = await reader(imds);
+  const networkInterface = cloud.account.ec2.interfaces.get(node.interfaceIds[0]!)!;
+  const document = JSON.parse((await get("/dynamic/instance-identity/document")).text);
+  assert.deepEqual(
+    [document.instanceId, document.region, document.availabilityZone, document.accountId, document.privateIp],
+    [node.id, "us-east-1", node.zone, "123456789012", networkInterface.privateAddresses[0]],
+  );
+  const mac = networkInterface.mac;
+  for (const [path, expected] of [
+    ["/meta-data/instance-id", node.id],
+    ["/meta-data/hostname", node.privateDnsName],
+    ["/meta-data/mac", mac],
+    ["/meta-data/placement/availability-zone-id", node.zoneId],
+    ["/meta-data/placement/region", "us-east-1"],
+    ["/meta-data/network/interfaces/macs/", `${mac}/`],
+    [`/meta-data/network/interfaces/macs/${mac}/vpc-id`, node.vpcId],
+    [`/meta-data/network/interfaces/macs/${mac}/subnet-ipv4-cidr-block`, "10.0.32.0/19"],
+    [`/meta-data/network/interfaces/macs/${mac}/ipv6s`, networkInterface.ipv6Addresses[0]],
+    ["/meta-data/services/domain", "amazonaws.com"],
+  ] as const) {
+    assert.deepEqual(await get(path), { status: 200, text: expected }, path);
+  }
+  await ec2.send(new StopInstancesCommand({ InstanceIds: [node.id] }));
+  world.pass(60_000);
+  await assert.rejects(get("/meta-data/instance-id"), { code: "ECONNRESET" });
+});
+
+test("Metadata that is absent is 404: spot, events, tags when disabled, user data, nonsense", async () => {
+  const { imds, node, cloud, ec2 } = bed();
+  const get = await reader(imds);
+  const absent = [
+    "/meta-data/spot/instance-action",
+    "/meta-data/events/recommendations/rebalance",
+    "/meta-data/tags/instance/Name",
+    "/user-data",
+    "/meta-data/nonsense",
+    "/meta-data/public-ipv4",
+  ];
+  for (const path of absent) assert.equal((await get(path)).status, 404, path);
+  await ec2.send(new ModifyInstanceMetadataOptionsCommand({ InstanceId: node.id, InstanceMetadataTags: "enabled" }));
+  assert.equal((await get("/meta-data/tags/instance/Name")).text, "test-node");
+  notices(cloud.account.ec2).put(node.id, {
+    interruption: { action: "terminate", time: Date.UTC(2026, 0, 1, 1) },
+    rebalance: Date.UTC(2026, 0, 1),
+  });
+  assert.deepEqual(JSON.parse((await get("/meta-data/spot/instance-action")).text), { action: "terminate", time: "2026-01-01T01:00:00Z" });
+  assert.deepEqual(JSON.parse((await get("/meta-data/events/recommendations/rebalance")).text), { noticeTime: "2026-01-01T00:00:00Z" });
+  assert.equal((await get("/meta-data/events/maintenance/scheduled")).text, "[]");
+  const event = { Code: "system-reboot", InstanceEventId: "instance-event-1", Description: "reboot", NotBefore: new Date(0) } as const;
+  ailments(cloud.account.ec2).put(node.id, { instanceCheck: "ok", systemCheck: "ok", events: [event] });
+  assert.equal(JSON.parse((await get("/meta-data/events/maintenance/scheduled")).text)[0].Code, "system-reboot");
+});
+
+test("Metadata: the role's credentials work as the instance's session, last, and are renewed before they expire", async () => {
+  const { imds, node, cloud, world } = bed();
+  const keys = async () => {
+    const get = await reader(imds);
+    const role = (await get("/meta-data/iam/security-credentials/")).text;
+    return JSON.parse((await get(`/meta-data/iam/security-credentials/${role}`)).text);
+  };
+  const first = await keys();
+  assert.equal(first.Code, "Success");
+  assert.equal((await keys()).AccessKeyId, first.AccessKeyId);
+  const credentials = { accessKeyId: first.AccessKeyId, secretAccessKey: first.SecretAccessKey, sessionToken: first.Token };
+  cloud.controls.deny("ec2:DescribeVpcs");
+  const message = await refused(
+    new EC2Client({ ...sdkConfig(cloud), credentials }).send(new DescribeVpcsCommand({})),
+    "UnauthorizedOperation",
+  );
+  assert.match(message, new RegExp(`assumed-role/test-node/${node.id} `));
+  world.pass(6 * 3_600_000 - 60_000);
+  assert.notEqual((await keys()).AccessKeyId, first.AccessKeyId);
+});
+
+test("Metadata: with tokens optional version 1 answers; a disabled endpoint is 403", async () => {
+  const { imds, node, ec2 } = bed();
+  await ec2.send(new ModifyInstanceMetadataOptionsCommand({ InstanceId: node.id, HttpTokens: "optional" }));
+  assert.equal((await ask(imds, "GET", "/latest/meta-data/instance-id")).text, node.id);
+  await ec2.send(new ModifyInstanceMetadataOptionsCommand({ InstanceId: node.id, HttpEndpoint: "disabled" }));
+  assert.equal((await ask(imds, "PUT", "/latest/api/token", { [TTL]: "60" })).status, 403);
+});
