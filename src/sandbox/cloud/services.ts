@@ -1,10 +1,11 @@
 import type { Account } from "./account.ts";
 import { ec2Service } from "./ec2/service.ts";
 import { ecrPublicService, ecrService } from "./ecr/services.ts";
+import { elbService } from "./elb/service.ts";
 import type { Service } from "./service.ts";
 import { stsService } from "./sts/service.ts";
 
 /** Every service the cloud offers. A new one is a folder and a line here. */
 export function servicesOf(account: Account): readonly Service[] {
-  return [ec2Service(account), stsService(account), ecrService(account), ecrPublicService(account)];
+  return [ec2Service(account), elbService(account), stsService(account), ecrService(account), ecrPublicService(account)];
 }

@@ -32,7 +32,11 @@ export class Time {
 
   /** Lets something happen when AWS would have taken `ms` over it. What is due at one moment happens in the order it was asked for. */
   after(ms: number, happen: () => void): void {
-    const at = this.now() + ms / this.speed;
+    this.at(this.now() + ms / this.speed, happen);
+  }
+
+  /** Lets something happen at a moment of the world's own clock, however fast the cloud's time runs. */
+  at(at: number, happen: () => void): void {
     let low = 0;
     let high = this.#due.length;
     while (low < high) {
