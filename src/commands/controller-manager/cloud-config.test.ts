@@ -160,6 +160,10 @@ const refusals: [string, string][] = [
     "[Global]\nZone = some-fake-zone\n",
     'unable to read AWS cloud provider config file: 2:1: invalid AZ: some-fake-zone at section "Global", variable "Zone"',
   ],
+  [
+    '[ServiceOverride "a"]\nRegion\n',
+    'unable to read AWS cloud provider config file: 2:1: blank value not supported for type string at section "ServiceOverride", subsection "a", variable "Region"',
+  ],
   ["[Global]\nRoleARN = x\n", 'RoleARN "x" is not an ARN (arn: invalid prefix)'],
   ["[Global]\nKubernetesClusterTag = a\nKubernetesClusterID = b\n", 'clusterID tags did not match: "b" vs "a"'],
   ['[ServiceOverride "1"]\n', 'unable to validate custom endpoint overrides: service name is missing [Service is ""] in override 1'],

@@ -140,7 +140,8 @@ function readAt<T>(entry: IniEntry, name: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    const where = `at section ${JSON.stringify(entry.section)}, variable ${JSON.stringify(name)}`;
+    const subsection = entry.subsection === "" ? "" : ` subsection ${JSON.stringify(entry.subsection)},`;
+    const where = `at section ${JSON.stringify(entry.section)},${subsection} variable ${JSON.stringify(name)}`;
     throw new CloudConfigInvalid(
       `unable to read AWS cloud provider config file: ${entry.line}:${entry.column}: ${(cause as Error).message} ${where}`,
       { cause },

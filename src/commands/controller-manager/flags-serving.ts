@@ -137,7 +137,7 @@ const version: Kind<VersionRequest> = {
 
 export const globalFlags = {
   help: flag(bool, false, "Print this help.", { shorthand: "h" }),
-  "log-flush-frequency": flag(duration, 5_000, "Longest time a line of the log is held back."),
+  "log-flush-frequency": flag(duration, 5_000, "Accepted for compatibility; lines of the log are not held back."),
   "log-text-info-buffer-size": flag(quantity, 0, "Accepted for compatibility, with feature gate LoggingAlphaOptions only; has no effect."),
   "log-text-split-stream": flag(bool, false, "Accepted for compatibility, with feature gate LoggingAlphaOptions only; has no effect."),
   "logging-format": undecided(string, "text on a terminal, else json", "Format of the log: text or json."),

@@ -16,7 +16,7 @@ export interface Informers {
   shared<V extends Identified, I extends string = never>(key: InformerKey<V, I>): Informer<V, I>;
 }
 
-/** The part of an informer that health and shutdown care about. */
+/** The part of an informer that health cares about. */
 interface Followed {
   readonly name: string;
   readonly hasSynced: boolean;
@@ -45,8 +45,9 @@ export class SharedInformers implements Informers {
     return informer;
   }
 
-  /** Names of those that have not seen everything yet. */
-  unsynced(): readonly string[] {
-    return this.#followed.filter(({ hasSynced }) => !hasSynced).map(({ name }) => name);
+  /** For `/readyz`: those that have not seen everything yet. */
+  problem(): string | undefined {
+    const waiting = this.#followed.filter(({ hasSynced }) => !hasSynced).map(({ name }) => name);
+    return waiting.length === 0 ? undefined : `not yet listed: ${waiting.join(", ")}`;
   }
 }

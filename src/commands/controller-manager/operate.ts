@@ -59,7 +59,7 @@ export async function operate(operation: Operation): Promise<void> {
     // Without the lease nothing may go on, not even a tidy end.
     if (reason instanceof LeadershipLost) throw reason;
     await process.end(reason);
-    if (!operation.stop.aborted) throw reason;
+    if (reason !== operation.stop.reason) throw reason;
   } finally {
     life.abort(new Error("the process ends"));
   }
@@ -114,17 +114,27 @@ class Process {
 
   /** Rejects with the reason for the end; never resolves. */
   async run(): Promise<never> {
-    const { stop, host, options, table } = this.#operation;
-    const { life, server, leadership, migration } = this.#parts;
+    const { stop } = this.#operation;
+    const until = AbortSignal.any([stop, this.#parts.leadership.held.lost, this.#failed.signal]);
+    try {
+      await this.#work(until);
+      return await aborted(until);
+    } catch (error) {
+      // What was under way when it was called off fails in its own words; the reason is the one that counts.
+      throw until.aborted ? until.reason : error;
+    }
+  }
+
+  async #work(until: AbortSignal): Promise<void> {
+    const { host, options, table } = this.#operation;
+    const { leadership, migration } = this.#parts;
     const selected = byLock(selectedControllers(table, options, host.log), migration, host.log);
-    const place = await this.#openCloud(stop, () => server.trust.follow(AbortSignal.any([stop, life])));
-    await leadership.lead(this.#events.recorder("cloud-controller-manager"), stop);
-    const until = AbortSignal.any([stop, leadership.held.lost, this.#failed.signal]);
+    const place = await this.#openCloud(until);
+    await leadership.lead(this.#events.recorder("cloud-controller-manager"), until);
     const start = await this.#starter(place, until);
     await start(selected.main);
     await leadership.leadMigration(until);
     await start(selected.migration);
-    return await aborted(until);
   }
 
   /** Stops in order: work, what is said about it, the right to do it, the server. */
@@ -143,15 +153,15 @@ class Process {
   }
 
   /** The file is checked before anything is waited for: a mistake in it will not pass. */
-  async #openCloud(stop: AbortSignal, ready: () => Promise<void>): Promise<Place> {
+  async #openCloud(until: AbortSignal): Promise<Place> {
     const { host, options, network } = this.#operation;
-    const { health, leadership } = this.#parts;
+    const { health, leadership, life, server } = this.#parts;
     const config = await loadCloudConfig(host, options).catch(unusable);
     const clouds = new Clouds({ host, transport: network.aws, gate: leadership.gate, settings: config.aws, version: build.version });
     const opening = new CloudOpening(host, clouds, config.aws);
     health.add(opening.check);
-    await ready();
-    const { cloud, self } = await opening.open(stop).catch((error: unknown) => (stop.aborted ? Promise.reject(error) : unusable(error)));
+    await server.trust.follow(AbortSignal.any([until, life]));
+    const { cloud, self } = await opening.open(until).catch(unusable);
     host.log.info("connected to AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });
     return { config, clouds, cloud, self };
   }
@@ -165,6 +175,7 @@ class Process {
     await apiServerAnswers(client, world.clock, until);
     await this.#logServerVersion(client, until);
     const informers = new SharedInformers(clients.named("shared-informers", leadership.gate), life);
+    health.add({ name: "informer-sync", probes: ["readyz"], problem: () => informers.problem() });
     const resyncMs = jittered(world.random, options["min-resync-period"], 1);
     return (names) =>
       startControllers(names, {
