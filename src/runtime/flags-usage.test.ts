@@ -44,7 +44,7 @@ test("on a narrow terminal descriptions go below their flag and are wrapped", ()
 
 test("the reference page shows every flag, deprecated ones with their reason", () => {
   const page = flagReference(sections);
-  assert.match(page, /\| `--name` \| string \| `"kubernetes"` \| The name \\\| of it\. \|/);
+  assert.match(page, /\| `--name` \| string \| `kubernetes` \| The name \\\| of it\. \|/);
   assert.match(page, /\| `--workers` \| int32 \| one a core \| How many\. \|/);
   assert.match(page, /\| `--old` \| bool \| `false` \| Gone\. \*\*Deprecated:\*\* it does nothing\. \|/);
   assert.match(page, /\| `-h`, `--help` \| bool \|/);

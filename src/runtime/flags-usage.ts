@@ -65,8 +65,8 @@ function sectionReference({ flags }: FlagSection): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, declared]) => {
       const names = `${declared.shorthand ? `\`-${declared.shorthand}\`, ` : ""}\`--${name}\``;
-      const shown = defaultText(declared) || (declared.kind.type === "" ? "false" : "");
-      const initial = declared.decided ?? (shown === "" ? "" : `\`${shown}\``);
+      const value = printValue(declared, declared.default);
+      const initial = declared.decided ?? (value === "" || value === "[]" ? "" : `\`${value}\``);
       const deprecated = declared.deprecated === undefined ? "" : ` **Deprecated:** ${declared.deprecated}`;
       return `| ${names} | ${declared.kind.type || "bool"} | ${cell(initial)} | ${cell(declared.help + deprecated)} |`;
     });
@@ -74,5 +74,5 @@ function sectionReference({ flags }: FlagSection): string {
 }
 
 function cell(text: string): string {
-  return text.replaceAll("|", "\\|").replaceAll("\n", "<br>");
+  return text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("\n", "<br>");
 }
