@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodes, serviceAccounts } from "../../src/kube/builtin.ts";
 import { isApiError } from "../../src/kube/errors.ts";
-import { assertNoSecrets, bed, eventually, plant } from "./bed.ts";
+import { bed, eventually } from "../bed/bed.ts";
 
 test("a cluster has the Nodes a test asks for, ready or not, and the next test finds none of them", async (t) => {
   await t.test("one test", async (t) => {
@@ -50,25 +50,4 @@ test("the fault proxy before the real apiserver knows its clients by token and b
   const byToken = await (await cluster.fairlead()).client(proxy.url);
   assert.equal((await byToken.get(nodes, node!)).metadata.labels?.a, "b");
   await assert.rejects(byToken.create(nodes, { metadata: { name: "new" } }), (error) => isApiError(error, "forbidden"));
-});
-
-test("a secret in a log is found in plain form and in base64, and the message does not repeat it", () => {
-  const secret = plant("s3cr3t-of-the-bed");
-  for (const text of [`token=${secret}`, `{"data":"${Buffer.from(secret).toString("base64")}"}`]) {
-    assert.throws(
-      () => assertNoSecrets([{ name: "log of x", text }]),
-      (error: Error) => error.message.includes("log of x holds a planted secret") && !error.message.includes(secret),
-    );
-  }
-  assert.throws(() => assertNoSecrets([{ name: "Event e", text: "-----BEGIN EC PRIVATE KEY-----" }]), /Event e holds a private key/);
-  assertNoSecrets([{ name: "log of x", text: "nothing here" }]);
-});
-
-test("what never comes about fails with its last reason", async () => {
-  let calls = 0;
-  const never = eventually(() => assert.equal(++calls, -1, `call ${calls}`), 60);
-  await assert.rejects(
-    never,
-    (error: Error) => /^not within 60 ms: call \d+/.test(error.message) && error.message.includes(`call ${calls}`),
-  );
 });
