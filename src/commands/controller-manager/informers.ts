@@ -5,7 +5,7 @@ import type { Informer } from "../../kube/informer.ts";
 import type { Identified } from "../../kube/store.ts";
 
 /** Identifies an informer and says how it is made. A part that shares one exports its key. */
-export interface InformerKey<V extends Identified, I extends string> {
+export interface InformerKey<V extends Identified, I extends string = never> {
   readonly name: string;
   make(client: KubeClient): Informer<V, I>;
 }

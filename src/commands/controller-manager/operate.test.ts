@@ -58,7 +58,7 @@ function post(path: string, body: object): HttpRequest {
   return { method: "POST", url: new URL(`http://cluster${path}`), headers, body: JSON.stringify(body) };
 }
 
-const nodeInformer: InformerKey<{ metadata: { name: string; uid: string; resourceVersion: string } }, never> = {
+const nodeInformer: InformerKey<{ metadata: { name: string; uid: string; resourceVersion: string } }> = {
   name: "nodes",
   make: (client) => informer({ client, of: nodes }),
 };

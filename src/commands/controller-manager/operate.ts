@@ -162,7 +162,7 @@ class Process {
     health.add(opening.check);
     await server.trust.follow(AbortSignal.any([until, life]));
     const { cloud, self } = await opening.open(until).catch(unusable);
-    host.log.info("connected to AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });
+    host.log.info("knows its place in AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });
     return { config, clouds, cloud, self };
   }
 
