@@ -14,6 +14,7 @@ import { Metadata } from "./metadata.ts";
 import { NetworkInterfaces } from "./network-interfaces.ts";
 import { type Partition, partitionOf } from "./partitions.ts";
 import { type RegionFound, resolveRegion } from "./regions.ts";
+import { RouteTables } from "./route-tables.ts";
 import type { Shape } from "./scan.ts";
 import type { AwsSettings } from "./settings.ts";
 import { ResourceTags } from "./tags.ts";
@@ -113,6 +114,7 @@ export class Cloud {
   readonly networkInterfaces: NetworkInterfaces;
   readonly topology: Topology;
   readonly tags: ResourceTags;
+  readonly routeTables: RouteTables;
   readonly #caller: Caller;
 
   constructor(region: string, host: Host, callerFor: (ledger: Ledger) => Caller, metrics: CallMetrics) {
@@ -126,6 +128,7 @@ export class Cloud {
     this.availabilityZones = new AvailabilityZones(caller, clock);
     this.networkInterfaces = new NetworkInterfaces(caller, clock);
     this.topology = new Topology(caller, clock);
+    this.routeTables = new RouteTables(caller);
     this.tags = new ResourceTags(caller, clock, (resources) => this.instances.forget(resources));
   }
 

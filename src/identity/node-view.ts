@@ -1,5 +1,6 @@
 /** Nodes as this program reads them: one projection, one informer, for every part that looks at Nodes. */
 import type { Node, NodeAddress, Taint } from "kubernetes-types/core/v1.d.ts";
+import { isInstanceId } from "../aws/instances.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Informer, informer } from "../kube/informer.ts";
@@ -69,11 +70,32 @@ export function nodeView({ metadata, spec = {}, status = {} }: Stored<Node>): No
   };
 }
 
-/** The instance a Node says it is, by its provider ID or else by a name that is an instance id. Whether that is true is another matter. */
-export function claimedInstance(node: SeenNode): string | undefined {
-  if (node.providerId === "") return instanceIdOfNodeName(node.metadata.name);
+/** What a Node says it runs on. Whether that is true is another matter. */
+export type Claim =
+  | { readonly kind: "instance"; readonly instanceId: string; readonly zone: string | undefined; readonly by: "provider ID" | "node name" }
+  | { readonly kind: "fargate"; readonly address: string; readonly zone: string | undefined }
+  /** Only its name and addresses tell. */
+  | { readonly kind: "none" }
+  /** A machine of another cloud: none of our business. */
+  | { readonly kind: "foreign"; readonly scheme: string }
+  | { readonly kind: "invalid"; readonly reason: string };
+
+/** The claim of a Node: its provider ID, or else a name that is an instance id. */
+export function claimOf(node: SeenNode): Claim {
+  if (node.providerId === "") {
+    const instanceId = instanceIdOfNodeName(node.metadata.name);
+    // A host may well be called i-love-linux.
+    if (instanceId === undefined || !isInstanceId(instanceId)) return { kind: "none" };
+    return { kind: "instance", instanceId, zone: undefined, by: "node name" };
+  }
   const parsed = parseProviderId(node.providerId);
-  return parsed.kind === "instance" ? parsed.instanceId : undefined;
+  return parsed.kind === "instance" ? { ...parsed, by: "provider ID" } : parsed;
+}
+
+/** The instance id a Node claims, if it claims one. */
+export function claimedInstance(node: SeenNode): string | undefined {
+  const claim = claimOf(node);
+  return claim.kind === "instance" ? claim.instanceId : undefined;
 }
 
 /** The addresses a Node's kubelet says it has, in canonical text: those it was told to use, else those it reports. */
@@ -104,6 +126,7 @@ export function sameButVersion(a: SeenNode, b: SeenNode): boolean {
 }
 
 function conditionView({ type, status, reason, message }: NodeCondition): NodeCondition {
+  if (type === "NetworkUnavailable") return { type, status, ...(reason && { reason }) };
   // Of others' conditions only the status is read; what they say changes with every heartbeat.
   return type === cloudCondition ? { type, status, ...(reason && { reason }), ...(message && { message }) } : { type, status };
 }

@@ -27,10 +27,11 @@ export function desireRoutes(nodes: readonly RoutedNode[], tables: readonly Seen
   const wanted: WantedRoute[] = [];
   const refused: Refusal[] = [];
   const claims = nodes.flatMap((node) => [...new Set(node.podCidrs)].map((text) => ({ node, text, destination: canonicalCidr(text) })));
-  const holds = ({ node, destination }: (typeof claims)[number]) =>
-    tables.some(({ routes }) =>
-      routes.some((route) => route.destination === destination && route.state === "active" && leadsTo(route, node)),
-    );
+  const holds = ({ node, destination = "" }: (typeof claims)[number]) =>
+    tables.some(({ routes }) => {
+      const route = routes.get(destination);
+      return route?.state === "active" && leadsTo(route, node);
+    });
   const ranked = claims.toSorted(
     (a, b) => Number(holds(b)) - Number(holds(a)) || a.node.createdAt - b.node.createdAt || (a.node.name < b.node.name ? -1 : 1),
   );

@@ -16,7 +16,8 @@ export interface SeenRoute {
 export interface SeenRouteTable {
   readonly id: string;
   readonly vpc: string;
-  readonly routes: readonly SeenRoute[];
+  /** By destination: a table has one route for each. */
+  readonly routes: ReadonlyMap<string, SeenRoute>;
 }
 
 /** A Node that may have pod routes. */

@@ -25,14 +25,16 @@ export function planRoutes(desired: DesiredRoutes, tables: readonly SeenRouteTab
     ];
   });
   const deletions = tables.flatMap((table) =>
-    table.routes.filter((route) => isOurs(route, clusterCidrs) && !wanted.has(route.destination)).map((route) => deletion(route, table)),
+    [...table.routes.values()]
+      .filter((route) => isOurs(route, clusterCidrs) && !wanted.has(route.destination))
+      .map((route) => deletion(route, table)),
   );
   return [...deletions, ...creations];
 }
 
 function stepsFor(route: WantedRoute, table: SeenRouteTable, clusterCidrs: readonly Cidr[]): Step[] {
   const { machine, name } = route.node;
-  const present = table.routes.find(({ destination }) => destination === route.destination);
+  const present = table.routes.get(route.destination);
   // A stopped machine's route is a blackhole until it runs again: making it anew would change nothing.
   if (present && leadsTo(present, route.node)) return [];
   if (machine === undefined) return [];

@@ -1,0 +1,251 @@
+/** The route controller: every Node's pod CIDRs are routes to its machine in the cluster's route tables. */
+
+import { apply } from "../aws/apply.ts";
+import type { Ask } from "../aws/ask.ts";
+import type { Cloud } from "../aws/cloud.ts";
+import { isAwsError } from "../aws/errors.ts";
+import type { Nodes, SeenNode } from "../identity/node-view.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import { watchSource } from "../kube/watch-source.ts";
+import { again, type Controller, done, type Outcome, type Source } from "../runtime/controller.ts";
+import { refusalIn } from "../runtime/gate.ts";
+import type { Host } from "../runtime/host.ts";
+import type { Cidr } from "../runtime/ip.ts";
+import { counter, gauge } from "../runtime/metrics.ts";
+import { jittered, sleep } from "../runtime/world.ts";
+import { BackOff } from "./back-off.ts";
+import { type DesiredRoutes, desireRoutes } from "./desire.ts";
+import { leadsTo, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
+import { machineOf, observeTables, routedNode, type Where } from "./observe.ts";
+import { planRoutes, type RouteChange } from "./plan.ts";
+import { recordFailure, type Standing, saysSo, writeStanding } from "./report.ts";
+
+export interface RouteParts {
+  readonly host: Host;
+  readonly kube: KubeClient;
+  readonly recorder: EventRecorder;
+  readonly nodes: Nodes;
+  readonly cloud: Cloud;
+  readonly where: Where;
+  readonly clusterCidrs: readonly Cidr[];
+  /** How often the tables are read again, whether or not a Node changed. */
+  readonly driftMs: number;
+}
+
+const sideBySide = 20;
+/** The label `trigger` of the metric, and the keys of the queue. */
+const triggers = { change: "node_change", drift: "periodic" } as const;
+
+export function routeController(parts: RouteParts): Controller {
+  const loop = new RouteLoop(parts);
+  const changed = watchSource(parts.nodes, (before, after) => (concernsRoutes(before, after) ? [triggers.change] : []));
+  return {
+    name: "node-route-controller",
+    sources: [changed, driftTimer(parts)],
+    // The route tables are shared by all Nodes: one writer.
+    concurrency: 1,
+    reconcile: (trigger, signal) => loop.pass(trigger, signal),
+  };
+}
+
+class RouteLoop {
+  readonly #parts: RouteParts;
+  readonly #backOff = new BackOff();
+  readonly #syncs;
+  readonly #routes;
+  /** As last read, kept in step with what we write. */
+  #tables: readonly (SeenRouteTable & { readonly routes: Map<string, SeenRoute> })[] = [];
+  /** They are not as they were read, or it is not known whether they are. */
+  #stale = true;
+
+  constructor(parts: RouteParts) {
+    this.#parts = parts;
+    this.#syncs = counter(parts.host.metrics, {
+      name: "route_controller_route_sync_total",
+      help: "Passes over the routes of the cluster, by what came of them and what caused them.",
+      labels: ["outcome", "trigger"],
+    });
+    this.#routes = gauge(parts.host.metrics, {
+      name: "fairlead_routes",
+      help: "Pod routes by their state: wanted, or refused because nodes disagree or have no machine.",
+      labels: ["state"],
+    });
+  }
+
+  async pass(trigger: string, signal: AbortSignal): Promise<Outcome> {
+    const { clock } = this.#parts.host.world;
+    const ask: Ask = { cause: "routes", signal, urgency: "user" };
+    const tables = await this.#observe(trigger, ask);
+    const listed = this.#parts.nodes.list();
+    const desired = await this.#withMachines(
+      desireRoutes(
+        listed.flatMap((node) => routedNode(node) ?? []),
+        tables,
+      ),
+      tables,
+      ask,
+    );
+    this.#routes.set({ state: "wanted" }, desired.wanted.length);
+    this.#routes.set({ state: "refused" }, desired.refused.length);
+    this.#backOff.keepOnly(new Set([...desired.wanted, ...desired.refused].map(({ destination }) => destination)));
+
+    const changes = planRoutes(desired, tables, this.#parts.clusterCidrs).filter(
+      ({ destination }) => !this.#backOff.holds(destination, clock.monotonic()),
+    );
+    const byName = new Map(listed.map((node) => [node.metadata.name, node]));
+    for (const { node, destination, why } of desired.refused) this.#fail(byName.get(node.name), destination, new Error(why));
+    const changed = await this.#carryOut(changes, byName, ask);
+    await this.#report(listed, desired, signal);
+    this.#syncs.inc({ outcome: changed > 0 ? "changed" : "noop", trigger });
+    const dueIn = this.#backOff.dueIn(clock.monotonic());
+    return dueIn === undefined ? done : again(dueIn, "routes that could not be made are tried again");
+  }
+
+  async #observe(trigger: string, ask: Ask): Promise<readonly SeenRouteTable[]> {
+    if (!this.#stale && trigger !== triggers.drift) return this.#tables;
+    try {
+      const tables = await observeTables(this.#parts.cloud, this.#parts.where, ask);
+      this.#tables = tables.map((table) => ({ ...table, routes: new Map(table.routes) }));
+      this.#stale = false;
+      return this.#tables;
+    } catch (error) {
+      this.#syncs.inc({ outcome: "error", trigger });
+      throw error;
+    }
+  }
+
+  /** Asks EC2 for the machines of those Nodes alone whose routes have to be made. */
+  async #withMachines(desired: DesiredRoutes, tables: readonly SeenRouteTable[], ask: Ask): Promise<DesiredRoutes> {
+    const machines = new Map<string, RoutedNode | string>();
+    const missing = desired.wanted.filter(({ destination, node }) =>
+      tables.some(({ routes }) => {
+        const route = routes.get(destination);
+        return route === undefined || !leadsTo(route, node);
+      }),
+    );
+    await Promise.all(
+      [...new Set(missing.map(({ node }) => node))].map(async (node) => {
+        machines.set(node.name, await this.#withMachine(node, ask));
+      }),
+    );
+    const wanted = desired.wanted.flatMap((route) => {
+      const node = machines.get(route.node.name) ?? route.node;
+      return typeof node === "string" ? [] : [{ ...route, node }];
+    });
+    const refused = desired.wanted.flatMap((route) => {
+      const why = machines.get(route.node.name);
+      return typeof why === "string" ? [{ ...route, why }] : [];
+    });
+    return { wanted, refused: [...desired.refused, ...refused] };
+  }
+
+  /** The node with its machine, or why it has none. One that cannot be asked for fails alone. */
+  async #withMachine(node: RoutedNode, ask: Ask): Promise<RoutedNode | string> {
+    try {
+      const lookup = await this.#parts.cloud.instances.lookup(node.instanceId ?? "", ask);
+      if (lookup.kind !== "found" || lookup.instance.state === "terminated") return `instance ${node.instanceId} not found`;
+      const machine = machineOf(lookup.instance);
+      return machine ? { ...node, machine } : `instance ${node.instanceId} has no network interface in use`;
+    } catch (error) {
+      if (!isAwsError(error)) throw error;
+      return error.message;
+    }
+  }
+
+  /** Carries out the changes side by side, each destination on its own. Returns how many succeeded. */
+  async #carryOut(changes: readonly RouteChange[], byName: ReadonlyMap<string, SeenNode>, ask: Ask): Promise<number> {
+    const { cloud } = this.#parts;
+    let succeeded = 0;
+    const waiting = [...changes];
+    const worker = async () => {
+      for (let change = waiting.shift(); change !== undefined; change = waiting.shift()) {
+        try {
+          await apply(change.steps, cloud, ask);
+          succeeded++;
+          this.#backOff.settled(change.destination);
+          this.#keepInStep(change);
+          if (change.wanted?.node.machine?.sourceDestCheck) cloud.instances.forget([change.wanted.node.machine.instanceId]);
+        } catch (error) {
+          ask.signal.throwIfAborted();
+          if (refusalIn(error)) throw error;
+          // What stands there now is not what we thought, or we do not know whether it does: look again.
+          this.#stale = true;
+          this.#fail(change.wanted && byName.get(change.wanted.node.name), change.destination, error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: sideBySide }, worker));
+    return succeeded;
+  }
+
+  #fail(node: SeenNode | undefined, destination: string, error: unknown): void {
+    const { host, recorder } = this.#parts;
+    const cause = error instanceof Error ? error.message : String(error);
+    const news = this.#backOff.failed(destination, error, host.world.clock.monotonic());
+    if (!news) return;
+    host.log.warn("cannot bring a route to its wanted state", { destination, node: node?.metadata.name, error: cause });
+    if (node) recordFailure(recorder, node, destination, cause);
+  }
+
+  #keepInStep({ destination, wanted }: RouteChange): void {
+    const { instanceId, interfaceId } = wanted?.node.machine ?? {};
+    for (const { routes } of this.#tables) {
+      if (wanted) routes.set(destination, { destination, origin: "CreateRoute", state: "active", instanceId, interfaceId });
+      else routes.delete(destination);
+    }
+  }
+
+  /** The condition of every Node that has, wants, or still has a route. */
+  async #report(listed: readonly SeenNode[], desired: DesiredRoutes, signal: AbortSignal): Promise<void> {
+    const { kube, host } = this.#parts;
+    const standings = standingsOf(listed, desired, this.#tables);
+    const waiting = [...standings].filter(([node, standing]) => !saysSo(node, standing));
+    const worker = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+        await writeStanding(kube, host.world.clock, next[0], next[1], signal);
+    };
+    await Promise.all(Array.from({ length: sideBySide }, worker));
+  }
+}
+
+/** Which Nodes are routed, and which are not though they should be. Others are left alone. */
+function standingsOf(listed: readonly SeenNode[], desired: DesiredRoutes, tables: readonly SeenRouteTable[]): Map<SeenNode, Standing> {
+  const missing = new Set(desired.refused.map(({ node }) => node.name));
+  for (const { destination, node } of desired.wanted) {
+    const everywhere =
+      tables.length > 0 && tables.every(({ routes }) => routes.has(destination) && leadsTo(routes.get(destination)!, node));
+    if (!everywhere) missing.add(node.name);
+  }
+  const concerned = new Set([...desired.wanted, ...desired.refused].map(({ node }) => node.name));
+  return new Map(
+    listed
+      .filter(({ metadata }) => concerned.has(metadata.name))
+      .map((node) => [node, missing.has(node.metadata.name) ? "unrouted" : "routed"]),
+  );
+}
+
+/** A Node that came, went, or changed in something a route depends on. */
+function concernsRoutes(before: SeenNode | undefined, after: SeenNode | undefined): boolean {
+  if (before === undefined || after === undefined) return true;
+  const facts = ({ metadata, podCidrs, providerId, conditions }: SeenNode) =>
+    JSON.stringify([metadata.uid, podCidrs, providerId, conditions]);
+  return facts(before) !== facts(after);
+}
+
+function driftTimer({ host, driftMs }: RouteParts): Source {
+  const { clock, random } = host.world;
+  return {
+    name: "drift",
+    async start(enqueue, signal) {
+      enqueue(triggers.drift, "background");
+      const tick = async () => {
+        for (;;) {
+          await sleep(clock, jittered(random, driftMs, 0.1), signal);
+          enqueue(triggers.drift, "background");
+        }
+      };
+      tick().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** What is seen: the cluster's route tables, and the machines behind its Nodes. */
+import type { Ask } from "../aws/ask.ts";
+import type { Cloud } from "../aws/cloud.ts";
+import type { Instance } from "../aws/instance.ts";
+import type { RouteTable } from "../aws/route-tables.ts";
+import type { ClusterId } from "../identity/cluster-id.ts";
+import { claimedInstance, type SeenNode } from "../identity/node-view.ts";
+import { hasClusterTag } from "../identity/ownership.ts";
+import { parseProviderId } from "../identity/provider-id.ts";
+import { canonicalCidr, type Machine, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
+
+export interface Where {
+  readonly cluster: ClusterId;
+  readonly clusterName: string;
+  readonly vpc: string | undefined;
+  /** Table ids separated by commas, from the cloud config. */
+  readonly routeTableId: string | undefined;
+}
+
+/** No route table is marked as this cluster's. Somebody has to tag one, or to name it. */
+export class RouteTableUnknown extends Error {
+  override readonly name = "RouteTableUnknown";
+}
+
+/** The tables this cluster's routes go to: those that are named, else those that carry its tag. */
+export async function observeTables(cloud: Pick<Cloud, "routeTables">, where: Where, ask: Ask): Promise<readonly SeenRouteTable[]> {
+  const named =
+    where.routeTableId
+      ?.split(",")
+      .map((id) => id.trim())
+      .filter(Boolean) ?? [];
+  const filter = named.length > 0 ? { name: "route-table-id", values: named } : where.vpc && { name: "vpc-id", values: [where.vpc] };
+  const found = await cloud.routeTables.list(filter ? [filter] : [], ask);
+  const tables = named.length > 0 ? found : found.filter(({ tags }) => hasClusterTag(tags, where.cluster));
+  const missing = named.filter((id) => !tables.some((table) => table.id === id));
+  if (missing.length > 0)
+    throw new RouteTableUnknown(`RouteTableID names ${missing.join(", ")}, which this account and region does not have`);
+  if (tables.length === 0) {
+    throw new RouteTableUnknown(
+      `unable to find route table for AWS cluster: ${where.clusterName}: tag the route tables of the node subnets with ` +
+        `kubernetes.io/cluster/${where.cluster.id}=owned, or set RouteTableID in the cloud config`,
+    );
+  }
+  return tables.map(seenTable);
+}
+
+/** A Node as routes see it. Fargate and other clouds' nodes have no machine that could forward for pods: undefined. */
+export function routedNode(node: SeenNode): RoutedNode | undefined {
+  if (node.podCidrs.length === 0) return undefined;
+  if (node.providerId !== "" && parseProviderId(node.providerId).kind !== "instance") return undefined;
+  const { name, uid, creationTimestamp } = node.metadata;
+  return { name, uid, createdAt: Date.parse(creationTimestamp), podCidrs: node.podCidrs, instanceId: claimedInstance(node) };
+}
+
+/** The machine that forwards for a Node's pods; undefined while it has no interface to route to. */
+export function machineOf(instance: Instance): Machine | undefined {
+  const attached = instance.interfaces.filter(({ status }) => status === "in-use");
+  const first = attached.find(({ attachment }) => attachment?.deviceIndex === 0) ?? attached[0];
+  if (first === undefined) return undefined;
+  const severalInterfaces = attached.length > 1;
+  const sourceDestCheck = (severalInterfaces ? first.sourceDestCheck : instance.sourceDestCheck) ?? true;
+  return { instanceId: instance.id, interfaceId: first.id, severalInterfaces, sourceDestCheck };
+}
+
+function seenTable({ id, vpc, routes }: RouteTable): SeenRouteTable {
+  const seen = routes.flatMap(({ destination, state, ...rest }): SeenRoute[] => {
+    const canonical = destination === undefined ? undefined : canonicalCidr(destination);
+    return canonical === undefined ? [] : [{ ...rest, destination: canonical, state: state === "blackhole" ? "blackhole" : "active" }];
+  });
+  return { id, vpc, routes: new Map(seen.map((route) => [route.destination, route])) };
+}

@@ -1,0 +1,57 @@
+/** Tells the truth about a node's network where users look: its NetworkUnavailable condition, and Events. */
+
+import { conditionOf, type SeenNode } from "../identity/node-view.ts";
+import { nodes } from "../kube/builtin.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { isApiError } from "../kube/errors.ts";
+import { type EventRecorder, objectRef } from "../kube/event-recorder.ts";
+import type { Clock } from "../runtime/world.ts";
+
+export const networkUnavailable = "NetworkUnavailable";
+
+/** What the condition says, in the words that users of the reference know. */
+const words = {
+  routed: { status: "False", reason: "RouteCreated", message: "RouteController created a route" },
+  unrouted: { status: "True", reason: "NoRouteCreated", message: "RouteController failed to create a route" },
+} as const;
+
+export type Standing = keyof typeof words;
+
+/** Whether the Node says so already. A message alone is no reason to write. */
+export function saysSo(node: SeenNode, standing: Standing): boolean {
+  const condition = conditionOf(node, networkUnavailable);
+  return condition?.status === words[standing].status && condition.reason === words[standing].reason;
+}
+
+/** Writes the condition. A Node that went meanwhile needs none. */
+export async function writeStanding(
+  kube: KubeClient,
+  clock: Clock,
+  node: SeenNode,
+  standing: Standing,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const condition = { type: networkUnavailable, ...words[standing], lastHeartbeatTime: now, lastTransitionTime: now };
+  try {
+    await kube.patch(
+      nodes,
+      { name: node.metadata.name, subresource: "status" },
+      { strategic: { status: { conditions: [condition] } } },
+      { signal },
+    );
+  } catch (error) {
+    if (!isApiError(error, "not-found")) throw error;
+  }
+}
+
+/** Says on the Node why a route of it could not be made. */
+export function recordFailure(recorder: EventRecorder, node: SeenNode, destination: string, cause: string): void {
+  const { name, uid } = node.metadata;
+  recorder.record(
+    objectRef(nodes, node),
+    "Warning",
+    "FailedToCreateRoute",
+    `Could not create route ${uid} ${destination} for node ${name}: ${cause}`,
+  );
+}
