@@ -80,7 +80,7 @@ function importBreach(file: string, target: string, dynamic: boolean): string | 
 
 function roomOf(path: string): string | undefined {
   const match = /^src\/([^/]+)/.exec(path);
-  return match?.[1]?.replace(/\.ts$/, "");
+  return match?.[1]?.replace(/(\.test)?\.ts$/, "");
 }
 
 /** Comments blanked out, lines kept. Strings stay: an import is one. */
