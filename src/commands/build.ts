@@ -7,6 +7,7 @@ declare const FAIRLEAD_BUILD: { readonly commit: string; readonly date: string }
 
 const stamp = typeof FAIRLEAD_BUILD === "undefined" ? undefined : FAIRLEAD_BUILD;
 
+/** The version, and what the bundler stamped. */
 export const build = {
   version: `v${manifest.version}`,
   commit: stamp?.commit ?? "unknown",

@@ -26,6 +26,7 @@ const commandName = "cloud-controller-manager";
 const description = `Runs the controllers that a Kubernetes cluster on AWS needs: initialises, labels and removes nodes,
 keeps load balancers for Services, routes for pods, and tags.`;
 
+/** Runs the command to its exit status. */
 export const run: Command = async ({ argv, world, console, stopSignal }) => {
   let logs: Logs | undefined;
   try {

@@ -1,5 +1,6 @@
 import type { Command } from "./command.ts";
 
+/** One command, as the dispatcher and the overview know it. */
 export interface CommandEntry {
   readonly summary: string;
   /** The name of the reference program whose place the command takes: called by it, the program is that command. */

@@ -135,6 +135,7 @@ const quantityScales: Readonly<Record<string, number>> = {
   Pi: 2 ** 50,
 };
 
+/** A certificate for some host names. */
 export interface NamedCertificate {
   readonly certFile: string;
   readonly keyFile: string;

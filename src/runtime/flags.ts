@@ -44,6 +44,7 @@ export interface FlagSection {
 /** The value of every flag in a table. */
 export type FlagValues<T extends FlagTable> = { readonly [Name in keyof T]: T[Name] extends Flag<infer Value> ? Value : never };
 
+/** A command line that could be read. */
 export interface ParsedFlags<T extends FlagTable> {
   readonly values: FlagValues<T>;
   /** Those the user gave, whatever the value. */

@@ -10,6 +10,7 @@ import type { Options } from "./flags.ts";
 
 const accountsNamespace = "kube-system";
 
+/** Clients on the same connections, told apart by name, gate and identity. */
 export class KubeClients {
   readonly #base: KubeClient;
   readonly #options: Options;

@@ -3,6 +3,7 @@ import { regionOfZone } from "../../aws/regions.ts";
 import type { ServiceOverride } from "../../aws/settings.ts";
 import { type IniValue, iniBool, iniInt32, iniString } from "../../runtime/ini.ts";
 
+/** A value of NodeIPFamilies. */
 export type IpFamily = "ipv4" | "ipv6";
 
 type Text = string | undefined;

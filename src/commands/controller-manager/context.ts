@@ -17,6 +17,7 @@ import type { CanonicalName } from "./controller-names.ts";
 import type { Options } from "./flags.ts";
 import type { Informers } from "./informers.ts";
 
+/** Everything a factory in the table may hand to its domain. */
 export interface ControllerContext {
   /** Its log names the controller. */
   readonly host: Host;

@@ -1,5 +1,6 @@
 /** The controllers this process can run, by the names flags, health checks, logs and metrics know them under. */
 
+/** One controller's names. */
 export interface ControllerName {
   /** In flags, health checks and logs. */
   readonly name: string;
@@ -72,6 +73,7 @@ export const controllerNames = {
   },
 } as const satisfies Readonly<Record<string, ControllerName>>;
 
+/** The name of one of them in flags, health checks and logs. */
 export type CanonicalName = keyof typeof controllerNames;
 
 /** All canonical names, sorted. */

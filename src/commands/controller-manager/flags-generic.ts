@@ -6,6 +6,7 @@ import { featureGates, gateList } from "./feature-gates.ts";
 
 const offByDefault = canonicalNames.filter((name) => !controllerNames[name].onByDefault);
 
+/** Profiles and dumps. */
 export const debuggingFlags = {
   profiling: flag(bool, true, "Serve CPU profiles under /debug/pprof/ and the log verbosity under /debug/flags/v, to authorized users."),
   "contention-profiling": flag(bool, false, "Accepted for compatibility; has no effect: there are no locks to profile."),
@@ -16,6 +17,7 @@ export const debuggingFlags = {
   ),
 };
 
+/** Leader migration. */
 export const leaderMigrationFlags = {
   "enable-leader-migration": flag(
     bool,
@@ -29,6 +31,7 @@ export const leaderMigrationFlags = {
   ),
 };
 
+/** The process, leader election, routes. */
 export const genericFlags = {
   "allocate-node-cidrs": flag(
     bool,
@@ -105,6 +108,7 @@ export const genericFlags = {
 
 const decided = "Fairlead decides";
 
+/** Node initialisation and addresses. */
 export const nodeFlags = {
   "concurrent-node-status-updates": undecided(
     int32,
@@ -114,21 +118,25 @@ export const nodeFlags = {
   "concurrent-node-syncs": undecided(int32, decided, "Nodes initialised at the same time."),
 };
 
+/** Removal and tainting of nodes. */
 export const nodeLifecycleFlags = {
   "concurrent-node-lifecycle-syncs": undecided(int32, decided, "Nodes whose instance is looked up at the same time."),
   "node-monitor-period": flag(duration, 5_000, "How often instances of nodes that are not ready are looked up."),
 };
 
+/** Load balancers of Services. */
 export const serviceFlags = {
   "concurrent-service-syncs": undecided(int32, decided, "Services reconciled at the same time."),
 };
 
+/** The API server, and what has no better place. */
 export const miscFlags = {
   kubeconfig: flag(string, "", "Path of a kubeconfig file. Empty: the service account of the pod."),
   master: flag(string, "", "Address of the API server; overrides the kubeconfig's."),
   "node-status-update-frequency": flag(duration, 300_000, "How often the addresses of all nodes are refreshed."),
 };
 
+/** The tagging controller. */
 export const taggingFlags = {
   resources: flag(stringArray, [], "AWS resources the tagging controller tags: instance. Repeat the flag for several."),
   tags: flag(stringToString, {}, "Tags the tagging controller applies, as key=value pairs."),

@@ -18,10 +18,12 @@ import { cipherSuites, tlsVersions } from "../../runtime/tls-options.ts";
 
 const none: readonly string[] = [];
 
+/** Webhooks, of which there are none. */
 export const webhookFlags = {
   webhooks: flag(strings, none, "Admission webhooks to serve. There are none: every name is refused."),
 };
 
+/** The server webhooks would have. */
 export const webhookServingFlags = {
   "webhook-bind-address": flag(ip, "0.0.0.0", "Accepted for compatibility; no webhook is served."),
   "webhook-cert-dir": flag(string, "", "Accepted for compatibility; no webhook is served."),
@@ -35,6 +37,7 @@ export const webhookServingFlags = {
   "webhook-tls-sni-cert-key": flag(namedCertificates, [], "Accepted for compatibility; no webhook is served."),
 };
 
+/** The HTTPS server. */
 export const secureServingFlags = {
   "bind-address": flag(
     ip,
@@ -71,6 +74,7 @@ export const secureServingFlags = {
   ),
 };
 
+/** Who the users of the server are. */
 export const authenticationFlags = {
   "authentication-kubeconfig": flag(
     string,
@@ -101,6 +105,7 @@ export const authenticationFlags = {
   "requestheader-username-headers": flag(strings, ["x-remote-user"], "Headers with the user's name."),
 };
 
+/** What they may see. */
 export const authorizationFlags = {
   "authorization-always-allow-paths": flag(
     strings,
@@ -135,6 +140,7 @@ const version: Kind<VersionRequest> = {
   print: ({ print }) => ({ no: "false", short: "true", raw: "raw" })[print],
 };
 
+/** Help, version and the log. */
 export const globalFlags = {
   help: flag(bool, false, "Print this help.", { shorthand: "h" }),
   "log-flush-frequency": flag(duration, 5_000, "Accepted for compatibility; lines of the log are not held back."),

@@ -12,6 +12,7 @@ import { leaseName } from "./configz.ts";
 import type { Options } from "./flags.ts";
 import { electionTimings } from "./validate.ts";
 
+/** What leadership is made from. */
 export interface LeadershipOptions {
   readonly options: Options;
   /** Writes leases: its gate is open. */

@@ -27,6 +27,7 @@ import { byLock, loadMigration } from "./locks.ts";
 import { openServer, type Server } from "./server.ts";
 import { selectedControllers, startControllers } from "./start-controllers.ts";
 
+/** What one life of the process is made from. */
 export interface Operation {
   readonly options: Options;
   /** As reported, which the user may have overridden. */

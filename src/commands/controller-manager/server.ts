@@ -21,6 +21,7 @@ import type { Options } from "./flags.ts";
 import { PublishedTrust } from "./published-trust.ts";
 import { tlsChoice } from "./validate.ts";
 
+/** A bound port, and the trust that decides who may use it. */
 export interface Server {
   /** Undefined with `--secure-port=0`. */
   readonly serving: Serving | undefined;

@@ -9,6 +9,7 @@ import { ControllersFailed } from "./errors.ts";
 import type { Options } from "./flags.ts";
 import { routesSkipped } from "./validate.ts";
 
+/** What starting takes. */
 export interface StartOptions {
   readonly table: ControllerTable;
   readonly options: Options;
