@@ -7,6 +7,7 @@ import {
   DescribeSubnetsCommand,
   DescribeVpcsCommand,
   EC2Client,
+  RunInstancesCommand,
 } from "@aws-sdk/client-ec2";
 import { ECRClient, GetAuthorizationTokenCommand } from "@aws-sdk/client-ecr";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
@@ -211,8 +212,8 @@ test("Latency passes on the world's clock", async () => {
   const call = ec2.send(new DescribeVpcsCommand({})).then(() => {
     answered = true;
   });
-  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-  await new Promise(setImmediate);
+  for (let turn = 0; turn < 10_000 && world.timers() === 0; turn++) await Promise.resolve();
+  assert.equal(world.timers(), 1);
   assert.equal(answered, false);
   world.pass(200);
   await call;
@@ -248,4 +249,24 @@ test("The same seed and calls give the same ids", async () => {
   };
   assert.deepEqual(await ids(3), await ids(3));
   assert.notDeepEqual(await ids(3), await ids(4));
+});
+
+test("A refused call changes nothing, not even the addresses it had taken on the way", async () => {
+  const { ec2, cloud, network } = networkBed();
+  const before = cloud.controls.snapshot();
+  const free = () => cloud.account.ec2.pools.free(network.privateSubnetIds[0]!, "10.0.32.0/19");
+  const left = free();
+  const launch = new RunInstancesCommand({
+    ImageId: "ami-0123456789abcdef0",
+    InstanceType: "m5.large",
+    MinCount: 1,
+    MaxCount: 1,
+    NetworkInterfaces: [
+      { DeviceIndex: 0, SubnetId: network.privateSubnetIds[0] },
+      { DeviceIndex: 1, SubnetId: "subnet-0000000000000000a" },
+    ],
+  });
+  await refused(ec2.send(launch), "InvalidSubnetID.NotFound");
+  assert.deepEqual(compareSnapshots(before, cloud.controls.snapshot()), []);
+  assert.equal(free(), left);
 });

@@ -115,7 +115,7 @@ export class Gateway {
     let result = "ok";
     try {
       const output = operation.mutates
-        ? operation.run(input, call)
+        ? account.store.attempt(() => operation.run(input, call))
         : account.store.asOf(this.#momentSeen(effects), () => operation.run(input, call));
       return service.protocol.write(shape, output, requestId);
     } catch (error) {

@@ -9,6 +9,7 @@ export class Store {
   readonly #tables = new Map<string, Table<object>>();
   /** Operations see the state as of this moment while a stale read is being served. */
   #asOf: number | undefined;
+  #undo: (() => void)[] | undefined;
   /** How far back stale reads may go. Nothing is remembered while it is 0. */
   remember = 0;
 
@@ -20,10 +21,7 @@ export class Store {
   table<T extends object>(name: string): Table<T> {
     let table = this.#tables.get(name);
     if (table === undefined) {
-      table = new Table<object>(
-        () => this.#asOf,
-        () => ({ now: this.#time.now(), remember: this.remember }),
-      );
+      table = new Table<object>(this);
       this.#tables.set(name, table);
     }
     return table as unknown as Table<T>;
@@ -37,6 +35,34 @@ export class Store {
     } finally {
       this.#asOf = undefined;
     }
+  }
+
+  /** Runs a change whole or not at all: what it did before it threw is undone. */
+  attempt<T>(change: () => T): T {
+    const undo: (() => void)[] = [];
+    this.#undo = undo;
+    try {
+      return change();
+    } catch (error) {
+      for (const step of undo.reverse()) step();
+      throw error;
+    } finally {
+      this.#undo = undefined;
+    }
+  }
+
+  /** Says how to take back what was just done outside the tables, should the change it belongs to fail. */
+  undoable(step: () => void): void {
+    this.#undo?.push(step);
+  }
+
+  /** The moment reads are served from; undefined for the present. */
+  get moment(): number | undefined {
+    return this.#asOf;
+  }
+
+  now(): number {
+    return this.#time.now();
   }
 
   /** Everything there is, by table and id. */
@@ -57,17 +83,15 @@ interface Past<T> {
 /** Records by id, in the order of their creation. */
 export class Table<T extends object> {
   readonly #records = new Map<string, T>();
-  readonly #asOf: () => number | undefined;
-  readonly #memory: () => { readonly now: number; readonly remember: number };
+  readonly #store: Store;
   #past: Past<T>[] = [];
 
-  constructor(asOf: () => number | undefined, memory: () => { readonly now: number; readonly remember: number }) {
-    this.#asOf = asOf;
-    this.#memory = memory;
+  constructor(store: Store) {
+    this.#store = store;
   }
 
   get(id: string): T | undefined {
-    const moment = this.#asOf();
+    const { moment } = this.#store;
     if (moment !== undefined) {
       const past = this.#past.find((entry) => entry.at > moment && entry.id === id);
       if (past !== undefined) return past.before;
@@ -81,20 +105,11 @@ export class Table<T extends object> {
 
   /** All records, oldest first. */
   values(): T[] {
-    return this.entries().map(([, record]) => record);
+    return [...this.#view().values()];
   }
 
   entries(): [string, T][] {
-    const moment = this.#asOf();
-    if (moment === undefined || this.#past.length === 0) return [...this.#records];
-    const view = new Map(this.#records);
-    for (let index = this.#past.length - 1; index >= 0; index--) {
-      const { at, id, before } = this.#past[index]!;
-      if (at <= moment) break;
-      if (before === undefined) view.delete(id);
-      else view.set(id, before);
-    }
-    return [...view];
+    return [...this.#view()];
   }
 
   put(id: string, record: T): T {
@@ -116,18 +131,34 @@ export class Table<T extends object> {
   }
 
   get size(): number {
-    return this.#records.size;
+    return this.#view().size;
   }
 
-  #note(id: string): void {
-    if (this.#asOf() !== undefined) throw new Error("an operation declared as a read changed the state of the simulated cloud");
-    const { now, remember } = this.#memory();
-    if (remember === 0) {
-      if (this.#past.length > 0) this.#past = [];
-      return;
+  #view(): ReadonlyMap<string, T> {
+    const { moment } = this.#store;
+    if (moment === undefined || this.#past.length === 0) return this.#records;
+    const view = new Map(this.#records);
+    for (let index = this.#past.length - 1; index >= 0; index--) {
+      const { at, id, before } = this.#past[index]!;
+      if (at <= moment) break;
+      if (before === undefined) view.delete(id);
+      else view.set(id, before);
     }
-    if (this.#past.length > 0 && this.#past[0]!.at < now - 2 * remember)
-      this.#past = this.#past.filter((entry) => entry.at >= now - remember);
-    this.#past.push({ at: now, id, before: this.#records.get(id) });
+    return view;
+  }
+
+  /** Before a record changes: keeps what stale reads and a failing change go back to. */
+  #note(id: string): void {
+    const { moment, remember } = this.#store;
+    if (moment !== undefined) throw new Error("an operation declared as a read changed the state of the simulated cloud");
+    const before = this.#records.get(id);
+    this.#store.undoable(() => {
+      if (before === undefined) this.#records.delete(id);
+      else this.#records.set(id, before);
+    });
+    if (remember === 0) return;
+    const at = this.#store.now();
+    this.#past.push({ at, id, before });
+    if (this.#past[0]!.at < at - 2 * remember) this.#past = this.#past.filter((entry) => entry.at >= at - remember);
   }
 }

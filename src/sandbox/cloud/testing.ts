@@ -9,8 +9,8 @@ import { Shapes } from "./protocol/shapes.ts";
 import { seededRandom } from "./random.ts";
 import { sdkConfig } from "./sdk-handler.ts";
 
-/** A world on virtual time: `pass(ms)` moves the clock and fires what is due. */
-export function testWorld(start = Date.UTC(2026, 0, 1)): World & { pass(ms: number): void } {
+/** A world on virtual time: `pass(ms)` moves the clock and fires what is due; `timers()` counts what still waits. */
+export function testWorld(start = Date.UTC(2026, 0, 1)): World & { pass(ms: number): void; timers(): number } {
   let now = start;
   const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
   const clock: Clock = {
@@ -31,6 +31,7 @@ export function testWorld(start = Date.UTC(2026, 0, 1)): World & { pass(ms: numb
     },
     environment: {},
     hostname: "test",
+    timers: () => timers.size,
     pass(ms) {
       now += ms;
       for (const timer of [...timers].sort((a, b) => a.at - b.at)) {

@@ -24,6 +24,8 @@ interface Session {
   readonly expires: number;
 }
 
+const MEMORY_MS = 24 * 3_600_000;
+
 export class Principals {
   readonly owner: Principal;
   readonly #account: string;
@@ -49,6 +51,7 @@ export class Principals {
       arn: `arn:${this.#partition}:sts::${account}:assumed-role/${role}/${sessionName}`,
       userId: `AROA${idOf(roleArn)}:${sessionName}`,
     };
+    this.#forgetExpired();
     const expires = this.#time.now() + seconds * 1000;
     const credentials: Credentials = {
       accessKeyId: `ASIA${this.#ids.upper(16)}`,
@@ -59,6 +62,12 @@ export class Principals {
     };
     this.#sessions.set(credentials.accessKeyId, { principal, tokenHash: hash(credentials.sessionToken), expires });
     return { principal, credentials };
+  }
+
+  /** Keys that expired long ago are no longer told from ones that never were. */
+  #forgetExpired(): void {
+    const longAgo = this.#time.now() - MEMORY_MS;
+    for (const [key, { expires }] of this.#sessions) if (expires < longAgo && expires > 0) this.#sessions.delete(key);
   }
 
   /** Who an access key belongs to. Keys of users are all taken for the owner's; temporary ones must be ours and alive. */

@@ -119,17 +119,6 @@ export function takeIpv6(ec2: Ec2, subnet: Subnet, wished: readonly string[], co
 
 /** The primary address, then the secondary ones. */
 function takeIpv4(ec2: Ec2, subnetId: string, cidr: string, wish: InterfaceWish): readonly string[] {
-  const wished = [
-    wish.privateAddress,
-    ...(wish.secondaryAddresses ?? []),
-    ...Array.from({ length: wish.secondaryCount ?? 0 }, () => undefined),
-  ];
-  const taken: string[] = [];
-  try {
-    for (const address of wished) taken.push(ec2.pools.take(subnetId, cidr, address));
-  } catch (error) {
-    ec2.pools.release(subnetId, taken);
-    throw error;
-  }
-  return taken;
+  const unnamed = Array.from({ length: wish.secondaryCount ?? 0 }, () => undefined);
+  return [wish.privateAddress, ...(wish.secondaryAddresses ?? []), ...unnamed].map((address) => ec2.pools.take(subnetId, cidr, address));
 }

@@ -14,13 +14,16 @@ const PUBLIC_SIZE = 1n << 17n;
 
 export class AddressPools {
   readonly #random: Random;
+  readonly #undoable: (step: () => void) => void;
   readonly #used = new Map<string, Set<string>>();
   readonly #cursor = new Map<string, bigint>();
   readonly #public = new Set<string>();
   #publicCursor = 1n;
 
-  constructor(random: Random) {
+  /** `undoable` is told how to take back each change, should the call it belongs to be refused. */
+  constructor(random: Random, undoable: (step: () => void) => void) {
     this.#random = random;
+    this.#undoable = undoable;
   }
 
   /** How many IPv4 addresses of a subnet are left. */
@@ -42,7 +45,7 @@ export class AddressPools {
         throw new ServiceError("InvalidParameterValue", `Address ${wished} is in subnet's reserved address range`);
       }
       if (used.has(wished)) throw new ServiceError("InvalidIPAddress.InUse", `Address ${wished} is in use.`);
-      used.add(wished);
+      this.#add(used, wished);
       return wished;
     }
     if (this.free(subnetId, cidr) <= 0) {
@@ -58,7 +61,7 @@ export class AddressPools {
       const address = formatAddress(4, block.base + offset);
       offset += 1n;
       if (used.has(address)) continue;
-      used.add(address);
+      this.#add(used, address);
       this.#cursor.set(subnetId, offset);
       return address;
     }
@@ -78,7 +81,7 @@ export class AddressPools {
         if (wished !== undefined) throw new ServiceError("InvalidIPAddress.InUse", `Address ${wished} is in use.`);
         continue;
       }
-      used.add(address);
+      this.#add(used, address);
       return address;
     }
   }
@@ -91,7 +94,7 @@ export class AddressPools {
     for (let base = block.base + PREFIX_SIZE; base + PREFIX_SIZE < block.base + blockSize(block); base += PREFIX_SIZE) {
       const addresses = prefixAddresses(base);
       if (addresses.some((address) => used.has(address))) continue;
-      for (const address of addresses) used.add(address);
+      for (const address of addresses) this.#add(used, address);
       return `${formatAddress(4, base)}/28`;
     }
     throw new ServiceError("InsufficientCidrBlocks", "There are not enough available CIDR blocks in the subnet to satisfy the request.");
@@ -104,7 +107,7 @@ export class AddressPools {
     for (let number = 1n; ; number++) {
       const prefix = `${formatAddress(6, block.base | (number << 48n))}/80`;
       if (used.has(prefix)) continue;
-      used.add(prefix);
+      this.#add(used, prefix);
       return prefix;
     }
   }
@@ -113,14 +116,14 @@ export class AddressPools {
   releasePrefixes(subnetId: string, prefixes: readonly string[]): void {
     for (const prefix of prefixes) {
       const block = parseBlock(prefix);
-      if (block?.family === 6) this.#setOf(`${subnetId}/6`).delete(prefix);
+      if (block?.family === 6) this.#remove(this.#setOf(`${subnetId}/6`), prefix);
       else if (block !== undefined) this.release(subnetId, prefixAddresses(block.base));
     }
   }
 
   /** Gives addresses of a subnet back, of either family. */
   release(subnetId: string, addresses: readonly string[]): void {
-    for (const address of addresses) this.#setOf(address.includes(":") ? `${subnetId}/6` : subnetId).delete(address);
+    for (const address of addresses) this.#remove(this.#setOf(address.includes(":") ? `${subnetId}/6` : subnetId), address);
   }
 
   /** The next free public IPv4 address. */
@@ -128,13 +131,13 @@ export class AddressPools {
     for (;;) {
       const address = formatAddress(4, PUBLIC_BASE + (this.#publicCursor++ % PUBLIC_SIZE));
       if (this.#public.has(address) || address.endsWith(".0") || address.endsWith(".255")) continue;
-      this.#public.add(address);
+      this.#add(this.#public, address);
       return address;
     }
   }
 
   releasePublic(address: string): void {
-    this.#public.delete(address);
+    this.#remove(this.#public, address);
   }
 
   /** Amazon's own IPv6 space gives each VPC a /56. */
@@ -142,6 +145,15 @@ export class AddressPools {
     const bytes = this.#random.bytes(3);
     const middle = (BigInt(bytes[0]!) << 8n) | BigInt(bytes[1]!);
     return `${formatAddress(6, (0x26001f18n << 96n) | (middle << 80n) | (BigInt(bytes[2]!) << 72n))}/56`;
+  }
+
+  #add(used: Set<string>, address: string): void {
+    used.add(address);
+    this.#undoable(() => used.delete(address));
+  }
+
+  #remove(used: Set<string>, address: string): void {
+    if (used.delete(address)) this.#undoable(() => used.add(address));
   }
 
   #setOf(key: string): Set<string> {

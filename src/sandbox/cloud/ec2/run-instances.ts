@@ -6,7 +6,7 @@ import { describeReservation } from "./instance-answers.ts";
 import { becomeRunning } from "./instance-lifecycle.ts";
 import { type InstanceType, instanceTypeNamed } from "./instance-types.ts";
 import { takePrefixes } from "./interface-addresses.ts";
-import { createInterface, newAttachment, removeInterface } from "./interfaces.ts";
+import { createInterface, newAttachment } from "./interfaces.ts";
 import { find, KINDS, type Kind } from "./kinds.ts";
 import { instanceName } from "./names.ts";
 import type { Ec2, Instance, NameOptions, NetworkInterface, Subnet, Tags } from "./state.ts";
@@ -82,7 +82,6 @@ function launchOne(ec2: Ec2, shared: Launch, launchIndex: number): Instance {
   const subnet = find(ec2.subnets, KINDS.subnet, primary.subnetId);
   const { Placement: placement } = input;
   if (placement?.AvailabilityZone !== undefined && placement.AvailabilityZone !== subnet.zone) {
-    for (const { networkInterface, made } of interfaces) if (made) removeInterface(ec2, networkInterface.id);
     throw new ServiceError(
       "InvalidParameterValue",
       `The specified subnet ${subnet.id} is not in the availability zone ${placement.AvailabilityZone}.`,
@@ -163,8 +162,6 @@ function profileArn(ec2: Ec2, input: RunInstancesRequest): string | undefined {
 
 interface LaunchInterface {
   readonly networkInterface: NetworkInterface;
-  /** Whether this launch made it, or it was there before. */
-  readonly made: boolean;
   readonly deviceIndex: number;
   readonly networkCardIndex: number;
   readonly deleteOnTermination: boolean;
@@ -219,7 +216,7 @@ function launchInterface(ec2: Ec2, shared: Launch, specification: InstanceNetwor
     const networkInterface = find(ec2.interfaces, KINDS.networkInterface, specification.NetworkInterfaceId);
     if (networkInterface.attachment !== undefined)
       throw new ServiceError("InvalidNetworkInterface.InUse", `Interface: [${networkInterface.id}] in use.`);
-    return { networkInterface, made: false, ...place, deleteOnTermination: specification.DeleteOnTermination ?? false };
+    return { networkInterface, ...place, deleteOnTermination: specification.DeleteOnTermination ?? false };
   }
   const subnet =
     specification.SubnetId === undefined
@@ -244,5 +241,5 @@ function launchInterface(ec2: Ec2, shared: Launch, specification: InstanceNetwor
   const networkInterface = ec2.interfaces.update(created.id, {
     lentPublicIp: wantsPublic && subnet.cidr !== undefined ? ec2.pools.takePublic() : undefined,
   });
-  return { networkInterface, made: true, ...place, deleteOnTermination: specification.DeleteOnTermination ?? true };
+  return { networkInterface, ...place, deleteOnTermination: specification.DeleteOnTermination ?? true };
 }

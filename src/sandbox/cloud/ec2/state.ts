@@ -236,7 +236,7 @@ export function createEc2(account: AccountBase): Ec2 {
     interfaces: store.table("ec2/network-interfaces"),
     addresses: store.table("ec2/addresses"),
     instances: store.table("ec2/instances"),
-    pools: new AddressPools(account.ids.random),
+    pools: new AddressPools(account.ids.random, (step) => store.undoable(step)),
     tokens: new ClientTokens(),
   };
 }

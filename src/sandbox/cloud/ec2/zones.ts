@@ -5,6 +5,9 @@ import {
   DescribeAvailabilityZones$,
   type DescribeAvailabilityZonesRequest,
   type DescribeAvailabilityZonesResult,
+  DescribeRegions$,
+  type DescribeRegionsRequest,
+  type DescribeRegionsResult,
   ModifyAvailabilityZoneGroup$,
   type ModifyAvailabilityZoneGroupRequest,
   type ModifyAvailabilityZoneGroupResult,
@@ -63,9 +66,27 @@ export function zoneNamed(ec2: Ec2, name: string | undefined, id: string | undef
   return zonesOf(ec2.account.region, ec2.account.id).find((zone) => (name === undefined ? zone.id === id : zone.name === name));
 }
 
-/** DescribeAvailabilityZones and the opt-in of zone groups. */
+/** The region, its zones, and the opt-in of zone groups. */
 export function zoneOperations(ec2: Ec2): Operations {
   return [
+    read<DescribeRegionsRequest, DescribeRegionsResult>(DescribeRegions$, (input) => {
+      const { region, dnsSuffix } = ec2.account;
+      const unknown = input.RegionNames?.find((name) => name !== region);
+      if (unknown !== undefined) throw new ServiceError("InvalidParameterValue", `Invalid region: [${unknown}]`);
+      const endpoint = `ec2.${region}.${dnsSuffix}`;
+      const table: FilterTable<string> = {
+        endpoint: () => endpoint,
+        "opt-in-status": () => "opt-in-not-required",
+        "region-name": (name) => name,
+      };
+      return {
+        Regions: filtered([region], input.Filters, table).map((RegionName) => ({
+          OptInStatus: "opt-in-not-required",
+          RegionName,
+          Endpoint: endpoint,
+        })),
+      };
+    }),
     read<DescribeAvailabilityZonesRequest, DescribeAvailabilityZonesResult>(DescribeAvailabilityZones$, (input) => ({
       AvailabilityZones: describeZones(ec2, input),
     })),

@@ -43,6 +43,7 @@ export class MetadataService {
     const ttl = Number(request.headers["x-aws-ec2-metadata-token-ttl-seconds"]);
     if (!Number.isInteger(ttl) || ttl < 1 || ttl > MAX_TTL_SECONDS) return text(400, "");
     if (hops > instance.metadata.hopLimit) return lostOnTheWay(request.signal);
+    this.#forgetExpired();
     const token = Buffer.from(this.#account.ids.random.bytes(42)).toString("base64url");
     this.#tokens.set(token, { instanceId: instance.id, expires: this.#account.time.now() + ttl * 1000 });
     return text(200, token, { "x-aws-ec2-metadata-token-ttl-seconds": String(ttl) });
@@ -71,6 +72,11 @@ export class MetadataService {
   #isGood(token: string, instance: Instance): boolean {
     const known = this.#tokens.get(token);
     return known?.instanceId === instance.id && known.expires > this.#account.time.now();
+  }
+
+  #forgetExpired(): void {
+    const now = this.#account.time.now();
+    for (const [token, { expires }] of this.#tokens) if (expires <= now) this.#tokens.delete(token);
   }
 
   #find(instance: Instance, path: readonly string[]): Tree | string | undefined {

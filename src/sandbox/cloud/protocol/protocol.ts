@@ -44,9 +44,9 @@ export function ec2Query(namespace: string): Protocol {
     refusals: EC2_REFUSALS,
     read: (shape, incoming) => readForm(shape.input, incoming.form, EC2_DIALECT),
     write(shape, output, requestId) {
-      const content = shape.output.kind === "unit" ? "<return>true</return>" : writeXml(shape.output, output);
+      const content = shape.output.kind === "unit" ? "\n    <return>true</return>" : writeXml(shape.output, output, 4, 4);
       const root = `${shape.name}Response`;
-      return xml(200, requestId, `<${root} xmlns="${namespace}"><requestId>${requestId}</requestId>${content}</${root}>`);
+      return xml(200, requestId, `<${root} xmlns="${namespace}">\n    <requestId>${requestId}</requestId>${content}\n</${root}>`);
     },
     fail: (error, requestId) =>
       xml(
@@ -65,9 +65,10 @@ export function query(namespace: string): Protocol {
     read: (shape, incoming) => readForm(shape.input, incoming.form, QUERY_DIALECT),
     write(shape, output, requestId) {
       const root = `${shape.name}Response`;
-      const result = shape.output.kind === "unit" ? "" : `<${shape.name}Result>${writeXml(shape.output, output)}</${shape.name}Result>`;
-      const metadata = `<ResponseMetadata><RequestId>${requestId}</RequestId></ResponseMetadata>`;
-      return xml(200, requestId, `<${root} xmlns="${namespace}">${result}${metadata}</${root}>`);
+      const content = writeXml(shape.output, output, 4, 2);
+      const result = shape.output.kind === "unit" ? "" : `\n  <${shape.name}Result>${content}\n  </${shape.name}Result>`;
+      const metadata = `\n  <ResponseMetadata>\n    <RequestId>${requestId}</RequestId>\n  </ResponseMetadata>`;
+      return xml(200, requestId, `<${root} xmlns="${namespace}">${result}${metadata}\n</${root}>\n`);
     },
     fail: (error, requestId) =>
       xml(
