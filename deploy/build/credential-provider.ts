@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { arch, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { type Architecture, bun, sealedBun } from "./bun.ts";
@@ -65,20 +65,26 @@ export function hostArchitecture(): Architecture {
   return arch() === "arm64" ? "arm64" : "amd64";
 }
 
-if (import.meta.main) {
-  const asked = process.argv.slice(2).filter((name) => name === "amd64" || name === "arm64");
-  const dist = join(root, "dist");
-  await mkdir(dist, { recursive: true });
-  for (const architecture of asked.length > 0 ? asked : (["amd64", "arm64"] as const)) {
-    const name = `ecr-credential-provider-linux-${architecture}`;
-    const path = join(dist, name);
+/** Puts the executables into a folder, each with its `.sha256`; resolves with their paths. */
+export async function buildInto(folder: string, architectures: readonly Architecture[]): Promise<string[]> {
+  await mkdir(folder, { recursive: true });
+  const paths: string[] = [];
+  for (const architecture of architectures) {
+    const path = join(folder, `ecr-credential-provider-linux-${architecture}`);
     await copyFile(await credentialProvider(architecture), `${path}.new`);
-    // In one step, because kubelet or a test may be running the old one.
+    // In one step, because somebody may be running the old one.
     await rename(`${path}.new`, path);
     const digest = createHash("sha256")
       .update(await readFile(path))
       .digest("hex");
     await writeFile(`${path}.sha256`, `${digest}\n`);
-    process.stdout.write(`${digest}  dist/${name}\n`);
+    paths.push(path);
   }
+  return paths;
+}
+
+if (import.meta.main) {
+  const asked = process.argv.slice(2).filter((name) => name === "amd64" || name === "arm64");
+  const paths = await buildInto(join(root, "dist"), asked.length > 0 ? asked : ["amd64", "arm64"]);
+  for (const path of paths) process.stdout.write(`${relative(root, path)}\n`);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Reply, request, runIt, staticKeys, tokenReply } from "./testing.ts";
+import { type Reply, request, runIt, staticKeys, tokenReply } from "../../test/bed/credential-provider.ts";
 
 const refusal = (status: number, code: string, message = "the reason"): Reply => ({
   status,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type Reply, request, runIt, staticKeys, tokenReply } from "../../test/bed/credential-provider.ts";
 import type { HttpRequest } from "../runtime/http.ts";
-import { type Reply, request, runIt, staticKeys, tokenReply } from "./testing.ts";
 
 const roleArn = "arn:aws:iam::123456789012:role/pull-team";
 const claims = Buffer.from(JSON.stringify({ sub: "system:serviceaccount:team-a:builder" })).toString("base64url");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { host, request, runIt, staticKeys, tokenReply } from "./testing.ts";
+import { host, request, runIt, staticKeys, tokenReply } from "../../test/bed/credential-provider.ts";
 
 const answered = (duration: string, password = "the-password") =>
   `{"kind":"CredentialProviderResponse","apiVersion":"credentialprovider.kubelet.k8s.io/v1","cacheKeyType":"Registry","cacheDuration":"${duration}","auth":{"${host}":{"username":"AWS","password":"${password}"}}}\n`;

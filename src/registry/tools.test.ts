@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "yaml";
-import { host, runIt, staticKeys } from "./testing.ts";
+import { host, runIt, staticKeys } from "../../test/bed/credential-provider.ts";
 
 test("config prints what kubelet needs, in YAML or JSON", async () => {
   const yaml = await runIt({ args: ["config"] });
