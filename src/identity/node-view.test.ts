@@ -12,10 +12,11 @@ function view(node: { name?: string; providerID?: string; annotation?: string; s
 
 test("a Node claims the instance of its provider ID, else of its name, and an invalid provider ID claims none", () => {
   assert.equal(claimedInstance(view({ providerID: "aws:///us-east-1a/i-1" })), "i-1");
-  assert.equal(claimedInstance(view({ name: "i-2.ec2.internal" })), "i-2");
+  assert.equal(claimedInstance(view({ name: "i-0123456789abcdef0.ec2.internal" })), "i-0123456789abcdef0");
   assert.equal(claimedInstance(view({ name: "i-2", providerID: "aws:///us-east-1a/vol-1" })), undefined);
   assert.equal(claimedInstance(view({ name: "i-2", providerID: "gce://project/zone/i-3" })), undefined);
   assert.equal(claimedInstance(view({ name: "web" })), undefined);
+  assert.equal(claimedInstance(view({ name: "i-love-linux" })), undefined);
 });
 
 test("the addresses a kubelet was told to use go before those it reports, in canonical text", () => {

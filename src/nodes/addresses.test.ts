@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Instance } from "../aws/instance.ts";
 import {
-  addressPatch,
+  addressChange,
   cloudAddresses,
   desiredAddresses,
   groupedByType,
@@ -130,15 +130,13 @@ test("a provided IP that the cloud does not know, or that is none, is refused", 
 
 test("nothing is written when the list is as wanted, also in the order the API server keeps it", () => {
   const wanted = list("InternalIP=10.0.0.1", "Hostname=h", "InternalIP=2001:db8::1");
-  assert.equal(addressPatch(wanted, wanted), undefined);
-  assert.equal(addressPatch(groupedByType(wanted), wanted), undefined);
-  assert.equal(addressPatch(wanted, []), undefined);
+  assert.equal(addressChange(wanted, wanted), undefined);
+  assert.equal(addressChange(groupedByType(wanted), wanted), undefined);
+  assert.equal(addressChange(wanted, []), undefined);
 });
 
 test("a change replaces the list; a first list is written plainly", () => {
   const wanted = list("InternalIP=10.0.0.1", "InternalIP=10.0.0.2");
-  assert.deepEqual(addressPatch([], wanted), { status: { addresses: wanted } });
-  assert.deepEqual(addressPatch(list("InternalIP=10.0.0.2", "InternalIP=10.0.0.1"), wanted), {
-    status: { addresses: [...wanted, { $patch: "replace" }] },
-  });
+  assert.deepEqual(addressChange([], wanted), wanted);
+  assert.deepEqual(addressChange(list("InternalIP=10.0.0.2", "InternalIP=10.0.0.1"), wanted), [...wanted, { $patch: "replace" }]);
 });

@@ -44,9 +44,14 @@ function ipv4Addresses(instance: Instance, interfaces: Instance["interfaces"]): 
 }
 
 function internalIp(instance: Instance, text: string): NodeAddress {
+  return { type: "InternalIP", address: canonicalAddress(text, instance.id) };
+}
+
+/** The canonical text of an address that EC2 gave for `owner`. */
+export function canonicalAddress(text: string, owner: string): string {
   const address = parseAddress(text);
-  if (!address) throw new Error(`EC2 gave ${JSON.stringify(text)} as an address of ${instance.id}: not an IP address`);
-  return { type: "InternalIP", address: formatAddress(address) };
+  if (!address) throw new Error(`EC2 gave ${JSON.stringify(text)} as an address of ${owner}: not an IP address`);
+  return formatAddress(address);
 }
 
 /**
@@ -103,12 +108,11 @@ export function groupedByType(addresses: readonly NodeAddress[]): NodeAddress[] 
   return [...Map.groupBy(addresses, ({ type }) => type).values()].flat();
 }
 
-/** The strategic merge patch of `nodes/status` that turns `existing` into `desired`; undefined when nothing has to change. */
-export function addressPatch(existing: readonly NodeAddress[], desired: readonly NodeAddress[]): object | undefined {
+/** What a strategic merge must set `status.addresses` to, to turn `existing` into `desired`; undefined when nothing has to change. */
+export function addressChange(existing: readonly NodeAddress[], desired: readonly NodeAddress[]): readonly object[] | undefined {
   if (desired.length === 0 || sameList(existing, desired) || sameList(existing, groupedByType(desired))) return undefined;
   // The list is replaced by a directive, because merging by key would keep only one address of each type.
-  const directive = existing.length > 0 ? [{ $patch: "replace" }] : [];
-  return { status: { addresses: [...desired, ...directive] } };
+  return existing.length > 0 ? [...desired, { $patch: "replace" }] : desired;
 }
 
 function sameList(a: readonly NodeAddress[], b: readonly NodeAddress[]): boolean {

@@ -11,6 +11,8 @@ export interface ControllerName {
   readonly onByDefault: boolean;
   /** The client's name: in the user agent, and the service account with `--use-service-account-credentials`. */
   readonly client: string;
+  /** The source of its Events. */
+  readonly component: string;
   /** In `running_managed_controllers`; undefined when not reported there. */
   readonly metric: string | undefined;
   /** The source of its Events. */
@@ -27,6 +29,7 @@ export const controllerNames = {
     historical: [],
     onByDefault: true,
     client: "node-controller",
+    component: "cloud-node-controller",
     metric: "cloud-node",
     eventSource: "cloud-node-controller",
     queue: "Nodes",
@@ -37,6 +40,7 @@ export const controllerNames = {
     historical: [],
     onByDefault: true,
     client: "node-controller",
+    component: "cloud-node-lifecycle-controller",
     metric: "cloud-node-lifecycle",
     eventSource: "cloud-node-lifecycle-controller",
     queue: "cloud-node-lifecycle",
@@ -47,6 +51,7 @@ export const controllerNames = {
     historical: ["service-controller"],
     onByDefault: true,
     client: "service-controller",
+    component: "service-controller",
     metric: "service",
     eventSource: "service-controller",
     queue: "service",
@@ -57,6 +62,7 @@ export const controllerNames = {
     historical: ["route-controller"],
     onByDefault: true,
     client: "route-controller",
+    component: "route_controller",
     metric: "route",
     eventSource: "route_controller",
     queue: "Routes",
@@ -67,6 +73,7 @@ export const controllerNames = {
     historical: [],
     onByDefault: false,
     client: "tagging-controller",
+    component: "tagging-controller",
     metric: undefined,
     eventSource: "tagging-controller",
     queue: "tagging-controller",

@@ -116,6 +116,11 @@ export const nodeFlags = {
     "Nodes whose addresses are refreshed at the same time. 0: as many as --concurrent-node-syncs.",
   ),
   "concurrent-node-syncs": undecided(int32, decided, "Nodes initialised at the same time."),
+  "identify-nodes-by-name-tag": flag(
+    bool,
+    false,
+    "Take the one instance of the cluster whose Name tag equals a node's name for the node's machine, when neither its provider ID, its name nor its addresses tell. Whoever may tag instances can then choose.",
+  ),
 };
 
 /** Removal and tainting of nodes. */
@@ -141,7 +146,7 @@ export const taggingFlags = {
   resources: flag(stringArray, [], "AWS resources the tagging controller tags: instance. Repeat the flag for several."),
   tags: flag(stringToString, {}, "Tags the tagging controller applies, as key=value pairs."),
   "tagging-controller-burst-limit": flag(int, 0, "Burst of the tagging controller's rate limit. 0: no limit."),
-  "tagging-controller-concurrent-node-syncs": flag(int, 1, "Nodes the tagging controller tags at the same time."),
+  "tagging-controller-concurrent-node-syncs": undecided(int, decided, "Nodes the tagging controller tags at the same time."),
   "tagging-controller-enable-batching": flag(bool, false, "Accepted for compatibility; calls with the same tags are always joined."),
   "tagging-controller-rate-limit": flag(float, 0, "Nodes a second the tagging controller takes up. 0: no limit."),
 };

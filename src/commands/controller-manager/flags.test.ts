@@ -108,9 +108,10 @@ const decided = [
   "kube-api-qps",
   "logging-format",
   "route-reconciliation-period",
+  "tagging-controller-concurrent-node-syncs",
 ];
 
-const ours = ["dry-run", "enable-heap-dumps", "strict-cloud-config"];
+const ours = ["dry-run", "enable-heap-dumps", "identify-nodes-by-name-tag", "strict-cloud-config"];
 
 test("every flag of the reference is here, with its default, and beside them only ours", () => {
   const values = defaults(flagTable);

@@ -217,7 +217,7 @@ function taggingProblems(options: Options): string[] {
   if (options.resources.length === 0) problems.push("--resources must not be empty");
   if (options["tagging-controller-rate-limit"] < 0) problems.push("--tagging-controller-rate-limit should not be less than zero");
   if (options["tagging-controller-burst-limit"] < 0) problems.push("--tagging-controller-burst-limit should not be less than zero");
-  if (options["tagging-controller-concurrent-node-syncs"] < 1) {
+  if ((options["tagging-controller-concurrent-node-syncs"] ?? 1) < 1) {
     problems.push("--tagging-controller-concurrent-node-syncs must be a positive number");
   }
   for (const resource of options.resources) {

@@ -1,0 +1,40 @@
+import type { Controller } from "../runtime/controller.ts";
+import type { IpFamily } from "./addresses.ts";
+import { Identities } from "./identify.ts";
+import { nodeInitialisation } from "./initialise.ts";
+import { NetworkPlaces } from "./network-places.ts";
+import type { NodeParts } from "./parts.ts";
+import { addressRefresh } from "./refresh.ts";
+
+export interface CloudNodeSettings {
+  readonly ipFamilies: readonly IpFamily[];
+  /** Types whose place in the network EC2 is known to tell. */
+  readonly topologyInstanceTypes: RegExp;
+  readonly byNameTag: boolean;
+  readonly refreshMs: number;
+  /** As flags give them; left out, nothing that can be joined waits. */
+  readonly concurrentSyncs?: number | undefined;
+  readonly concurrentStatusUpdates?: number | undefined;
+}
+
+/** As many as one burst of new Nodes is likely to have: those who ask at once share calls. */
+const manyAtOnce = 1_000;
+
+/** What `cloud-node-controller` runs: initialisation, and the refresh of addresses. */
+export function cloudNodeControllers(parts: NodeParts, settings: CloudNodeSettings): { initialisation: Controller; addresses: Controller } {
+  const { host, cloud, self, nodes } = parts;
+  const { ipFamilies, topologyInstanceTypes, byNameTag, refreshMs, concurrentSyncs, concurrentStatusUpdates } = settings;
+  const identities = new Identities({ cloud, self, nodes, byNameTag });
+  const places = new NetworkPlaces({ topology: cloud.topology, clock: host.world.clock, log: host.log, required: topologyInstanceTypes });
+  const concurrency = concurrentSyncs ?? manyAtOnce;
+  return {
+    initialisation: nodeInitialisation({ ...parts, identities, places, ipFamilies, concurrency }),
+    addresses: addressRefresh({
+      ...parts,
+      identities,
+      ipFamilies,
+      periodMs: refreshMs,
+      concurrency: concurrentStatusUpdates || concurrency,
+    }),
+  };
+}

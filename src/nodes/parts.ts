@@ -1,0 +1,17 @@
+/** What the controllers of this domain are made of. */
+import type { Cloud } from "../aws/cloud.ts";
+import type { Nodes } from "../identity/node-view.ts";
+import type { Self } from "../identity/self.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { Host } from "../runtime/host.ts";
+
+export interface NodeParts {
+  readonly host: Host;
+  readonly kube: KubeClient;
+  readonly recorder: EventRecorder;
+  readonly cloud: Cloud;
+  readonly self: Self;
+  /** The informer every controller shares. */
+  readonly nodes: Nodes;
+}
