@@ -1,9 +1,12 @@
 /** Obtains what the slow suites need before any test's clock starts. The first time takes minutes and shows progress. */
 import { realWorld } from "../../src/runtime/world.ts";
 import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
+import { obtainPython } from "../referees/python.ts";
 
 try {
-  await obtainAssets({ world: realWorld(), say: (line) => console.log(line) });
+  const options = { world: realWorld(), say: (line: string) => console.log(line) };
+  await obtainAssets(options);
+  await obtainPython(options);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
