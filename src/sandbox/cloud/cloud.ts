@@ -7,8 +7,7 @@ import { type Log, silentLog } from "../../runtime/log.ts";
 import type { World } from "../../runtime/world.ts";
 import { Principals } from "./access/principals.ts";
 import { type Account, type Probe, partitionOf } from "./account.ts";
-import { type Controls, createControls } from "./controls/controls.ts";
-import type { Settings } from "./controls/settings.ts";
+import { type Controls, createControls, type SettingsChange } from "./controls/controls.ts";
 import { createEc2 } from "./ec2/state.ts";
 import { Gateway } from "./gateway.ts";
 import { idsFrom } from "./ids.ts";
@@ -26,7 +25,7 @@ export interface CloudOptions {
   readonly seed?: number;
   readonly account?: string;
   readonly region?: string;
-  readonly settings?: Partial<Settings>;
+  readonly settings?: SettingsChange;
   readonly log?: Log;
   /** Answers health checks; without it everything that runs is healthy. */
   readonly probe?: Probe;

@@ -166,6 +166,27 @@ test("Faults: a lost answer performs the call and cuts the connection; a cut per
   assert.equal(entry?.input.CidrBlock, "10.0.0.0/16");
 });
 
+test("Faults: a script strikes the calls it names, and a call can be done and answered with an error", async () => {
+  const { ec2, cloud } = cloudBed();
+  cloud.controls.faults.add({
+    action: "ec2:CreateVpc",
+    effect: { kind: "fail-afterwards", code: "InternalError", status: 500 },
+    calls: [2, 3],
+  });
+  const outcomes: string[] = [];
+  for (let call = 0; call < 4; call++) {
+    const create = ec2.send(new CreateVpcCommand({ CidrBlock: `10.${call}.0.0/16` }));
+    outcomes.push(
+      await create.then(
+        () => "ok",
+        (error: Error) => error.name,
+      ),
+    );
+  }
+  assert.deepEqual(outcomes, ["ok", "InternalError", "InternalError", "ok"]);
+  assert.equal(cloud.account.ec2.vpcs.size, 4);
+});
+
 test("Faults: probability follows from the seed", async () => {
   const story = async (seed: number) => {
     const { ec2, cloud } = cloudBed({ seed });
@@ -215,8 +236,34 @@ test("Latency passes on the world's clock", async () => {
   for (let turn = 0; turn < 10_000 && world.timers() === 0; turn++) await Promise.resolve();
   assert.equal(world.timers(), 1);
   assert.equal(answered, false);
-  world.pass(200);
+  world.pass(100);
+  for (let turn = 0; turn < 10_000 && world.timers() === 0; turn++) await Promise.resolve();
+  world.pass(100);
   await call;
+});
+
+test("A caller who gives up does not stop what was sent", async () => {
+  const { ec2, cloud, world } = cloudBed();
+  cloud.controls.faults.add({ action: "ec2:CreateVpc", effect: { kind: "delay", ms: 1000 } });
+  const impatience = new AbortController();
+  const call = ec2.send(new CreateVpcCommand({ CidrBlock: "10.0.0.0/16" }), { abortSignal: impatience.signal });
+  for (let turn = 0; turn < 10_000 && world.timers() === 0; turn++) await Promise.resolve();
+  impatience.abort();
+  await assert.rejects(call);
+  assert.equal(cloud.account.ec2.vpcs.size, 0);
+  world.pass(1000);
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+  assert.equal(cloud.account.ec2.vpcs.size, 1);
+});
+
+test("Eventual consistency in the settings: reads may be up to so old, and never older", async () => {
+  const { ec2, cloud, world } = cloudBed({ settings: { staleness: { maxAgeMs: 5000, probability: 1 } } });
+  await ec2.send(new CreateVpcCommand({ CidrBlock: "10.0.0.0/16" }));
+  const count = async () => (await ec2.send(new DescribeVpcsCommand({}))).Vpcs!.length;
+  assert.equal(await count(), 0);
+  world.pass(5000);
+  assert.equal(await count(), 1);
+  assert.equal(cloud.account.ec2.vpcs.size, 1);
 });
 
 test("Clock skew beyond the limit is refused when it is switched on", async () => {

@@ -10,7 +10,7 @@ import type { Effect } from "./controls/faults.ts";
 import { ConnectionCut, ServiceError } from "./errors.ts";
 import { parseForm } from "./protocol/form.ts";
 import { requestText } from "./protocol/http.ts";
-import { type Answer, type Incoming, query } from "./protocol/protocol.ts";
+import { type Answer, type Incoming, json, query } from "./protocol/protocol.ts";
 import type { OperationShape, Shapes } from "./protocol/shapes.ts";
 import type { Call, Operation, Service } from "./service.ts";
 
@@ -20,6 +20,18 @@ interface GatewayOptions {
   readonly controls: Controls;
   readonly services: readonly Service[];
   readonly shapes: Shapes;
+}
+
+/** An operation about to run. */
+interface Run {
+  readonly service: Service;
+  readonly operation: Operation;
+  readonly shape: OperationShape;
+  readonly call: Call;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly effects: readonly Effect[];
+  /** Whether its answer will reach the caller. */
+  readonly answered: boolean;
 }
 
 /** A request on its way through: what is known of it so far. */
@@ -43,15 +55,33 @@ export class Gateway {
     );
   }
 
-  async serve(request: HttpRequest): Promise<Answer> {
-    const { account, controls } = this.#options;
+  /** The caller may give up waiting; a request that was sent is carried out all the same, as on AWS. */
+  serve(request: HttpRequest): Promise<Answer> {
+    const { signal } = request;
+    const answer = this.#serve(request);
+    if (signal === undefined) return answer;
+    return new Promise((resolve, reject) => {
+      const giveUp = () => reject(signal.reason);
+      if (signal.aborted) giveUp();
+      signal.addEventListener("abort", giveUp, { once: true });
+      answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+    });
+  }
+
+  async #serve(request: HttpRequest): Promise<Answer> {
+    const { account, controls, world } = this.#options;
     const requestId = account.ids.uuid();
     const passage = this.#recognise(request, requestId);
     if (passage === undefined) return this.#nobody(request, requestId);
-    await this.#wait(request.signal);
+    const { minMs, maxMs } = controls.settings().latency;
+    // Half of the time passes on the way there, half on the way back.
+    const halfway = maxMs > 0 ? (minMs + (maxMs - minMs) * controls.chance()) / 2 : 0;
+    if (halfway > 0) await sleep(world.clock, halfway);
     let result = "ok";
     try {
-      return await this.#pass(passage);
+      const answer = await this.#pass(passage);
+      if (halfway > 0) await sleep(world.clock, halfway);
+      return answer;
     } catch (error) {
       result = error instanceof ServiceError || error instanceof ConnectionCut ? error.code : "InternalError";
       if (error instanceof ConnectionCut) throw error;
@@ -77,12 +107,17 @@ export class Gateway {
     for (const effect of effects) await this.#befall(effect, passage);
     this.#authorise(passage, principal, operation, input);
     const lost = effects.some((effect) => effect.kind === "lose-answer");
-    const call: Call = { action, requestId, principal, region };
-    const answer = this.#run(passage, operation, shape, call, input, effects, !lost);
-    if (lost) {
-      account.log.info("fault: the answer is lost", { action, requestId });
-      throw new ConnectionCut();
-    }
+    const answer = this.#run({
+      service,
+      operation,
+      shape,
+      call: { action, requestId, principal, region },
+      input,
+      effects,
+      answered: !lost,
+    });
+    if (lost) throw new ConnectionCut();
+    for (const effect of effects) if (effect.kind === "fail-afterwards") throw injected(effect);
     return answer;
   }
 
@@ -90,27 +125,19 @@ export class Gateway {
   async #befall(effect: Effect, passage: Passage): Promise<void> {
     switch (effect.kind) {
       case "fail":
-        throw new ServiceError(effect.code, effect.message ?? "A fault was injected.", effect.status ?? 400);
+        throw injected(effect);
       case "throttle":
         throw passage.service.protocol.refusals.throttled();
       case "cut":
         throw new ConnectionCut();
       case "delay":
-        return sleep(this.#options.world.clock, effect.ms, passage.request.signal);
+        return sleep(this.#options.world.clock, effect.ms);
     }
   }
 
-  #run(
-    passage: Passage,
-    operation: Operation,
-    shape: OperationShape,
-    call: Call,
-    input: Readonly<Record<string, unknown>>,
-    effects: readonly Effect[],
-    answered: boolean,
-  ): Answer {
+  #run({ service, operation, shape, call, input, effects, answered }: Run): Answer {
     const { account, controls } = this.#options;
-    const { service, action, requestId } = passage;
+    const { action, requestId, principal } = call;
     account.time.settle();
     let result = "ok";
     try {
@@ -123,7 +150,7 @@ export class Gateway {
       throw error;
     } finally {
       if (operation.mutates) {
-        controls.journal.record({ time: account.time.now(), action, requestId, principal: call.principal.arn, input, result, answered });
+        controls.journal.record({ time: account.time.now(), action, requestId, principal: principal.arn, input, result, answered });
       }
     }
   }
@@ -192,16 +219,10 @@ export class Gateway {
     const asked = request.headers["x-amz-target"] ?? signatureClaim(request)?.service ?? request.url.pathname;
     this.#options.account.log.error("the simulated cloud does not model this service", { asked });
     this.#options.controls.journal.count(`unknown:${asked}`, "InvalidAction");
-    return query("").fail(
-      new ServiceError("InvalidAction", `The simulated cloud does not model the service of this request (${asked}).`),
-      requestId,
-    );
-  }
-
-  async #wait(signal: AbortSignal | undefined): Promise<void> {
-    const { world, controls } = this.#options;
-    const { minMs, maxMs } = controls.settings().latency;
-    if (maxMs > 0) await sleep(world.clock, minMs + (maxMs - minMs) * controls.chance(), signal);
+    const message = `The simulated cloud does not model the service of this request (${asked}).`;
+    if (request.headers["x-amz-target"] !== undefined)
+      return json("1.1").fail(new ServiceError("UnknownOperationException", message), requestId);
+    return query("").fail(new ServiceError("InvalidAction", message), requestId);
   }
 
   /** A fault of the simulation itself must not pass for one of AWS's errors unnoticed. */
@@ -216,6 +237,10 @@ export class Gateway {
 }
 
 const ANONYMOUS: Principal = { account: "anonymous", arn: "anonymous", userId: "anonymous" };
+
+function injected({ code, message, status }: Extract<Effect, { code: string }>): ServiceError {
+  return new ServiceError(code, message ?? "A fault was injected.", status);
+}
 
 function passageOf(request: HttpRequest, service: Service, incoming: Incoming, version: string, requestId: string): Passage {
   return { request, service, incoming, version, requestId, action: `${service.name}:${incoming.action}` };

@@ -14,7 +14,10 @@ export class Time {
   /** Soonest last, so that the next one is taken from the end. */
   readonly #due: Due[] = [];
   #settling: number | undefined;
-  /** How many times faster than on AWS states change. Dates and expiry times are not bent: callers share the world's clock. */
+  /**
+   * How many times faster than on AWS states change; it holds for what begins from now on. Dates and expiry times are not
+   * bent: callers share the world's clock.
+   */
   speed = 1;
 
   constructor(clock: Clock) {

@@ -13,6 +13,8 @@ export type Effect =
   | { readonly kind: "cut" }
   /** Does what was asked, then resets the connection: the caller cannot know. */
   | { readonly kind: "lose-answer" }
+  /** Does what was asked, then answers with this error all the same. */
+  | { readonly kind: "fail-afterwards"; readonly code: string; readonly message?: string; readonly status?: number }
   /** Reads see the account as it was this long ago. */
   | { readonly kind: "stale"; readonly ageMs: number };
 
@@ -24,6 +26,8 @@ export interface FaultRule {
   readonly probability?: number;
   /** Leaves the first so many matching calls alone. */
   readonly skip?: number;
+  /** A script: strikes exactly these matching calls, counted from 1. */
+  readonly calls?: readonly number[];
   /** Strikes at most so many times; without limit when absent. */
   readonly times?: number;
   /** Only calls whose parameters, as JSON, contain this text. */
@@ -85,6 +89,7 @@ export class Faults {
     if (!matches(rule.action, action)) return false;
     if (rule.containing !== undefined && !JSON.stringify(input).includes(rule.containing)) return false;
     active.seen++;
+    if (rule.calls !== undefined && !rule.calls.includes(active.seen)) return false;
     if (active.seen <= (rule.skip ?? 0) || active.struck >= (rule.times ?? Number.POSITIVE_INFINITY)) return false;
     return rule.probability === undefined || this.#random.number() < rule.probability;
   }

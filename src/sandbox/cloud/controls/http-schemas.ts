@@ -36,6 +36,12 @@ export const faultRuleSchema: z.ZodType<FaultRule> = z.strictObject({
   action: z.string(),
   effect: z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("fail"), code: z.string(), message: z.string().optional(), status: z.number().int().optional() }),
+    z.strictObject({
+      kind: z.literal("fail-afterwards"),
+      code: z.string(),
+      message: z.string().optional(),
+      status: z.number().int().optional(),
+    }),
     z.strictObject({ kind: z.literal("throttle") }),
     z.strictObject({ kind: z.literal("delay"), ms: z.number().min(0) }),
     z.strictObject({ kind: z.literal("cut") }),
@@ -43,6 +49,7 @@ export const faultRuleSchema: z.ZodType<FaultRule> = z.strictObject({
     z.strictObject({ kind: z.literal("stale"), ageMs: z.number().positive() }),
   ]),
   probability: z.number().min(0).max(1).optional(),
+  calls: z.array(z.number().int().positive()).optional(),
   skip: z.number().int().min(0).optional(),
   times: z.number().int().min(0).optional(),
   containing: z.string().optional(),

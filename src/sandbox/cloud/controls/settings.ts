@@ -18,6 +18,8 @@ export interface Settings {
   readonly trust: readonly Trust[] | undefined;
   /** Certificates of ACM and IAM that listeners may use, as patterns of ARNs. */
   readonly certificates: readonly string[];
+  /** Certificates that the account has and load balancers cannot use, for their key or their signature. */
+  readonly unsupportedCertificates: readonly string[];
   /** How long a new network load balancer takes to become active. */
   readonly provisioningMs: number;
   /** How far a request's date may be from the cloud's clock; undefined leaves dates alone. */
@@ -83,6 +85,7 @@ export const DEFAULT_SETTINGS: Settings = {
   policy: [{ effect: "allow", actions: ["*"] }],
   trust: undefined,
   certificates: [],
+  unsupportedCertificates: [],
   provisioningMs: 120_000,
   maxSkewMs: undefined,
 };

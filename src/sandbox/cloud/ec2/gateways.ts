@@ -168,6 +168,7 @@ function deleteNatGateway(ec2: Ec2, id: string): NatGateway {
 
 function describeInternetGateway(ec2: Ec2, gateway: InternetGateway): InternetGatewayAnswer {
   return {
+    // EC2 says "available" of an attached internet gateway, whatever the SDK's type has.
     Attachments: gateway.vpcId === undefined ? [] : [{ State: "available" as "attached", VpcId: gateway.vpcId }],
     InternetGatewayId: gateway.id,
     OwnerId: ec2.account.id,

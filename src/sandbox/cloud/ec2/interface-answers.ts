@@ -7,71 +7,45 @@ import { tagList } from "./tags.ts";
 
 /** One interface in DescribeNetworkInterfaces. */
 export function describeInterface(ec2: Ec2, networkInterface: NetworkInterface): InterfaceAnswer {
-  const { attachment, privateAddresses } = networkInterface;
-  const primary = privateAddresses[0];
+  const { attachment } = networkInterface;
+  const shared = describeShared(ec2, networkInterface);
   return {
-    Association: primary === undefined ? undefined : publicSide(ec2, networkInterface, primary),
-    Attachment:
-      attachment === undefined
-        ? undefined
-        : {
-            AttachTime: new Date(attachment.attached),
-            AttachmentId: attachment.id,
-            DeleteOnTermination: attachment.deleteOnTermination,
-            DeviceIndex: attachment.deviceIndex,
-            NetworkCardIndex: attachment.networkCardIndex,
-            InstanceId: attachment.instanceId,
-            InstanceOwnerId: attachment.instanceOwnerId,
-            Status: attachment.status,
-          },
+    ...shared,
+    Attachment: attachment && {
+      ...shared.Attachment,
+      InstanceId: attachment.instanceId,
+      InstanceOwnerId: attachment.instanceOwnerId,
+    },
     AvailabilityZone: networkInterface.zone,
-    Description: networkInterface.description,
-    Groups: groupsOf(ec2, networkInterface),
     InterfaceType: networkInterface.interfaceType as InterfaceAnswer["InterfaceType"],
-    Ipv6Addresses: networkInterface.ipv6Addresses.map((Ipv6Address) => ({ Ipv6Address })),
-    MacAddress: networkInterface.mac,
-    NetworkInterfaceId: networkInterface.id,
-    OwnerId: ec2.account.id,
-    PrivateDnsName: primary === undefined ? undefined : privateIpName(ec2, primary),
-    PrivateIpAddress: primary,
-    PrivateIpAddresses: privateAddresses.map((address, index) => ({
-      Association: publicSide(ec2, networkInterface, address),
-      Primary: index === 0,
-      PrivateDnsName: privateIpName(ec2, address),
-      PrivateIpAddress: address,
-    })),
-    Ipv4Prefixes: networkInterface.ipv4Prefixes.map((Ipv4Prefix) => ({ Ipv4Prefix })),
-    Ipv6Prefixes: networkInterface.ipv6Prefixes.map((Ipv6Prefix) => ({ Ipv6Prefix })),
     RequesterId: networkInterface.requesterId,
     RequesterManaged: networkInterface.requesterId !== undefined,
-    SourceDestCheck: networkInterface.sourceDestCheck,
-    Status: statusOf(networkInterface),
-    SubnetId: networkInterface.subnetId,
     TagSet: tagList(networkInterface.tags),
-    VpcId: networkInterface.vpcId,
   };
 }
 
 /** One interface inside DescribeInstances. */
 export function describeInstanceInterface(ec2: Ec2, networkInterface: NetworkInterface): InstanceNetworkInterface {
+  return { ...describeShared(ec2, networkInterface), InterfaceType: networkInterface.interfaceType };
+}
+
+/** What both answers have. */
+function describeShared(ec2: Ec2, networkInterface: NetworkInterface) {
   const { attachment, privateAddresses } = networkInterface;
   const primary = privateAddresses[0];
   return {
     Association: primary === undefined ? undefined : publicSide(ec2, networkInterface, primary),
-    Attachment:
-      attachment === undefined
-        ? undefined
-        : {
-            AttachTime: new Date(attachment.attached),
-            AttachmentId: attachment.id,
-            DeleteOnTermination: attachment.deleteOnTermination,
-            DeviceIndex: attachment.deviceIndex,
-            Status: attachment.status,
-            NetworkCardIndex: attachment.networkCardIndex,
-          },
+    Attachment: attachment && {
+      AttachTime: new Date(attachment.attached),
+      AttachmentId: attachment.id,
+      DeleteOnTermination: attachment.deleteOnTermination,
+      DeviceIndex: attachment.deviceIndex,
+      NetworkCardIndex: attachment.networkCardIndex,
+      Status: attachment.status,
+    },
     Description: networkInterface.description,
     Groups: groupsOf(ec2, networkInterface),
-    Ipv6Addresses: networkInterface.ipv6Addresses.map((Ipv6Address, index) => ({ Ipv6Address, IsPrimaryIpv6: index === 0 })),
+    Ipv6Addresses: networkInterface.ipv6Addresses.map((Ipv6Address) => ({ Ipv6Address, IsPrimaryIpv6: false })),
     MacAddress: networkInterface.mac,
     NetworkInterfaceId: networkInterface.id,
     OwnerId: ec2.account.id,
@@ -83,13 +57,12 @@ export function describeInstanceInterface(ec2: Ec2, networkInterface: NetworkInt
       PrivateDnsName: privateIpName(ec2, address),
       PrivateIpAddress: address,
     })),
+    Ipv4Prefixes: networkInterface.ipv4Prefixes.map((Ipv4Prefix) => ({ Ipv4Prefix })),
+    Ipv6Prefixes: networkInterface.ipv6Prefixes.map((Ipv6Prefix) => ({ Ipv6Prefix })),
     SourceDestCheck: networkInterface.sourceDestCheck,
     Status: statusOf(networkInterface),
     SubnetId: networkInterface.subnetId,
     VpcId: networkInterface.vpcId,
-    InterfaceType: networkInterface.interfaceType,
-    Ipv4Prefixes: networkInterface.ipv4Prefixes.map((Ipv4Prefix) => ({ Ipv4Prefix })),
-    Ipv6Prefixes: networkInterface.ipv6Prefixes.map((Ipv6Prefix) => ({ Ipv6Prefix })),
   };
 }
 

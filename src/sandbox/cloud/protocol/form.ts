@@ -39,7 +39,10 @@ export interface FormDialect {
   readonly invalid: (value: string, name: string) => ServiceError;
 }
 
-const ALWAYS_THERE = new Set(["Action", "Version"]);
+/** What a request carries beside its parameters: the action, and a signature when it is in the query string. */
+function isEnvelope(name: string): boolean {
+  return name === "Action" || name === "Version" || name.startsWith("X-Amz-");
+}
 
 /** The input of one call. */
 export function readForm(shape: Shape, form: FormNode, dialect: FormDialect): Record<string, unknown> {
@@ -68,7 +71,7 @@ function readStruct(shape: StructShape, node: FormNode, dialect: FormDialect, pa
 
 function refuseUnknown(node: FormNode, known: ReadonlySet<string>, path: string): void {
   for (const name of node.children.keys()) {
-    if (known.has(name) || (path === "" && ALWAYS_THERE.has(name))) continue;
+    if (known.has(name) || (path === "" && isEnvelope(name))) continue;
     throw new ServiceError("UnknownParameter", `The parameter ${path === "" ? name : `${path}.${name}`} is not recognized`);
   }
 }
