@@ -1,0 +1,60 @@
+/** The machine one replica runs on: its clock stops for ever in a crash, and for a while in a stall. */
+import type { Clock, World } from "../../src/runtime/world.ts";
+import { seededRandom } from "../../src/sandbox/seeded-random.ts";
+
+export interface Machine extends World {
+  readonly alive: boolean;
+  /** Nothing runs on it any more; whatever it waits for never comes. */
+  crash(): void;
+  /** Nothing runs on it for so long; what falls due meanwhile runs afterwards, in order. */
+  stall(ms: number): void;
+  /** Resolves when it runs again; never after a crash. */
+  running(): Promise<void>;
+}
+
+/** A machine in a world that goes on without it. */
+export function machineIn(world: World, hostname: string): Machine {
+  const { clock } = world;
+  let alive = true;
+  let stalledUntil = 0;
+
+  const whenRunning = (callback: () => void): void => {
+    if (!alive) return;
+    const left = stalledUntil - clock.monotonic();
+    if (left > 0) clock.after(left, () => whenRunning(callback));
+    else callback();
+  };
+  const own: Clock = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    after(ms, callback) {
+      let cancelled = false;
+      const cancel = clock.after(ms, () =>
+        whenRunning(() => {
+          if (!cancelled) callback();
+        }),
+      );
+      return () => {
+        cancelled = true;
+        cancel();
+      };
+    },
+  };
+  return {
+    clock: own,
+    random: seededRandom(Math.floor(world.random.number() * 2 ** 32)),
+    files: world.files,
+    environment: { AWS_ACCESS_KEY_ID: "AKIASIMULATED0000000", AWS_SECRET_ACCESS_KEY: "simulated" },
+    hostname,
+    get alive() {
+      return alive;
+    },
+    crash() {
+      alive = false;
+    },
+    stall(ms) {
+      stalledUntil = Math.max(stalledUntil, clock.monotonic() + ms);
+    },
+    running: () => new Promise((resolve) => whenRunning(resolve)),
+  };
+}

@@ -1,0 +1,65 @@
+/** Known faults, planted into the kits' own source as it is loaded: a simulation that does not find them is worth nothing. */
+import { registerHooks } from "node:module";
+
+export interface Plant {
+  readonly name: string;
+  readonly file: string;
+  /** Text of the source and what takes its place; each must be found. */
+  readonly changes: readonly (readonly [from: string, to: string])[];
+  /** The rule whose breach gives it away. */
+  readonly givenAwayBy: string;
+}
+
+export const plants: readonly Plant[] = [
+  {
+    name: "informer-misses-delete",
+    file: "src/kube/informer.ts",
+    changes: [["if (!listed.has(key)) this.#forget(", "if (false) this.#forget("]],
+    givenAwayBy: "a cache equals the server in the end",
+  },
+  {
+    name: "queue-runs-key-twice",
+    file: "src/runtime/queue.ts",
+    changes: [["if (this.#running.has(key)) {", "if (false) {"]],
+    givenAwayBy: "a key is never worked on twice at once",
+  },
+  {
+    name: "election-renews-late",
+    file: "src/runtime/election.ts",
+    changes: [
+      [">= this.#options.timings.renewDeadlineMs", ">= 3 * this.#options.timings.leaseDurationMs"],
+      ["this.#renewedAt + this.#options.timings.renewDeadlineMs", "this.#renewedAt + 3 * this.#options.timings.leaseDurationMs"],
+    ],
+    givenAwayBy: "no write starts without the lease",
+  },
+  {
+    name: "coalescer-fails-neighbours",
+    file: "src/aws/coalescer.ts",
+    changes: [
+      [
+        "const blamed = batch.length > 1 ? blame?.(error, items.map(keyOf)) : undefined;",
+        "const blamed = undefined as readonly string[] | undefined; void blame;",
+      ],
+    ],
+    givenAwayBy: "each asker gets the answer to its own question",
+  },
+];
+
+/** From now on the module is loaded with the fault in it. Must be called before anybody imports it. */
+export function plantFault(name: string): Plant {
+  const plant = plants.find((one) => one.name === name);
+  if (plant === undefined) throw new Error(`no fault named ${name}; there are ${plants.map((one) => one.name).join(", ")}`);
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      if (!url.endsWith(`/${plant.file}`)) return loaded;
+      let source = String(loaded.source);
+      for (const [from, to] of plant.changes) {
+        if (!source.includes(from)) throw new Error(`${plant.name}: ${plant.file} no longer holds "${from}"; plant the fault anew`);
+        source = source.replaceAll(from, to);
+      }
+      return { ...loaded, source };
+    },
+  });
+  return plant;
+}
