@@ -21,4 +21,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     standsFor: "ecr-credential-provider",
     load: async () => (await import("./ecr-credential-provider.ts")).run,
   },
+  sandbox: {
+    summary: "Try it: a cluster and a simulated AWS on this machine, with Fairlead at work",
+    load: async () => (await import("./sandbox.ts")).run,
+  },
 };

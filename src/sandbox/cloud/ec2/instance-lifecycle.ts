@@ -34,6 +34,9 @@ export const STATE_CODES: Readonly<Record<InstanceStateName, number>> = {
   stopped: 80,
 };
 
+/** The reason of a state that is on its way to running. */
+export const PENDING = { code: "pending", message: "pending" };
+
 /** The operations that change the state of instances. */
 export function instanceLifecycleOperations(ec2: Ec2): Operations {
   return [
@@ -56,7 +59,7 @@ export function instanceLifecycleOperations(ec2: Ec2): Operations {
 
 /** From pending to running, when the machine has booted. */
 export function becomeRunning(ec2: Ec2, id: string): void {
-  later(ec2, id, "pending", BOOT_MS, () => ec2.instances.update(id, { state: "running" }));
+  later(ec2, id, "pending", BOOT_MS, () => ec2.instances.update(id, { state: "running", stateReason: undefined }));
 }
 
 /** Ends an instance as its own doing or AWS's would, without asking for protection. */
@@ -121,7 +124,7 @@ export function start(ec2: Ec2, instance: Instance): void {
   if (instance.state !== "stopped") return;
   const primary = instance.interfaceIds[0];
   if (instance.lendsPublicIp && primary !== undefined) ec2.interfaces.update(primary, { lentPublicIp: ec2.pools.takePublic() });
-  ec2.instances.update(instance.id, { state: "pending", stateReason: undefined, transitionReason: "", launched: ec2.account.time.now() });
+  ec2.instances.update(instance.id, { state: "pending", stateReason: PENDING, transitionReason: "", launched: ec2.account.time.now() });
   becomeRunning(ec2, instance.id);
 }
 

@@ -53,6 +53,13 @@ export async function obtainAssets(options: AssetOptions): Promise<Assets> {
   return { etcd: await obtain(etcd, options), kubeApiserver: await obtain(kubeApiserver, options) };
 }
 
+/** Both programs where they are already; undefined when one of them would have to be obtained. Changes nothing. */
+export async function assetsAtHand(world: World): Promise<Assets | undefined> {
+  const found = await Promise.all([etcd, kubeApiserver].map((program) => atHand(program, cachedPath(program, world), world)));
+  const [etcdPath, apiserverPath] = found.map(({ path }) => path);
+  return etcdPath && apiserverPath ? { etcd: etcdPath, kubeApiserver: apiserverPath } : undefined;
+}
+
 /** `$FAIRLEAD_CACHE`, else `$XDG_CACHE_HOME/fairlead`, else `~/.cache/fairlead`. */
 export function cacheFolder(environment: World["environment"]): string {
   if (environment.FAIRLEAD_CACHE) return environment.FAIRLEAD_CACHE;
@@ -67,7 +74,7 @@ const usualMakers: readonly Maker[] = [
 async function obtain(program: Program, options: AssetOptions): Promise<string> {
   const { world, say, makers = usualMakers } = options;
   const platform = thisPlatform();
-  const cached = join(cacheFolder(world.environment), `${program.name}-${program.version}-${platform.os}-${platform.arch}`);
+  const cached = cachedPath(program, world);
   const found = await atHand(program, cached, world);
   for (const note of found.refused) say(note);
   if (found.path) return found.path;
@@ -88,6 +95,11 @@ async function obtain(program: Program, options: AssetOptions): Promise<string> 
     }
     throw new AssetsUnavailable(program, tried);
   });
+}
+
+function cachedPath(program: Program, world: World): string {
+  const { os, arch } = thisPlatform();
+  return join(cacheFolder(world.environment), `${program.name}-${program.version}-${os}-${arch}`);
 }
 
 /** What a maker that was killed half-way left beside the place. Only for who holds the lock. */

@@ -1,0 +1,118 @@
+/** `fairlead sandbox`: a cluster and a cloud on this machine, with Fairlead at work between them. */
+import { FlagError, type FlagValues, flag, type Kind, parseFlags } from "../runtime/flags.ts";
+import { bool, int32 } from "../runtime/flags-kinds.ts";
+import { flagUsage } from "../runtime/flags-usage.ts";
+import type { World } from "../runtime/world.ts";
+import type { Command, Console } from "./command.ts";
+
+type ClusterKind = "auto" | "embedded" | "real";
+const clusterKinds: readonly ClusterKind[] = ["auto", "embedded", "real"];
+
+const clusterKind: Kind<ClusterKind> = {
+  type: clusterKinds.join("|"),
+  parse(text) {
+    const known = clusterKinds.find((kind) => kind === text);
+    if (known === undefined) throw new SyntaxError(`it must be one of ${clusterKinds.join(", ")}`);
+    return known;
+  },
+  print: (value) => value,
+};
+
+const flags = {
+  once: flag(bool, false, "Play a demonstration, check that everything ends as it should, and exit with 0 or 1."),
+  cluster: flag(
+    clusterKind,
+    "auto",
+    "The Kubernetes API: a small one embedded in the sandbox, or a real etcd and kube-apiserver, which are obtained first if need be. auto: the real one if it is at hand.",
+  ),
+  nodes: flag(int32, 5, "Machines to start with, from 2 to 100."),
+  "provider-id": flag(bool, false, "Let kubelets know the id of their machine, so that Fairlead need not find it by name."),
+  "kubernetes-port": flag(int32, 0, "Port of the embedded Kubernetes API. 0: any free one."),
+  "aws-port": flag(int32, 0, "Port of the simulated AWS. 0: any free one."),
+  help: flag(bool, false, "Print this.", { shorthand: "h" }),
+};
+
+type Options = FlagValues<typeof flags>;
+
+const exit = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+const introduction = `Fairlead gives a Kubernetes cluster what it needs from AWS: it initialises and removes nodes, keeps load balancers and routes.
+This is its sandbox: a cluster and an AWS of your own, on this machine. No account is needed and nothing leaves it.
+`;
+
+export const run: Command = async ({ argv, world, console, stopSignal }) => {
+  let options: Options;
+  try {
+    options = parse(argv);
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    console.err(`fairlead sandbox: ${error.message}${error.hint ? `; ${error.hint}` : ""}\nRun "fairlead sandbox --help" for its flags.\n`);
+    return exit.usage;
+  }
+  if (options.help) {
+    console.out(`${introduction}\nUsage:\n  fairlead sandbox [flags]\n\n${flagUsage([{ title: "Sandbox", flags }], console.columns)}`);
+    return exit.done;
+  }
+  console.out(`${introduction}\n`);
+  const stop = stopSignal();
+  try {
+    return await inhabit(options, world, console, stop);
+  } catch (error) {
+    if (stop.aborted) return exit.interrupted;
+    console.err(`fairlead sandbox: ${error instanceof Error ? error.message : error}\n`);
+    return exit.failed;
+  }
+};
+
+function parse(argv: readonly string[]): Options {
+  const { values, args } = parseFlags(flags, argv);
+  if (args.length > 0) throw new FlagError(`unexpected argument ${JSON.stringify(args[0])}`);
+  if (values.nodes < 2 || values.nodes > 100) throw new FlagError(`--nodes must be from 2 to 100, not ${values.nodes}`);
+  for (const name of ["kubernetes-port", "aws-port"] as const) {
+    if (values[name] < 0 || values[name] > 65_535) throw new FlagError(`--${name} must be from 0 to 65535, not ${values[name]}`);
+  }
+  return values;
+}
+
+/** Builds the sandbox, shows it, and takes it down again. */
+async function inhabit(options: Options, world: World, console: Console, stop: AbortSignal): Promise<number> {
+  const { startSandbox } = await import("../sandbox/sandbox.ts");
+  const building = startSandbox({
+    world,
+    cluster: options.cluster,
+    nodes: options.nodes,
+    withProviderId: options["provider-id"],
+    ports: { kubernetes: options["kubernetes-port"], aws: options["aws-port"] },
+    say: (line) => console.out(`  ${line}\n`),
+  });
+  // Preparing a real cluster can take minutes. Who interrupts it is let go at once; what was begun ends with this process.
+  const sandbox = await Promise.race([building, rejection(stop)]);
+  try {
+    const watched = console.columns > 0 && world.environment.TERM !== "dumb";
+    const audience = {
+      print: (text: string) => console.out(text),
+      columns: console.columns,
+      colour: watched && !world.environment.NO_COLOR,
+    };
+    if (options.once) {
+      const { demonstrate } = await import("../sandbox/demonstration.ts");
+      return (await demonstrate(sandbox, audience, stop)) ? exit.done : exit.failed;
+    }
+    console.out(`\nTo look around from another terminal:\n\n${sandbox.exports.map((line) => `  ${line}\n`).join("")}\n`);
+    const { tellPlainly, watchLive } = await import("../sandbox/live.ts");
+    if (watched && process.stdin.isTTY) await watchLive(sandbox, process.stdin, process.stdout, stop);
+    else await tellPlainly(sandbox, audience.print, stop);
+    return exit.done;
+  } finally {
+    await sandbox.close();
+    console.out("The sandbox has ended; nothing of it is left.\n");
+  }
+}
+
+/** Rejects when the signal aborts. */
+function rejection(stop: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (stop.aborted) reject(stop.reason);
+    else stop.addEventListener("abort", () => reject(stop.reason), { once: true });
+  });
+}

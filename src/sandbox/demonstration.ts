@@ -1,0 +1,179 @@
+/** `--once`: plays the scenes one after the other, tells what happens as it happens, and sums up. */
+import { sleep } from "../runtime/world.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { scenesFor } from "./scenes/index.ts";
+import { type CheckOutcome, type Scene, stageIn } from "./scenes/scene.ts";
+import { type Picture, totals } from "./view/picture.ts";
+import { type Happening, storyBetween } from "./view/story.ts";
+import { type Line, line, render, type Style, wrap } from "./view/text.ts";
+
+export interface Audience {
+  print(text: string): void;
+  /** 0 when nobody knows. */
+  readonly columns: number;
+  readonly colour: boolean;
+}
+
+interface Played {
+  readonly scene: Scene;
+  readonly checks: readonly CheckOutcome[];
+  readonly tookMs: number;
+  /** What ended it early. */
+  readonly error: unknown;
+}
+
+/** Plays everything this build can play. Resolves with whether all of it went as it should. */
+export async function demonstrate(sandbox: Sandbox, audience: Audience, signal: AbortSignal): Promise<boolean> {
+  const { clock } = sandbox.world;
+  const began = clock.monotonic();
+  const program = scenesFor(sandbox.controllers);
+  const teller = new Teller(sandbox, audience, began);
+  const following = teller.follow(signal);
+  const played: Played[] = [];
+  for (const [index, scene] of program.entries()) {
+    teller.scene(`${index + 1}/${program.length}  ${scene.title}`, scene.about);
+    played.push(await play(scene, sandbox, teller, signal));
+    if (played.at(-1)?.error !== undefined) break;
+  }
+  teller.stop();
+  await following;
+  const failed = played.find(({ error }) => error !== undefined);
+  if (failed !== undefined) await teller.failure(failed.scene, failed.error);
+  teller.summary(program, played, sandbox.picture(), clock.monotonic() - began);
+  return failed === undefined;
+}
+
+async function play(scene: Scene, sandbox: Sandbox, teller: Teller, signal: AbortSignal): Promise<Played> {
+  const { clock } = sandbox.world;
+  const began = clock.monotonic();
+  const checks: CheckOutcome[] = [];
+  const checked = (outcome: CheckOutcome) => {
+    checks.push(outcome);
+    teller.check(outcome);
+  };
+  let error: unknown;
+  try {
+    await scene.play(stageIn(sandbox, signal, (text) => teller.say(text), checked));
+  } catch (caught) {
+    signal.throwIfAborted();
+    error = caught;
+  }
+  return { scene, checks, tookMs: clock.monotonic() - began, error };
+}
+
+const lookEveryMs = 100;
+
+/** Prints. What happens in the world is told between what the scenes do, in the order of time. */
+class Teller {
+  readonly #sandbox: Sandbox;
+  readonly #audience: Audience;
+  readonly #began: number;
+  readonly #stopped = new AbortController();
+  readonly #width: number;
+  #last: Picture;
+
+  constructor(sandbox: Sandbox, audience: Audience, began: number) {
+    this.#sandbox = sandbox;
+    this.#audience = audience;
+    this.#began = began;
+    this.#width = Math.min(audience.columns || 120, 120);
+    this.#last = { ...sandbox.picture(), nodes: [], replicas: [], events: [], services: [] };
+  }
+
+  async follow(signal: AbortSignal): Promise<void> {
+    const until = AbortSignal.any([signal, this.#stopped.signal]);
+    while (!until.aborted) {
+      this.#catchUp();
+      await sleep(this.#sandbox.world.clock, lookEveryMs, until).catch(() => {});
+    }
+  }
+
+  stop(): void {
+    this.#catchUp();
+    this.#stopped.abort();
+  }
+
+  scene(title: string, about: string): void {
+    this.#catchUp();
+    this.#print(line());
+    this.#print(line(["bold", title]));
+    for (const text of wrap(about, this.#width)) this.#print(line(["dim", text]));
+    this.#print(line());
+  }
+
+  say(text: string): void {
+    this.#catchUp();
+    this.#entry("you", "accent", text, "accent");
+  }
+
+  check({ what, ok, tookMs, objection }: CheckOutcome): void {
+    this.#catchUp();
+    const took = tookMs < 100 ? "" : `  (${seconds(tookMs)})`;
+    this.#print(ok ? line(["good", `  ✓ ${what}`], ["dim", took]) : line(["bad", `  ✗ ${what}: ${objection}`]));
+  }
+
+  async failure(scene: Scene, error: unknown): Promise<void> {
+    this.#print(line());
+    this.#print(line(["bad", `"${scene.title}" did not go as it should: ${error instanceof Error ? error.message : error}`]));
+    for (const { name } of this.#sandbox.replicas.list()) {
+      this.#print(line(`The last words of replica ${name}:`));
+      this.#audience.print(`${await this.#sandbox.replicas.tail(name, 15)}\n`);
+    }
+  }
+
+  summary(program: readonly Scene[], played: readonly Played[], picture: Picture, tookMs: number): void {
+    const ok = played.length === program.length && played.every(({ error }) => error === undefined);
+    const checks = played.flatMap((each) => each.checks);
+    const { calls, throttled } = totals(picture.calls.tallies);
+    const actions = picture.calls.tallies.toSorted((a, b) => b.calls - a.calls).map((tally) => `${tally.action} ${tally.calls}`);
+    this.#print(line());
+    this.#print(line(["bold", "What you have seen"]));
+    this.#print(line());
+    for (const { scene, checks: own, tookMs: took, error } of played) {
+      const mark: readonly [Style, string] = error === undefined ? ["good", "✓"] : ["bad", "✗"];
+      const passed = own.filter((check) => check.ok).length;
+      this.#print(line("  ", mark, ` ${scene.title.padEnd(42)}${`${passed} checks`.padEnd(12)}`, ["dim", seconds(took)]));
+    }
+    for (const scene of program.slice(played.length)) this.#print(line("  ", ["dim", `– ${scene.title} (not played)`]));
+    this.#print(line());
+    this.#print(
+      line(`  AWS calls by Fairlead: ${calls}${throttled > 0 ? `, of which ${throttled} were turned away` : ""}`, [
+        "dim",
+        actions.length > 0 ? `  (${actions.join(", ")})` : "",
+      ]),
+    );
+    this.#print(line(`  Nodes now: ${picture.nodes.filter(({ node }) => node !== undefined).length}, each with a machine behind it`));
+    this.#print(line());
+    const verdict = ok
+      ? `Everything ended as it should: ${played.length} scenes, ${checks.length} checks, ${seconds(tookMs)}.`
+      : "Not everything ended as it should: see above.";
+    this.#print(line([ok ? "good" : "bad", verdict]));
+    if (ok)
+      this.#print(
+        line(["dim", "Without --once the sandbox keeps running: break things from the keyboard, use kubectl and the aws command on it."]),
+      );
+  }
+
+  #catchUp(): void {
+    const now = this.#sandbox.picture();
+    for (const happening of storyBetween(this.#last, now)) this.#tell(happening);
+    this.#last = now;
+  }
+
+  #tell({ who, text, style }: Happening): void {
+    this.#entry(who, who === "Fairlead" ? "bold" : "dim", text, style);
+  }
+
+  #entry(who: string, whoStyle: Style, text: string, style: Style): void {
+    const at = seconds(this.#sandbox.world.clock.monotonic() - this.#began).padStart(8);
+    this.#print(line(["dim", `${at}  `], [whoStyle, who.padEnd(11)], [style, text]));
+  }
+
+  #print(of: Line): void {
+    this.#audience.print(`${render(of, this.#audience.colour)}\n`);
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,98 @@
+/** The sandbox for somebody who watches: a view that follows the world, and keys that break it. */
+import type { ReadStream, WriteStream } from "node:tty";
+import { sleep } from "../runtime/world.ts";
+import { type Action, actionsFor } from "./actions.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { Picture } from "./view/picture.ts";
+import { drawScreen, timeOf } from "./view/screen.ts";
+import { type Happening, storyBetween } from "./view/story.ts";
+import { openTerminal } from "./view/terminal.ts";
+
+const redrawMs = 125;
+const storyKept = 200;
+
+/** Shows the world on a terminal until `q`, Ctrl-C or the signal. */
+export async function watchLive(sandbox: Sandbox, input: ReadStream, output: WriteStream, signal: AbortSignal): Promise<void> {
+  const { clock } = sandbox.world;
+  const began = clock.monotonic();
+  const quit = new AbortController();
+  const until = AbortSignal.any([signal, quit.signal]);
+  const actions = actionsFor(sandbox);
+  let last: Picture = empty(sandbox.picture());
+  let story: readonly Happening[] = [];
+  let selected: string | undefined;
+  let message = "";
+  let helping = false;
+
+  const press = (key: string): void => {
+    const rows = last.nodes.flatMap(({ instanceId }) => (instanceId === undefined ? [] : [instanceId]));
+    const at = rows.indexOf(selected ?? "");
+    if (key === "q" || key === "ctrl-c") quit.abort();
+    else if (key === "?" || helping) helping = !helping;
+    else if (key === "up") selected = rows[Math.max(0, at - 1)];
+    else if (key === "down") selected = rows[Math.min(rows.length - 1, at + 1)];
+    else void act(actions.find((action) => action.key === key));
+    draw();
+  };
+  const act = async (action: Action | undefined): Promise<void> => {
+    try {
+      if (action !== undefined) message = await action.run(selected);
+    } catch (error) {
+      message = `that did not work: ${error instanceof Error ? error.message : error}`;
+    }
+  };
+  const draw = (): void => {
+    const now = sandbox.picture();
+    story = [...story, ...storyBetween(last, now)].slice(-storyKept);
+    last = now;
+    if (!now.nodes.some(({ instanceId }) => instanceId === selected)) selected = now.nodes[0]?.instanceId;
+    const keys = actions.map(({ key, short }) => `${key} ${short}`).join("  ");
+    const help = helping ? helpText(actions, sandbox.exports) : undefined;
+    terminal.draw(drawScreen(now, { story, selected, message, help, keys, uptimeMs: clock.monotonic() - began }, terminal.size()));
+  };
+
+  const terminal = openTerminal(input, output, press, () => draw());
+  try {
+    while (!until.aborted) {
+      draw();
+      await sleep(clock, redrawMs, until).catch(() => {});
+    }
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Tells the world's story in plain lines until the signal, for pipes and files. */
+export async function tellPlainly(sandbox: Sandbox, print: (text: string) => void, signal: AbortSignal): Promise<void> {
+  let last = empty(sandbox.picture());
+  while (!signal.aborted) {
+    const now = sandbox.picture();
+    for (const { at, who, text } of storyBetween(last, now)) print(`${timeOf(at)}  ${who.padEnd(11)}${text}\n`);
+    last = now;
+    await sleep(sandbox.world.clock, redrawMs, signal).catch(() => {});
+  }
+}
+
+/** The same moment with nothing in it, so that what is there already is told as well. */
+function empty(picture: Picture): Picture {
+  return { ...picture, nodes: [], replicas: [], services: [], events: [] };
+}
+
+function helpText(actions: readonly Action[], exports: readonly string[]): readonly string[] {
+  return [
+    "Everything here is real except the cloud: Fairlead runs as it would in production.",
+    "",
+    ...actions.map(({ key, long }) => `  ${key}    ${long}`),
+    "  ↑ ↓  choose the machine that keys act on",
+    "  q    end the sandbox; nothing is left behind",
+    "",
+    "In another terminal:",
+    "",
+    ...exports.map((text) => `  ${text}`),
+    "",
+    "  kubectl get nodes -o wide --watch",
+    "  aws ec2 describe-instances --query 'Reservations[].Instances[].[InstanceId,State.Name]' --output text",
+    "",
+    "Any key closes this.",
+  ];
+}

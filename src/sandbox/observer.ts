@@ -1,0 +1,162 @@
+/** Looks at the cluster and the account, and draws the picture of both. */
+import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
+import type { Event, Node, Service } from "kubernetes-types/core/v1.d.ts";
+import { events, leases, nodes, services } from "../kube/builtin.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { type Informer, informer, type Trimmed } from "../kube/informer.ts";
+import type { Frozen } from "../kube/resource.ts";
+import type { CallLog } from "./calls.ts";
+import type { Cloud } from "./cloud/cloud.ts";
+import type { Instance } from "./cloud/ec2/state.ts";
+import type { Machines } from "./machines.ts";
+import type { Counted, EventRow, NodeRow, NodeView, Picture, ServiceRow } from "./view/picture.ts";
+
+/** What the observer does not see by itself. */
+export interface Surroundings {
+  readonly title: string;
+  readonly cloud: Cloud;
+  readonly machines: Machines;
+  readonly calls: CallLog;
+  /** The access key that Fairlead signs with. */
+  readonly fairleadKey: string;
+  readonly throttling: () => boolean;
+  readonly replicas: () => Picture["replicas"];
+}
+
+type Seen<T extends object> = Frozen<Trimmed<T>>;
+
+export class Observer {
+  readonly nodes: Informer<Trimmed<Node>>;
+  readonly #services: Informer<Trimmed<Service>>;
+  readonly #events: Informer<Trimmed<Event>>;
+  readonly #locks: Informer<Trimmed<Lease>>;
+  readonly #kube: KubeClient;
+
+  constructor(kube: KubeClient) {
+    this.#kube = kube;
+    this.nodes = informer<Node>({ client: kube, of: nodes });
+    this.#services = informer<Service>({ client: kube, of: services });
+    this.#events = informer<Event>({ client: kube, of: events });
+    this.#locks = informer<Lease>({ client: kube, of: leases, namespace: "kube-system", name: "locks" });
+  }
+
+  /** Follows the cluster until the signal aborts; resolves when everything is known that exists now. */
+  async start(signal: AbortSignal): Promise<void> {
+    const informers = [this.nodes, this.#services, this.#events, this.#locks];
+    for (const one of informers) void one.run(signal);
+    await Promise.all(informers.map(({ synced }) => synced));
+  }
+
+  /** Who holds the lease of the controller managers. */
+  holder(): string | undefined {
+    return this.#locks.get("kube-system/cloud-controller-manager")?.spec?.holderIdentity || undefined;
+  }
+
+  /** The ports that kube-proxy opens on every node. */
+  openPorts(): ReadonlySet<number> {
+    return new Set(
+      this.#services.list().flatMap(({ spec }) => {
+        const ports = [...(spec?.ports ?? []).map(({ nodePort }) => nodePort), spec?.healthCheckNodePort];
+        return ports.filter((port) => port !== undefined && port > 0) as number[];
+      }),
+    );
+  }
+
+  picture({ title, cloud, machines, calls, fairleadKey, throttling, replicas }: Surroundings): Picture {
+    return {
+      now: this.#kube.host.world.clock.now(),
+      title,
+      replicas: replicas(),
+      nodes: nodeRows(machines.list(), this.nodes.list()),
+      services: this.#services.list().filter(isBalanced).map(serviceRow),
+      resources: resourcesOf(cloud),
+      events: this.#events
+        .list()
+        .map(eventRow)
+        .sort((a, b) => a.at - b.at),
+      calls: {
+        tallies: calls.tallies(fairleadKey),
+        recent: calls.recent().map((call) => ({ ...call, who: call.by === fairleadKey ? "Fairlead" : "you" })),
+      },
+      throttling: throttling(),
+    };
+  }
+}
+
+/** One row a machine, oldest first, and one for every Node whose machine is unknown. Machines long gone are left out. */
+function nodeRows(machines: readonly Instance[], all: readonly Seen<Node>[]): readonly NodeRow[] {
+  const views = all.map(nodeView);
+  const byMachine = (id: string) => machines.findIndex((machine) => machine.id === id);
+  const nodeOf = (machine: Instance) =>
+    views.find((view) => view.providerId?.endsWith(`/${machine.id}`)) ??
+    views.find((view) => view.providerId === undefined && view.name === machine.privateDnsName);
+  const rows = machines
+    .map((machine): NodeRow => ({ instanceId: machine.id, machine: machine.state, node: nodeOf(machine) }))
+    .filter(({ machine, node }) => machine !== "terminated" || node !== undefined);
+  const shown = new Set(rows.map(({ node }) => node));
+  const strays = views
+    .filter((view) => !shown.has(view))
+    .map((node): NodeRow => ({ instanceId: node.providerId?.split("/").at(-1), machine: undefined, node }));
+  return [...rows.sort((a, b) => byMachine(a.instanceId!) - byMachine(b.instanceId!)), ...strays];
+}
+
+function nodeView({ metadata, spec, status }: Seen<Node>): NodeView {
+  const address = (type: string) => status?.addresses?.find((other) => other.type === type)?.address;
+  const ready = status?.conditions?.find(({ type }) => type === "Ready")?.status;
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    ready: ready === "True" || ready === "Unknown" ? ready : "False",
+    zone: metadata.labels?.["topology.kubernetes.io/zone"],
+    type: metadata.labels?.["node.kubernetes.io/instance-type"],
+    providerId: spec?.providerID || undefined,
+    internalIp: address("InternalIP"),
+    externalIp: address("ExternalIP"),
+    podCidr: spec?.podCIDR,
+    taints: [...new Set((spec?.taints ?? []).map(({ key }) => key.replace(/^.*\//, "")))].sort(),
+  };
+}
+
+function isBalanced({ metadata, spec }: Seen<Service>): boolean {
+  return spec?.type === "LoadBalancer" || (metadata.finalizers ?? []).some((name) => name.includes("load-balancer"));
+}
+
+function serviceRow({ metadata, spec, status }: Seen<Service>): ServiceRow {
+  const kind = metadata.annotations?.["service.beta.kubernetes.io/aws-load-balancer-type"] === "nlb" ? "network" : "classic";
+  return {
+    name: `${metadata.namespace}/${metadata.name}`,
+    kind,
+    ports: (spec?.ports ?? []).map(({ port, nodePort }) => (nodePort ? `${port}:${nodePort}` : String(port))).join(","),
+    address: status?.loadBalancer?.ingress?.[0]?.hostname,
+    deleting: metadata.deletionTimestamp !== undefined,
+  };
+}
+
+function eventRow({ metadata, type, reason, message, involvedObject, count, lastTimestamp, eventTime }: Seen<Event>): EventRow {
+  return {
+    uid: metadata.uid,
+    at: Date.parse(lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? ""),
+    warning: type === "Warning",
+    reason: reason ?? "",
+    about: `${(involvedObject.kind ?? "").toLowerCase()}/${involvedObject.name ?? ""}`,
+    message: message ?? "",
+    count: count ?? 1,
+  };
+}
+
+/** Tables of the account that are worth a word, and what to call them. */
+const shownTables: Readonly<Record<string, string>> = {
+  "elb/load-balancers": "classic load balancers",
+  "elbv2/load-balancers": "network load balancers",
+  "elbv2/target-groups": "target groups",
+  "ec2/security-groups": "security groups",
+};
+
+function resourcesOf(cloud: Cloud): readonly Counted[] {
+  const { ec2, store } = cloud.account;
+  const routes = ec2.routeTables
+    .values()
+    .reduce((sum, table) => sum + table.routes.filter(({ target }) => target.kind === "interface").length, 0);
+  const counted = Object.entries(shownTables).map(([table, what]) => ({ what, count: store.table(table).size }));
+  return [...counted, { what: "pod routes", count: routes }].filter(({ count }) => count > 0);
+}

@@ -1,0 +1,177 @@
+/**
+ * Fairlead as a Deployment runs it: two replicas of `fairlead controller-manager`, each a process of its own behind a
+ * door of its own, started again when it ends. One leads, the other stands by.
+ */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { sleep, type World } from "../runtime/world.ts";
+import { freePort } from "./cluster/real/free-port.ts";
+import type { Supervised, Supervision } from "./cluster/real/supervision.ts";
+import { type Door, hangDoor } from "./door.ts";
+
+export type ReplicaState = "starting" | "leading" | "standing by" | "down";
+
+export interface ReplicaView {
+  /** `a`, `b` */
+  readonly name: string;
+  readonly state: ReplicaState;
+  readonly pid: number | undefined;
+  /** Whether it is cut off from the API server. */
+  readonly cutOff: boolean;
+  /** How often it was started again. */
+  readonly restarts: number;
+}
+
+export interface ReplicasOptions {
+  readonly world: World;
+  readonly supervision: Supervision;
+  readonly folder: string;
+  /** The API server. */
+  readonly server: URL;
+  /** Of the controller manager's service account, for whatever stands at this address. */
+  readonly kubeconfig: (server: URL) => string;
+  readonly flags: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Who holds the lease. */
+  readonly holder: () => string | undefined;
+}
+
+const names = ["a", "b"];
+const restartAfterMs = 1_000;
+const mainFile = fileURLToPath(new URL("../main.ts", import.meta.url));
+
+export class Replicas {
+  readonly #all: readonly Replica[];
+  readonly #options: ReplicasOptions;
+
+  constructor(options: ReplicasOptions) {
+    this.#options = options;
+    this.#all = names.map((name) => new Replica(name, options));
+  }
+
+  /** Starts all of them; resolves when each has been started once. */
+  async start(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#all.map((replica) => replica.start(signal)));
+  }
+
+  list(): readonly ReplicaView[] {
+    return this.#all.map((replica) => replica.view(this.#options.holder()));
+  }
+
+  /** The one that leads, if any does. */
+  leader(): ReplicaView | undefined {
+    return this.list().find(({ state }) => state === "leading");
+  }
+
+  /** Ends a replica with SIGKILL, as a crash would. */
+  kill(name: string): void {
+    this.#named(name).kill();
+  }
+
+  /** Cuts a replica off from the API server, or lets it back. */
+  cutOff(name: string, cut: boolean): void {
+    this.#named(name).door?.setShut(cut);
+  }
+
+  /** The last lines that a replica wrote in this life of its process. */
+  async tail(name: string, lines: number): Promise<string> {
+    const text = await this.#named(name).log();
+    return text.trimEnd().split("\n").slice(-lines).join("\n");
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((replica) => replica.door?.close()));
+  }
+
+  #named(name: string): Replica {
+    const found = this.#all.find((replica) => replica.name === name);
+    if (found === undefined) throw new Error(`there is no replica ${name}`);
+    return found;
+  }
+}
+
+class Replica {
+  readonly name: string;
+  door: Door | undefined;
+  readonly #options: ReplicasOptions;
+  #process: Supervised | undefined;
+  #starts = 0;
+  /** What this life of the process calls itself in the lease, once it has held it. */
+  #identity: string | undefined;
+  #competes = false;
+
+  constructor(name: string, options: ReplicasOptions) {
+    this.name = name;
+    this.#options = options;
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    this.door = await hangDoor(this.#options.server);
+    await this.#spawn();
+    void this.#keepAlive(signal);
+  }
+
+  view(holder: string | undefined): ReplicaView {
+    const running = this.#process !== undefined && this.#process.ended === undefined;
+    const leads = holder !== undefined && holder === this.#identity;
+    return {
+      name: this.name,
+      state: !running ? "down" : leads ? "leading" : this.#competes ? "standing by" : "starting",
+      pid: running ? this.#process?.pid : undefined,
+      cutOff: this.door?.shut ?? false,
+      restarts: Math.max(0, this.#starts - 1),
+    };
+  }
+
+  kill(): void {
+    this.#process?.signal("SIGKILL");
+  }
+
+  log(): Promise<string> {
+    return readFile(this.#logFile, "utf8").catch(() => "");
+  }
+
+  get #logFile(): string {
+    return join(this.#options.folder, `fairlead-${this.name}.${this.#starts}.log`);
+  }
+
+  async #spawn(): Promise<void> {
+    const { world, supervision, folder, flags, environment } = this.#options;
+    this.#starts++;
+    this.#identity = undefined;
+    this.#competes = false;
+    const kubeconfig = join(folder, `fairlead-${this.name}.kubeconfig`);
+    await world.files.write(kubeconfig, this.#options.kubeconfig(this.door!.url), 0o600);
+    const args = [
+      "controller-manager",
+      ...["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"].map((flag) => `--${flag}=${kubeconfig}`),
+      "--bind-address=127.0.0.1",
+      `--secure-port=${await freePort(world)}`,
+      ...flags,
+    ];
+    this.#process = await supervision.start(process.execPath, [mainFile, ...args], { log: this.#logFile, folder, environment });
+  }
+
+  async #keepAlive(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options.world;
+    while (!signal.aborted) {
+      if (this.#process?.ended) {
+        await sleep(clock, restartAfterMs, signal).catch(() => {});
+        if (!signal.aborted) await this.#spawn().catch(() => {});
+      } else if (this.#identity === undefined) await this.#readIdentity();
+      await sleep(clock, 100, signal).catch(() => {});
+    }
+  }
+
+  /** A replica says in its log that it competes for the lease, and when it has won under which name. */
+  async #readIdentity(): Promise<void> {
+    const log = await this.log();
+    this.#competes = log.includes('"attempting to acquire the leader lease"');
+    this.#identity = log
+      .split("\n")
+      .filter((line) => line.includes('"acquired the leader lease"'))
+      .map((line) => /"identity":"([^"]+)"/.exec(line)?.[1])
+      .at(-1);
+  }
+}

@@ -1,0 +1,217 @@
+/** A whole small world on this machine: a cloud, a cluster, machines with kubelets on them, and Fairlead at work. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CanonicalName } from "../commands/controller-manager/controller-names.ts";
+import { controllerTable } from "../commands/controller-manager/controller-table.ts";
+import { KubeClient } from "../kube/client.ts";
+import { loadKubeConfig } from "../kube/config/load.ts";
+import { openGate } from "../runtime/gate.ts";
+import type { Host } from "../runtime/host.ts";
+import { silentLog } from "../runtime/log.ts";
+import { newRegistry } from "../runtime/metrics.ts";
+import type { World } from "../runtime/world.ts";
+import { CallLog } from "./calls.ts";
+import type { Probe } from "./cloud/account.ts";
+import { type Cloud, createCloud } from "./cloud/cloud.ts";
+import { standardNetwork } from "./cloud/network.ts";
+import { serve } from "./cloud/serve.ts";
+import { supervise } from "./cluster/real/supervision.ts";
+import { type SandboxCluster, startSandboxCluster } from "./cluster.ts";
+import { podNetwork, standInForKubeControllerManager } from "./kube-controller-manager.ts";
+import { Kubelets } from "./kubelets.ts";
+import { Machines } from "./machines.ts";
+import { accountToken, applyManifest } from "./manifests.ts";
+import { Observer } from "./observer.ts";
+import { Replicas } from "./replicas.ts";
+import { fairleadFlags, keys, pace, region } from "./settings.ts";
+import type { Picture } from "./view/picture.ts";
+
+export interface SandboxOptions {
+  readonly world: World;
+  readonly cluster: "auto" | "embedded" | "real";
+  /** Machines to start with. */
+  readonly nodes: number;
+  /** Whether kubelets know their provider ID. */
+  readonly withProviderId: boolean;
+  /** Ports of the two APIs; 0 takes a free one. */
+  readonly ports: { readonly kubernetes: number; readonly aws: number };
+  /** Told what is being done while the sandbox is built. */
+  readonly say: (line: string) => void;
+}
+
+export interface Sandbox {
+  readonly world: World;
+  readonly cloud: Cloud;
+  readonly machines: Machines;
+  readonly replicas: Replicas;
+  /** All-powerful, as the sandbox's user is. */
+  readonly kube: KubeClient;
+  /** What this build of Fairlead can do. */
+  readonly controllers: ReadonlySet<CanonicalName>;
+  /** How to point kubectl and the aws command at it, as lines of a shell. */
+  readonly exports: readonly string[];
+  picture(): Picture;
+  /** Makes AWS answer that it is asked too much. */
+  throttle(on: boolean): void;
+  close(): Promise<void>;
+}
+
+/** Builds it and starts everything in it; resolves when Fairlead's processes have been started. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const ends: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const end of ends.splice(0).toReversed()) await end();
+  };
+  try {
+    return await build(options, ends, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function build(options: SandboxOptions, ends: (() => Promise<void>)[], close: () => Promise<void>): Promise<Sandbox> {
+  const { world, say, ports } = options;
+  const folder = await mkdtemp(join(tmpdir(), "fairlead-sandbox-"));
+  const supervision = await supervise(folder);
+  ends.push(() => supervision.close());
+  const life = new AbortController();
+
+  const seats: { probe: Probe } = { probe: () => ({ kind: "silent" }) };
+  const cloud = createCloud({
+    world,
+    region,
+    settings: { speed: pace.cloudSpeed, latency: pace.cloudLatency, provisioningMs: pace.provisioningMs },
+    probe: (target) => seats.probe(target),
+  });
+  const network = standardNetwork(cloud, { clusterId: "sandbox" });
+  const machines = new Machines(cloud, network);
+  const calls = new CallLog(world.clock);
+  const aws = await serve({ ...cloud, handle: calls.over(cloud.handle) }, ports.aws).catch(busy(ports.aws, "aws-port"));
+  ends.push(() => aws.close());
+  say(`a simulated AWS stands: region ${region}, a VPC with public and private subnets in three zones`);
+
+  const cluster = await startSandboxCluster({ world, kind: options.cluster, port: ports.kubernetes, say }).catch(
+    busy(ports.kubernetes, "kubernetes-port"),
+  );
+  ends.push(() => cluster.close());
+  const kubeconfig = join(folder, "kubeconfig");
+  await world.files.write(kubeconfig, cluster.kubeconfig(), 0o600);
+  const kube = await client(world, kubeconfig);
+  ends.push(() => kube.close());
+  say(`a Kubernetes API stands: ${clusterText(cluster)}`);
+
+  ends.push(async () => life.abort(new Error("the sandbox ends")));
+  const observer = new Observer(kube);
+  await observer.start(life.signal);
+  // What the sandbox's own parts stumble over is tried again and of no interest, except to who works on them.
+  const complain = (message: string, error: unknown) => {
+    if (world.environment.FAIRLEAD_SANDBOX_DEBUG) say(`${message}: ${error instanceof Error ? error.message : error}`);
+  };
+  const kubelets = new Kubelets({
+    kube,
+    machines,
+    withProviderId: options.withProviderId,
+    heartbeatMs: pace.heartbeatMs,
+    openPorts: () => observer.openPorts(),
+    complain,
+  });
+  seats.probe = (target) => kubelets.probe(target);
+  void kubelets.run(life.signal);
+  void standInForKubeControllerManager({ kube, nodes: observer.nodes, graceMs: pace.graceMs, complain }, life.signal);
+  for (let count = 0; count < options.nodes; count++) machines.launch();
+  say(`${options.nodes} machines are booting, each with a kubelet that will register its Node`);
+
+  const manifest = await world.files.read(new URL("../../deploy/manifests/rbac.yaml", import.meta.url).pathname);
+  await applyManifest(kube, Buffer.from(manifest).toString("utf8"));
+  const token = await accountToken(kube, "kube-system", "fairlead-controller-manager");
+  const cloudConfig = join(folder, "cloud.conf");
+  await world.files.write(cloudConfig, cloudConfigText(network.vpcId, network.privateSubnetIds[0]!), 0o600);
+  const controllers = new Set(Object.keys(controllerTable) as CanonicalName[]);
+  const replicas = new Replicas({
+    world,
+    supervision,
+    folder,
+    server: cluster.server,
+    kubeconfig: (server) => cluster.kubeconfig(token, server),
+    flags: [`--cloud-config=${cloudConfig}`, ...fairleadFlags(podNetwork, controllers)],
+    environment: {
+      PATH: world.environment.PATH ?? "",
+      HOME: folder,
+      AWS_ENDPOINT_URL: aws.url,
+      AWS_EC2_METADATA_DISABLED: "true",
+      AWS_ACCESS_KEY_ID: keys.fairlead,
+      AWS_SECRET_ACCESS_KEY: keys.secret,
+    },
+    holder: () => observer.holder(),
+  });
+  ends.push(() => replicas.close());
+  await replicas.start(life.signal);
+  say("two replicas of fairlead controller-manager are starting; one of them will lead");
+
+  let throttle: string | undefined;
+  return {
+    world,
+    cloud,
+    machines,
+    replicas,
+    kube,
+    controllers,
+    exports: [
+      `export KUBECONFIG=${kubeconfig}`,
+      `export AWS_ENDPOINT_URL=${aws.url} AWS_REGION=${region} AWS_ACCESS_KEY_ID=${keys.user} AWS_SECRET_ACCESS_KEY=${keys.secret}`,
+    ],
+    picture: () =>
+      observer.picture({
+        title: `${clusterText(cluster)} · simulated AWS ${region}`,
+        cloud,
+        machines,
+        calls,
+        fairleadKey: keys.fairlead,
+        throttling: () => throttle !== undefined,
+        replicas: () => replicas.list(),
+      }),
+    throttle(on) {
+      if (on === (throttle !== undefined)) return;
+      if (throttle === undefined) throttle = cloud.controls.faults.add({ action: "*", effect: { kind: "throttle" } });
+      else {
+        cloud.controls.faults.remove(throttle);
+        throttle = undefined;
+      }
+    },
+    close,
+  };
+}
+
+/** Somebody else listens where the user wanted the sandbox to. */
+export class PortBusy extends Error {
+  override readonly name = "PortBusy";
+  constructor(port: number, flag: string, options: ErrorOptions) {
+    super(
+      `port ${port} is in use by another program; give another one with --${flag}, or leave the flag out to take any free port`,
+      options,
+    );
+  }
+}
+
+function busy(port: number, flag: string): (error: unknown) => never {
+  return (cause) => {
+    if ((cause as NodeJS.ErrnoException).code === "EADDRINUSE") throw new PortBusy(port, flag, { cause });
+    throw cause;
+  };
+}
+
+async function client(world: World, kubeconfig: string): Promise<KubeClient> {
+  const host: Host = { world, log: silentLog, metrics: newRegistry() };
+  return new KubeClient({ host, config: await loadKubeConfig(world, { kubeconfig }), gate: openGate(), userAgent: "fairlead-sandbox" });
+}
+
+function clusterText({ kind }: SandboxCluster): string {
+  return kind === "real" ? "real kube-apiserver" : "embedded Kubernetes API";
+}
+
+/** As an operator writes it who runs the controllers outside the cluster's machines. */
+function cloudConfigText(vpc: string, subnet: string): string {
+  return `[Global]\nRegion = ${region}\nVPC = ${vpc}\nSubnetID = ${subnet}\nKubernetesClusterID = sandbox\n`;
+}

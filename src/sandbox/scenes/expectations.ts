@@ -1,0 +1,33 @@
+/** Objections that more than one scene has. */
+import { type NodeView, type Picture, shortName } from "../view/picture.ts";
+import type { Objection } from "./scene.ts";
+
+/** Every Node there is. */
+export function nodesIn(picture: Picture): readonly NodeView[] {
+  return picture.nodes.flatMap(({ node }) => (node === undefined ? [] : [node]));
+}
+
+/** The Node of a machine. */
+export function nodeOf(picture: Picture, instanceId: string): NodeView | undefined {
+  return picture.nodes.find((row) => row.instanceId === instanceId)?.node;
+}
+
+/** Objects as long as one of them does not pass, and names those. */
+export function everyNode(nodes: readonly NodeView[], passes: (node: NodeView) => boolean): Objection {
+  const failing = nodes.filter((node) => !passes(node));
+  return failing.length === 0 ? undefined : `not so for ${failing.map(({ name }) => shortName(name)).join(", ")}`;
+}
+
+/** Objects while any Node waits for the cloud's part. */
+export function allInitialized(picture: Picture): Objection {
+  return everyNode(nodesIn(picture), ({ taints }) => !taints.includes("uninitialized"));
+}
+
+/** Objects when one of these Nodes is gone or replaced. */
+export function allKept(kept: readonly NodeView[]): (picture: Picture) => Objection {
+  return (picture) => {
+    const uids = new Set(nodesIn(picture).map(({ uid }) => uid));
+    const lost = kept.filter(({ uid }) => !uids.has(uid));
+    return lost.length === 0 ? undefined : `${lost.map(({ name }) => shortName(name)).join(", ")} is gone`;
+  };
+}

@@ -1,0 +1,85 @@
+/** Everything the sandbox shows, at one moment, as plain data. */
+import type { CloudCall, Tally } from "../calls.ts";
+import type { InstanceStateName } from "../cloud/ec2/state.ts";
+import type { ReplicaView } from "../replicas.ts";
+
+export interface Picture {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly title: string;
+  readonly replicas: readonly ReplicaView[];
+  /** Machines and their Nodes; a machine that has not registered has no Node, a Node may outlive its machine. */
+  readonly nodes: readonly NodeRow[];
+  readonly services: readonly ServiceRow[];
+  /** What else there is in the account: `3 load balancers`. */
+  readonly resources: readonly Counted[];
+  readonly events: readonly EventRow[];
+  readonly calls: CallsView;
+  /** Whether AWS is made to throttle. */
+  readonly throttling: boolean;
+}
+
+export interface NodeRow {
+  readonly instanceId: string | undefined;
+  readonly machine: InstanceStateName | undefined;
+  /** The Node's parts; undefined while there is no Node. */
+  readonly node: NodeView | undefined;
+}
+
+export interface NodeView {
+  readonly name: string;
+  readonly uid: string;
+  readonly ready: "True" | "False" | "Unknown";
+  /** From its labels, so that one sees them come. */
+  readonly zone: string | undefined;
+  readonly type: string | undefined;
+  readonly providerId: string | undefined;
+  readonly internalIp: string | undefined;
+  readonly externalIp: string | undefined;
+  readonly podCidr: string | undefined;
+  /** Without what stands before the slash, in alphabetic order. */
+  readonly taints: readonly string[];
+}
+
+export interface ServiceRow {
+  readonly name: string;
+  readonly kind: string;
+  readonly ports: string;
+  /** The load balancer's host name, once there is one. */
+  readonly address: string | undefined;
+  readonly deleting: boolean;
+}
+
+export interface Counted {
+  readonly what: string;
+  readonly count: number;
+}
+
+export interface EventRow {
+  readonly uid: string;
+  readonly at: number;
+  readonly warning: boolean;
+  readonly reason: string;
+  /** `node/ip-10-0-0-1` */
+  readonly about: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+export interface CallsView {
+  /** Of Fairlead alone. */
+  readonly tallies: readonly Tally[];
+  /** Of everybody, the newest last. */
+  readonly recent: readonly (CloudCall & { readonly who: "Fairlead" | "you" })[];
+}
+
+/** Sums over all actions. */
+export function totals(tallies: readonly Tally[]): Omit<Tally, "action"> {
+  const sum = (of: (tally: Tally) => number) => tallies.reduce((total, tally) => total + of(tally), 0);
+  return { calls: sum(({ calls }) => calls), throttled: sum(({ throttled }) => throttled), failed: sum(({ failed }) => failed) };
+}
+
+/** `ip-10-0-1-2` of `ip-10-0-1-2.ec2.internal`. */
+export function shortName(name: string): string {
+  return name.replace(/\..*/, "");
+}
