@@ -18,7 +18,7 @@ if (process.argv[3] === "serve") await serveInstances();
 else await measure();
 
 async function serveInstances(): Promise<void> {
-  const cloud = createCloud({ world: realWorld(), settings: { speed: Number.POSITIVE_INFINITY } });
+  const cloud = createCloud({ world: realWorld(), settings: { speed: 1000 } });
   launchNodes(cloud, standardNetwork(cloud, { clusterId: "bench" }), instances);
   const { url } = await serve(cloud);
   process.on("message", () => process.send?.(process.cpuUsage()));

@@ -3,7 +3,7 @@ import { type InstanceNetworkInterfaceSpecification, type Reservation, RunInstan
 import { ServiceError } from "../errors.ts";
 import { type Operations, write } from "../service.ts";
 import { describeReservation } from "./instance-answers.ts";
-import { becomeRunning } from "./instance-lifecycle.ts";
+import { becomeRunning, PENDING } from "./instance-lifecycle.ts";
 import { type InstanceType, instanceTypeNamed } from "./instance-types.ts";
 import { takePrefixes } from "./interface-addresses.ts";
 import { createInterface, newAttachment } from "./interfaces.ts";
@@ -106,7 +106,7 @@ function launchOne(ec2: Ec2, shared: Launch, launchIndex: number): Instance {
     imageId: input.ImageId!,
     type: type.name,
     state: "pending",
-    stateReason: undefined,
+    stateReason: PENDING,
     transitionReason: "",
     launched: ec2.account.time.now(),
     zone: subnet.zone,
