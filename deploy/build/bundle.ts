@@ -1,0 +1,72 @@
+/**
+ * Builds `dist/`: the program as ES modules, one entry and a chunk for whatever is loaded only when needed.
+ *
+ *     node deploy/build/bundle.ts
+ *
+ * The sandbox is not in it: it is for machines that have the repository.
+ */
+import { execFileSync } from "node:child_process";
+import { chmod, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin } from "esbuild";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Bundles into `folder`; returns its size in bytes. */
+export async function bundle(folder: string): Promise<number> {
+  await rm(folder, { recursive: true, force: true });
+  await build({
+    absWorkingDir: root,
+    entryPoints: { fairlead: "src/main.ts" },
+    outdir: folder,
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    target: "node26",
+    minify: true,
+    keepNames: true,
+    legalComments: "none",
+    logLevel: "error",
+    define: { FAIRLEAD_BUILD: JSON.stringify(stamp()) },
+    // Some dependencies are CommonJS and ask for Node's own modules by `require`.
+    banner: { js: 'import { createRequire as fairleadRequire } from "node:module"; const require = fairleadRequire(import.meta.url);' },
+    plugins: [withoutSandbox],
+  });
+  await chmod(join(folder, "fairlead.js"), 0o755);
+  return await sizeOf(folder);
+}
+
+/** Leaves the sandbox out; who calls for it in the bundle is told where it is. */
+const withoutSandbox: Plugin = {
+  name: "without the sandbox",
+  setup(builder) {
+    builder.onResolve({ filter: /\/sandbox\// }, ({ path }) => ({ path, namespace: "left-out" }));
+    builder.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({
+      contents: 'throw new Error("the sandbox is not part of this build: run `npm run sandbox` in the repository");',
+    }));
+  },
+};
+
+/** The commit this is built from, and when it was made: the same sources give the same bundle. */
+function stamp(): { readonly commit: string; readonly date: string } {
+  const git = (...args: readonly string[]) => execFileSync("git", ["-C", root, ...args], { encoding: "utf8" }).trim();
+  try {
+    return { commit: git("rev-parse", "HEAD"), date: new Date(git("log", "-1", "--format=%cI")).toISOString() };
+  } catch {
+    return { commit: "unknown", date: new Date(0).toISOString() };
+  }
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = await Promise.all(files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))));
+  return sizes.reduce((sum, { size }) => sum + size, 0);
+}
+
+if (import.meta.main) {
+  const bytes = await bundle(join(root, "dist"));
+  console.log(`dist/fairlead.js and chunks: ${(bytes / 2 ** 20).toFixed(1)} MB`);
+}
