@@ -39,3 +39,17 @@ test("speed shortens what takes time and leaves dates alone", () => {
   assert.equal(happened, true);
   assert.equal(time.now(), 100);
 });
+
+test("unlimited speed changes states at once, and still remembers what has ended", () => {
+  const world = testWorld(0);
+  const time = new Time(world.clock);
+  time.speed = Number.POSITIVE_INFINITY;
+  const story: string[] = [];
+  time.after(1000, () => story.push("changed"));
+  time.forgetAfter(1000, () => story.push("forgotten"));
+  time.settle();
+  assert.deepEqual(story, ["changed"]);
+  world.pass(1000);
+  time.settle();
+  assert.deepEqual(story, ["changed", "forgotten"]);
+});

@@ -38,6 +38,11 @@ export class Time {
     this.at(this.now() + ms / this.speed, happen);
   }
 
+  /** Lets AWS forget what it shows for a while after its end. Unlimited speed leaves it its full time: else nobody could see it. */
+  forgetAfter(ms: number, forget: () => void): void {
+    this.at(this.now() + (Number.isFinite(this.speed) ? ms / this.speed : ms), forget);
+  }
+
   /** Lets something happen at a moment of the world's own clock, however fast the cloud's time runs. */
   at(at: number, happen: () => void): void {
     let low = 0;

@@ -54,7 +54,7 @@ export function createControls(options: ControlsOptions): Controls {
   let settings = DEFAULT_SETTINGS;
   const change = (wanted: SettingsChange): void => {
     const { speed = settings.speed } = wanted;
-    if (!(speed > 0 && Number.isFinite(speed))) throw new RangeError(`the cloud's speed must be a positive number, not ${speed}`);
+    if (!(speed > 0)) throw new RangeError(`the cloud's speed must be a positive number, not ${speed}`);
     settings = {
       ...settings,
       ...wanted,

@@ -2,7 +2,7 @@ import type { Statement } from "../access/policy.ts";
 
 /** How the cloud behaves, beyond what AWS always does. Plain data: given at creation, changed in code or over HTTP. */
 export interface Settings {
-  /** How many times faster than on AWS states change: everything that takes time, also how long the terminated are remembered. */
+  /** How many times faster than on AWS states change; `Infinity` lets each change be there at the next request. */
   readonly speed: number;
   /** Every answer takes this long, evenly spread between the two. */
   readonly latency: { readonly minMs: number; readonly maxMs: number };

@@ -161,7 +161,7 @@ function deleteNatGateway(ec2: Ec2, id: string): NatGateway {
   ec2.account.time.after(NAT_DELETION_MS, () => {
     removeInterface(ec2, gateway.interfaceId);
     ec2.natGateways.update(id, { state: "deleted", deleted: ec2.account.time.now() });
-    ec2.account.time.after(NAT_MEMORY_MS, () => ec2.natGateways.delete(id));
+    ec2.account.time.forgetAfter(NAT_MEMORY_MS, () => ec2.natGateways.delete(id));
   });
   return ec2.natGateways.update(id, { state: "deleting" });
 }

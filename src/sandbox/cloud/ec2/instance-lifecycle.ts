@@ -158,7 +158,7 @@ function vanish(ec2: Ec2, id: string): void {
     }
   }
   ec2.instances.update(id, { state: "terminated", interfaceIds: [], privateDnsName: "", vpcId: undefined, subnetId: undefined });
-  ec2.account.time.after(MEMORY_MS, () => ec2.instances.delete(id));
+  ec2.account.time.forgetAfter(MEMORY_MS, () => ec2.instances.delete(id));
 }
 
 /** Lets something happen to an instance later, unless it has left the state by then. No state is entered twice within its own time. */
