@@ -1,22 +1,16 @@
-/** The project's cache folder: what is fetched or built once and serves many builds and test runs. */
+/** What is fetched or built once and serves many builds and test runs. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-
-/** `$FAIRLEAD_CACHE`, else `fairlead` in the user's cache folder. */
-export function cacheFolder(): string {
-  const { FAIRLEAD_CACHE: own, XDG_CACHE_HOME: user } = process.env;
-  return own || join(user || join(homedir(), ".cache"), "fairlead");
-}
+import { cacheFolder } from "../../src/sandbox/cluster/assets/assets.ts";
 
 /**
- * The path of a cached file, made first if it is not there. `make` writes to the path it is given, which is moved into
- * place when complete: two who make it at once both end up with a whole file.
+ * The path of a file in the project's cache folder, made first if it is not there. `make` writes to the path it is given,
+ * which is moved into place when complete: two who make it at once both end up with a whole file.
  */
 export async function cached(name: string, make: (path: string) => Promise<void>): Promise<string> {
-  const path = join(cacheFolder(), name);
+  const path = join(cacheFolder(process.env), name);
   if (existsSync(path)) return path;
   const beside = join(dirname(path), `.${process.pid}-${basename(path)}`);
   await mkdir(dirname(path), { recursive: true });

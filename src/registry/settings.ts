@@ -25,7 +25,7 @@ export interface Settings {
 /** One row per variable of our own; the documentation and the help text are written from it. */
 export const ownVariables = [
   { name: "AWS_ECR_ROLE_ARN", meaning: "role to assume with the pod's token when its service account names none" },
-  { name: "ECR_CREDENTIAL_PROVIDER_TIMEOUT", meaning: "time limit of the whole run, at most 49s (default 45s)" },
+  { name: "ECR_CREDENTIAL_PROVIDER_TIMEOUT", meaning: "time limit of the whole run, at most 48s (default 45s)" },
   { name: "ECR_CREDENTIAL_PROVIDER_EXTRA_HOSTS", meaning: "hosts outside amazonaws.com that ECR serves: glob[=region], comma-separated" },
   { name: "ECR_CREDENTIAL_PROVIDER_FALLBACK", meaning: '"node" uses the node\'s credentials when a wanted role cannot be had' },
   {
@@ -37,7 +37,7 @@ export const ownVariables = [
 
 const defaultTimeoutSeconds = 45;
 /** Kubelet kills the plugin after 60 s and with it the reason. */
-const longestTimeoutSeconds = 49;
+const longestTimeoutSeconds = 48;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { bun } from "../../deploy/build/bun.ts";
 import { buildInto, credentialProvider, hostArchitecture } from "../../deploy/build/credential-provider.ts";
 import { double, giveToken, host, keys, password, refuse, requestFor, run } from "./ecr-double.ts";
 
@@ -138,6 +139,9 @@ test("nothing in the surroundings steers it: .env, bunfig.toml, package.json, NO
   await writeFile(join(cwd, "package.json"), `{"type":"module","imports":{"#x":"./trap.js"},"browser":{"node:fs":"./trap.js"}}`);
   await writeFile(join(cwd, "tsconfig.json"), `{"compilerOptions":{"paths":{"*":["./trap.js"]}}}`);
   const environment: Record<string, string> = { AWS_ENDPOINT_URL: ecr.url, HOME: cwd, XDG_CONFIG_HOME: cwd };
+  await run({ executable: await bun(hostArchitecture()), args: ["-e", "0"], environment: { BUN_OPTIONS: `--preload ${trap}` } });
+  assert.equal(await readFile(sprung, "utf8"), "yes", "the trap works on a Bun that is not sealed");
+  await rm(sprung);
   const plain = await run({ environment: { AWS_ENDPOINT_URL: ecr.url } });
   const traps: readonly Record<string, string>[] = [
     {},
