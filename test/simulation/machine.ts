@@ -8,6 +8,8 @@ export interface Machine extends World {
   crash(): void;
   /** Nothing runs on it for so long; what falls due meanwhile runs afterwards, in order. */
   stall(ms: number): void;
+  /** Its wall clock is set to another time; spans do not notice. */
+  jump(ms: number): void;
   /** Resolves when it runs again; never after a crash. */
   running(): Promise<void>;
 }
@@ -17,6 +19,7 @@ export function machineIn(world: World, hostname: string): Machine {
   const { clock } = world;
   let alive = true;
   let stalledUntil = 0;
+  let jumped = 0;
 
   const whenRunning = (callback: () => void): void => {
     if (!alive) return;
@@ -25,7 +28,7 @@ export function machineIn(world: World, hostname: string): Machine {
     else callback();
   };
   const own: Clock = {
-    now: () => clock.now(),
+    now: () => clock.now() + jumped,
     monotonic: () => clock.monotonic(),
     after(ms, callback) {
       let cancelled = false;
@@ -54,6 +57,9 @@ export function machineIn(world: World, hostname: string): Machine {
     },
     stall(ms) {
       stalledUntil = Math.max(stalledUntil, clock.monotonic() + ms);
+    },
+    jump(ms) {
+      jumped += ms;
     },
     running: () => new Promise((resolve) => whenRunning(resolve)),
   };

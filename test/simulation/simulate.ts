@@ -23,7 +23,7 @@ const patienceMs = 600_000;
 /** Plays the history of a seed to its end. */
 export async function simulate(seed: number): Promise<Outcome> {
   const scene = new Scene(seed);
-  const allow = forbidOriginals(scene.world, (what) => scene.history.broken("nothing in the world reaches for the machine", what));
+  const allow = forbidOriginals((what) => scene.history.broken("nothing in the world reaches for the machine", what));
   try {
     await play(scene);
   } finally {

@@ -18,6 +18,7 @@ export async function storm(scene: Scene, town: Town, signal: AbortSignal): Prom
     () => crash(scene, town),
     () => stall(scene, town),
     () => leave(scene, town),
+    () => setClock(scene, town),
     () => partition(scene, town),
     () => partition(scene, town),
     () => lossy(scene, town),
@@ -103,6 +104,13 @@ function stall(scene: Scene, town: Town): void {
   const ms = scene.chance.between(2000, 30_000);
   scene.history.tell("weather", `${replica?.name} stands still for ${Math.round(ms)} ms`);
   replica?.machine.stall(ms);
+}
+
+function setClock(scene: Scene, town: Town): void {
+  const replica = somebody(scene, town);
+  const ms = Math.round(scene.chance.between(-900_000, 900_000));
+  scene.history.tell("weather", `the wall clock of ${replica?.name} is set by ${ms} ms`);
+  replica?.machine.jump(ms);
 }
 
 function partition(scene: Scene, town: Town): void {

@@ -63,7 +63,7 @@ function resourceList(group: string, version: string, registry: Registry): JsonO
         namespaced: one.namespaced,
         kind: one.kind,
         verbs: verbsOf(one),
-        ...(one.shortNames.length === 0 ? {} : { shortNames: [...one.shortNames] }),
+        ...otherNames(one),
       },
       ...one.subresources.map((name) => ({
         name: `${one.plural}/${name}`,
@@ -81,6 +81,13 @@ function resourceList(group: string, version: string, registry: Registry): JsonO
     verbs: ["create"],
   }));
   return { kind: "APIResourceList", ...(group === "" ? {} : { apiVersion: "v1" }), groupVersion, resources: [...resources, ...posts] };
+}
+
+function otherNames({ shortNames, categories }: Resource): JsonObject {
+  return {
+    ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
+    ...(categories.length === 0 ? {} : { categories: [...categories] }),
+  };
 }
 
 function verbsOf(resource: Resource): string[] {
@@ -119,7 +126,7 @@ function aggregatedResources(group: string, version: string, registry: Registry)
     scope: one.namespaced ? "Namespaced" : "Cluster",
     singularResource: one.singular,
     verbs: verbsOf(one),
-    ...(one.shortNames.length === 0 ? {} : { shortNames: [...one.shortNames] }),
+    ...otherNames(one),
     ...(one.subresources.length === 0
       ? {}
       : {

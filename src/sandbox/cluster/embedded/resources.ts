@@ -25,6 +25,8 @@ export interface Resource {
   readonly kind: string;
   readonly listKind: string;
   readonly shortNames: readonly string[];
+  /** `all` is what `kubectl get all` lists. */
+  readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly subresources: readonly string[];
   /** Whether metadata.generation counts changes of the spec. */

@@ -84,6 +84,7 @@ export function resourcesDefinedBy(definition: KubeObject): Resource[] {
         plural: asText(names.plural),
         singular: asText(names.singular),
         shortNames: asList(names.shortNames).map(asText),
+        categories: asList(names.categories).map(asText),
         namespaced: spec.scope === "Namespaced",
         subresources: Object.keys(subresources).sort().reverse(),
         generation: true,
