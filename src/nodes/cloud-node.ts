@@ -3,7 +3,7 @@ import type { IpFamily } from "./addresses.ts";
 import { Identities } from "./identify.ts";
 import { nodeInitialisation } from "./initialise.ts";
 import { NetworkPlaces } from "./network-places.ts";
-import type { NodeParts } from "./parts.ts";
+import { manyAtOnce, type NodeParts } from "./parts.ts";
 import { addressRefresh } from "./refresh.ts";
 
 export interface CloudNodeSettings {
@@ -16,9 +16,6 @@ export interface CloudNodeSettings {
   readonly concurrentSyncs?: number | undefined;
   readonly concurrentStatusUpdates?: number | undefined;
 }
-
-/** As many as one burst of new Nodes is likely to have: those who ask at once share calls. */
-const manyAtOnce = 1_000;
 
 /** What `cloud-node-controller` runs: initialisation, and the refresh of addresses. */
 export function cloudNodeControllers(parts: NodeParts, settings: CloudNodeSettings): { initialisation: Controller; addresses: Controller } {

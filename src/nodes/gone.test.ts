@@ -3,13 +3,14 @@ import { test } from "node:test";
 import { gonenessProver, type Sighting } from "./gone.ts";
 
 const minute = 60_000;
-const found = { nodeName: "n", nodeUid: "u1", instanceId: "i-1", nodeCreatedAt: 0 };
+const found = { nodeName: "n", nodeUid: "u1", resourceVersion: "1", instanceId: "i-1", nodeCreatedAt: 0 };
+const at = (minutes: number) => ({ now: minutes * minute, monotonic: minutes * minute });
 const missing: Sighting = { kind: "named-missing", zoneInRegion: true, witness: true };
 
-/** Verdicts on a series of sightings, each `at` minutes after the Node was created. */
-function verdicts(...sightings: readonly (readonly [at: number, sighting: Sighting])[]) {
+/** Verdicts on a series of sightings, each so many minutes after the Node was created. */
+function verdicts(...sightings: readonly (readonly [minutes: number, sighting: Sighting])[]) {
   const prover = gonenessProver();
-  return sightings.map(([at, sighting]) => prover.judge(found, sighting, at * minute).kind);
+  return sightings.map(([minutes, sighting]) => prover.judge(found, sighting, at(minutes)).kind);
 }
 
 test("terminated is proof at once, whatever the age", () => {
@@ -52,16 +53,28 @@ test("being seen alive once starts the count again; an unanswered question does 
 
 test("another UID or another instance is another case", () => {
   const prover = gonenessProver();
-  prover.judge(found, missing, 11 * minute);
-  prover.judge(found, missing, 14 * minute);
-  assert.equal(prover.judge({ ...found, instanceId: "i-2" }, missing, 17 * minute).kind, "unproven");
-  assert.equal(prover.judge({ ...found, nodeUid: "u2" }, missing, 17 * minute).kind, "unproven");
+  prover.judge(found, missing, at(11));
+  prover.judge(found, missing, at(14));
+  assert.equal(prover.judge({ ...found, instanceId: "i-2" }, missing, at(17)).kind, "unproven");
+  assert.equal(prover.judge({ ...found, nodeUid: "u2" }, missing, at(17)).kind, "unproven");
 });
 
-test("a forgotten Node starts over", () => {
+test("a Node that was ready in between starts over", () => {
   const prover = gonenessProver();
-  prover.judge(found, missing, 11 * minute);
-  prover.judge(found, missing, 14 * minute);
-  prover.forget("u1");
-  assert.equal(prover.judge(found, missing, 17 * minute).kind, "unproven");
+  prover.judge(found, missing, at(11));
+  prover.judge(found, missing, at(14));
+  assert.ok(prover.hasMissed("u1"));
+  prover.keepOnly(new Set());
+  assert.ok(!prover.hasMissed("u1"));
+  assert.equal(prover.judge(found, missing, at(17)).kind, "unproven");
+});
+
+test("a wall clock that leaps forward does not make misses span five minutes", () => {
+  const prover = gonenessProver();
+  const leapt = (seconds: number) => ({ now: 60 * minute, monotonic: 11 * minute + seconds * 1000 });
+  prover.judge(found, missing, at(11));
+  assert.deepEqual(
+    [5, 10, 15].map((seconds) => prover.judge(found, missing, leapt(seconds)).kind),
+    ["unproven", "unproven", "unproven"],
+  );
 });

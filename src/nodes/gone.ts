@@ -20,14 +20,26 @@ export type Sighting =
 export interface Case {
   readonly nodeName: string;
   readonly nodeUid: string;
+  /** The state of the Node that is judged. */
+  readonly resourceVersion: string;
   readonly instanceId: string;
+  /** Wall-clock milliseconds. */
   readonly nodeCreatedAt: number;
+}
+
+/** When a look was taken, on both clocks: ages of Nodes need the one, spans the one that never jumps. */
+export interface Moment {
+  readonly now: number;
+  readonly monotonic: number;
 }
 
 export type Verdict =
   | { readonly kind: "alive"; readonly state: string }
   | { readonly kind: "gone"; readonly proof: ConfirmedGone }
-  | { readonly kind: "unproven"; readonly why: string };
+  | { readonly kind: "unproven"; readonly lack: Lack; readonly why: string };
+
+/** What a proof still lacks. */
+export type Lack = "answer" | "region" | "witness" | "age" | "time";
 
 export const requiredMisses = 3;
 export const requiredSpanMs = 5 * 60_000;
@@ -41,52 +53,70 @@ export class ConfirmedGone {
     this.case = found;
     this.#by = by;
   }
-  /** How it is known, for the Event. */
+  /** How it is known, for the log. */
   get reason(): string {
     return this.#by;
   }
   /** Collects the sightings of every case and gives the verdict on each. */
   static prover(): Prover {
-    const misses = new Map<string, number[]>();
-    const idOf = (found: Case) => `${found.nodeUid}/${found.instanceId}`;
+    const misses = new Map<string, Misses>();
     return {
-      judge(found, sighting, now) {
+      judge(found, sighting, moment) {
         if (sighting.kind === "terminated") return { kind: "gone", proof: new ConfirmedGone(found, "EC2 describes it as terminated") };
         if (sighting.kind === "alive") {
-          misses.delete(idOf(found));
+          misses.delete(found.nodeUid);
           return sighting;
         }
-        if (sighting.kind === "unanswered") return { kind: "unproven", why: "EC2 did not answer for this instance" };
-        if (!sighting.zoneInRegion) return { kind: "unproven", why: "the provider ID names a zone of another region" };
-        if (!sighting.witness) {
-          return { kind: "unproven", why: "these credentials see no live instance of this cluster, so a missing one proves nothing" };
-        }
-        if (now - found.nodeCreatedAt < requiredNodeAgeMs) return { kind: "unproven", why: "the Node is younger than 10 minutes" };
-        const times = [...(misses.get(idOf(found)) ?? []), now];
-        misses.set(idOf(found), times);
-        const span = now - (times[0] as number);
-        if (times.length >= requiredMisses && span >= requiredSpanMs) {
-          return {
-            kind: "gone",
-            proof: new ConfirmedGone(found, `EC2 named it as not found ${times.length} times over ${Math.round(span / 1000)} s`),
-          };
-        }
-        return {
-          kind: "unproven",
-          why: `EC2 named it as not found ${times.length} times over ${Math.round(span / 1000)} s: not long enough to be sure`,
-        };
+        const lack = lackOf(found, sighting, moment);
+        if (lack !== undefined) return { kind: "unproven", lack, why: lacks[lack] };
+        const before = misses.get(found.nodeUid);
+        const counted =
+          before?.instanceId === found.instanceId
+            ? { ...before, count: before.count + 1 }
+            : { instanceId: found.instanceId, count: 1, since: moment.monotonic };
+        misses.set(found.nodeUid, counted);
+        const spanMs = moment.monotonic - counted.since;
+        const so = `EC2 named it as not found ${counted.count} times over ${Math.round(spanMs / 1000)} s`;
+        if (counted.count >= requiredMisses && spanMs >= requiredSpanMs) return { kind: "gone", proof: new ConfirmedGone(found, so) };
+        return { kind: "unproven", lack: "time", why: `${so}: ${lacks.time}` };
       },
-      forget(nodeUid) {
-        for (const id of misses.keys()) if (id.startsWith(`${nodeUid}/`)) misses.delete(id);
+      hasMissed: (nodeUid) => misses.has(nodeUid),
+      keepOnly(nodeUids) {
+        for (const uid of misses.keys()) if (!nodeUids.has(uid)) misses.delete(uid);
       },
     };
   }
 }
 
+interface Misses {
+  readonly instanceId: string;
+  readonly count: number;
+  /** Of the first, on the monotonic clock. */
+  readonly since: number;
+}
+
+/** What keeps a miss from counting; undefined when it counts. */
+function lackOf(found: Case, sighting: Extract<Sighting, { kind: "named-missing" | "unanswered" }>, { now }: Moment): Lack | undefined {
+  if (sighting.kind === "unanswered") return "answer";
+  if (!sighting.zoneInRegion) return "region";
+  if (!sighting.witness) return "witness";
+  return now - found.nodeCreatedAt < requiredNodeAgeMs ? "age" : undefined;
+}
+
+const lacks: Readonly<Record<Lack, string>> = {
+  answer: "EC2 did not answer for this instance",
+  region: "the provider ID does not name a zone of this region",
+  witness: "these credentials see no live instance of this cluster, so a missing one proves nothing",
+  age: "the Node is younger than 10 minutes",
+  time: "not often and long enough to be sure",
+};
+
 export interface Prover {
-  judge(found: Case, sighting: Sighting, now: number): Verdict;
-  /** Drops what is remembered of a Node that no longer exists. */
-  forget(nodeUid: string): void;
+  judge(found: Case, sighting: Sighting, moment: Moment): Verdict;
+  /** Whether a miss of this Node's instance has been counted. */
+  hasMissed(nodeUid: string): boolean;
+  /** Drops what is remembered of all other Nodes: they are ready again, or no more. */
+  keepOnly(nodeUids: ReadonlySet<string>): void;
 }
 
 /** A prover with an empty memory. A restart starts over: proof is never carried across processes. */

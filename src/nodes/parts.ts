@@ -15,3 +15,6 @@ export interface NodeParts {
   /** The informer every controller shares. */
   readonly nodes: Nodes;
 }
+
+/** Nodes in work at once unless a flag says otherwise: they mostly wait for AWS, and those who ask at once share calls. */
+export const manyAtOnce = 1_000;

@@ -15,6 +15,28 @@ export const controllerTable: ControllerTable = {
     });
     return { kind: "run", controllers: [{ controller: initialisation }, { controller: addresses, names: { queue: "node-addresses" } }] };
   },
+  "cloud-node-lifecycle-controller": async (context) => {
+    const { nodeLifecycle } = await import("../../nodes/lifecycle.ts");
+    const { options } = context;
+    const controller = nodeLifecycle({
+      ...nodeParts(context),
+      periodMs: options["node-monitor-period"],
+      concurrency: options["concurrent-node-lifecycle-syncs"],
+    });
+    return { kind: "run", controllers: [{ controller }] };
+  },
+  tagging: async (context) => {
+    const { nodeTagging } = await import("../../nodes/tagging.ts");
+    const { options } = context;
+    const [perSecond, burst] = [options["tagging-controller-rate-limit"], options["tagging-controller-burst-limit"]];
+    const controller = nodeTagging({
+      ...nodeParts(context),
+      tags: options.tags,
+      concurrency: options["tagging-controller-concurrent-node-syncs"],
+      limit: perSecond > 0 && burst > 0 ? { perSecond, burst } : undefined,
+    });
+    return { kind: "run", controllers: [{ controller }] };
+  },
 };
 
 function nodeParts({ host, kube, recorder, cloud, self, informers }: ControllerContext) {

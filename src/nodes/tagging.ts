@@ -1,0 +1,167 @@
+/**
+ * Keeps tags on the instances of Nodes. The key is the instance: whether some Node claims it decides between tagging and
+ * untagging, so that a Node which comes back at once cannot lose its tags to the end of its former self.
+ */
+import { createHash } from "node:crypto";
+import type { Ask } from "../aws/ask.ts";
+import { isAwsError } from "../aws/errors.ts";
+import type { Tags } from "../aws/instance.ts";
+import { isInstanceId } from "../aws/instances.ts";
+import { claimOf, type SeenNode } from "../identity/node-view.ts";
+import { TokenBucket } from "../kube/token-bucket.ts";
+import { watchSource } from "../kube/watch-source.ts";
+import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
+import { refusalIn } from "../runtime/gate.ts";
+import { Attempts } from "./attempts.ts";
+import { taggingMetrics } from "./metrics.ts";
+import { patchNode } from "./node-writes.ts";
+import { manyAtOnce, type NodeParts } from "./parts.ts";
+
+/** On a Node: the checksum of the tags its instance was given. */
+export const taggedLabel = "k8s.io/cloud-provider-aws";
+
+export interface TaggingOptions extends Omit<NodeParts, "recorder" | "self"> {
+  readonly tags: Tags;
+  /** As a flag gives it. */
+  readonly concurrency?: number | undefined;
+  /** Instances a second, and in a burst; undefined for as many as AWS allows. */
+  readonly limit?: { readonly perSecond: number; readonly burst: number } | undefined;
+}
+
+/** The controller whose keys are instance ids. */
+export function nodeTagging(options: TaggingOptions): Controller {
+  const checksum = tagsChecksum(options.tags);
+  const work = new Tagging(options, checksum);
+  return {
+    name: "tagging",
+    concurrency: options.concurrency ?? manyAtOnce,
+    sources: [
+      watchSource(options.nodes, (before, after) => {
+        if (after?.metadata.labels[taggedLabel] === checksum) return [];
+        return instanceOf((after ?? before)!);
+      }),
+    ],
+    reconcile: (instanceId, signal) => work.reconcile(instanceId, signal),
+  };
+}
+
+/** `e30e3a…` for `a=b,c=d`: the same text for the same tags, in whatever order they were given. */
+export function tagsChecksum(tags: Tags): string {
+  const pairs = Object.entries(tags).map(([key, value]) => `${key}=${value}`);
+  return createHash("md5").update(pairs.sort().join(",")).digest("hex");
+}
+
+/** Fargate nodes have no instance to tag, and machines of other clouds are not ours to. */
+function instanceOf(node: SeenNode): readonly string[] {
+  const claim = claimOf(node);
+  return claim.kind === "instance" && claim.by === "provider ID" ? [claim.instanceId] : [];
+}
+
+/** How long EC2 may take to know a new instance. */
+const graceMs = 5 * 60_000;
+/** Nine more tries, ever further apart: together they outlast the grace. */
+const mostRetries = 9;
+const pauses = { firstMs: 1_000, longestMs: 5 * 60_000 };
+/** What the store has seen this recently need not be written again. */
+const seenMs = 60_000;
+
+class Tagging {
+  readonly #options: TaggingOptions;
+  readonly #checksum: string;
+  readonly #metrics: ReturnType<typeof taggingMetrics>;
+  readonly #failures: Attempts;
+  readonly #limiter: TokenBucket | undefined;
+
+  constructor(options: TaggingOptions, checksum: string) {
+    this.#options = options;
+    this.#checksum = checksum;
+    const { clock, random } = options.host.world;
+    this.#metrics = taggingMetrics(options.host.metrics);
+    this.#failures = new Attempts(clock, random, pauses);
+    this.#limiter = options.limit && new TokenBucket(clock, options.limit.perSecond, options.limit.burst);
+  }
+
+  async reconcile(instanceId: string, signal: AbortSignal): Promise<Outcome> {
+    const nodes = this.#options.nodes.by("instance", instanceId).filter((node) => node.providerId !== "");
+    const circumstances = nodes.map(({ metadata }) => metadata.uid).join(" ");
+    const waitMs = this.#failures.waitMs(instanceId, circumstances);
+    if (waitMs > 0) return again(waitMs, "the last try failed");
+    try {
+      await this.#limiter?.take(signal);
+      if (nodes.length === 0) await this.#untag(instanceId, signal);
+      else for (const node of nodes) await this.#tag(node, instanceId, signal);
+      this.#failures.forget(instanceId);
+      return done;
+    } catch (error) {
+      if (refusalIn(error)) throw error;
+      signal.throwIfAborted();
+      return this.#failed(instanceId, circumstances, error);
+    }
+  }
+
+  async #tag(node: SeenNode, instanceId: string, signal: AbortSignal): Promise<void> {
+    const { cloud, kube, host, tags } = this.#options;
+    const { labels, creationTimestamp } = node.metadata;
+    const former = labels[taggedLabel];
+    if (former === this.#checksum) return;
+    const ageMs = host.world.clock.now() - Date.parse(creationTimestamp);
+    const ask = { cause: "tagging", signal };
+    if (!(await this.#hasTags(instanceId, ask))) {
+      try {
+        await cloud.tags.create(instanceId, tags, ask);
+      } catch (error) {
+        if (!isUnknown(error) || (isNotFound(error) && ageMs < graceMs)) throw error;
+        host.log.info("no such instance: not tagged", { node: node.metadata.name, instance: instanceId, error });
+        return;
+      }
+    }
+    await patchNode(kube, node, () => ({ metadata: { labels: { [taggedLabel]: this.#checksum } } }), signal);
+    if (former === undefined) this.#metrics.firstTagged.observe(ageMs / 1000);
+  }
+
+  /** Whether the store shows all the tags. When it cannot tell they are written: that harms nobody. */
+  async #hasTags(instanceId: string, ask: Ask): Promise<boolean> {
+    try {
+      const lookup = await this.#options.cloud.instances.lookup(instanceId, { ...ask, maxAgeMs: seenMs });
+      if (lookup.kind !== "found") return false;
+      return Object.entries(this.#options.tags).every(([key, value]) => lookup.instance.tags[key] === value);
+    } catch {
+      ask.signal.throwIfAborted();
+      return false;
+    }
+  }
+
+  async #untag(instanceId: string, signal: AbortSignal): Promise<void> {
+    if (!isInstanceId(instanceId)) return;
+    const { cloud, tags } = this.#options;
+    try {
+      await cloud.tags.delete(instanceId, tags, { cause: "tagging", signal });
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+    }
+  }
+
+  /** Tried again a few times; then the next change of the Node starts over. */
+  #failed(instanceId: string, circumstances: string, error: unknown): Outcome {
+    const { log } = this.#options.host;
+    if (this.#failures.count(instanceId) >= mostRetries) {
+      this.#failures.forget(instanceId);
+      this.#metrics.errors.inc({ error_type: "errors_after_retries_exhausted" });
+      log.error("requeuing count exceeded: the tags of an instance are given up", { instance: instanceId, error });
+      return done;
+    }
+    this.#metrics.errors.inc({ error_type: "total_errors" });
+    const pauseMs = this.#failures.failed(instanceId, circumstances);
+    log.warn("the tags of an instance cannot be written", { instance: instanceId, error, retryInMs: pauseMs });
+    return again(pauseMs, (error as Error).message);
+  }
+}
+
+/** AWS does not know what was to be tagged, or does not take its name for an id. */
+function isUnknown(error: unknown): boolean {
+  return isNotFound(error) || isAwsError(error, "invalid");
+}
+
+function isNotFound(error: unknown): boolean {
+  return isAwsError(error, "not-found");
+}
