@@ -41,6 +41,7 @@ export type ProbeResult =
   | { readonly kind: "refused" }
   | { readonly kind: "silent" };
 
+/** Whoever answers health checks. */
 export type Probe = (target: ProbeTarget) => ProbeResult;
 
 /** `arn:aws:ec2:us-east-1:123456789012:…` */

@@ -19,6 +19,7 @@ import { servicesOf } from "./services.ts";
 import { Store } from "./store.ts";
 import { Time } from "./time.ts";
 
+/** What a cloud is made with; everything but the world has a default. */
 export interface CloudOptions {
   readonly world: World;
   /** Ids, faults and delays follow from it. */
@@ -33,6 +34,7 @@ export interface CloudOptions {
   readonly shapes?: Shapes;
 }
 
+/** One account in one region. */
 export interface Cloud {
   /** Serves one AWS request. Rejects with `ConnectionCut` where a socket would have been reset. */
   readonly handle: Transport;

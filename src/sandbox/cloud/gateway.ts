@@ -44,6 +44,7 @@ interface Passage {
   readonly requestId: string;
 }
 
+/** Serves the requests of one cloud. */
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #operations: ReadonlyMap<Service, ReadonlyMap<string, Operation>>;

@@ -10,6 +10,7 @@ import { tagSpecification } from "./ec2/tags.ts";
 import { createVpc } from "./ec2/vpcs.ts";
 import { zonesOf } from "./ec2/zones.ts";
 
+/** How the network is to be. */
 export interface NetworkOptions {
   readonly clusterId: string;
   readonly zones?: number;
@@ -19,6 +20,7 @@ export interface NetworkOptions {
   readonly hostnameType?: "ip-name" | "resource-name";
 }
 
+/** The ids of what was built. */
 export interface Network {
   readonly clusterId: string;
   readonly vpcId: string;

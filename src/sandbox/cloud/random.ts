@@ -1,5 +1,6 @@
 import type { Random } from "../../runtime/world.ts";
 
+/** Chance that can be started over. */
 export interface SeededRandom extends Random {
   /** Starts over from another seed. */
   reseed(seed: number): void;

@@ -4,6 +4,7 @@ import type { HttpHandlerOptions, HttpRequest as SdkRequest } from "@smithy/type
 import type { Transport } from "../../runtime/http.ts";
 import type { Cloud } from "./cloud.ts";
 
+/** What SDK clients take as `requestHandler`. */
 export interface SdkHandler {
   handle(request: SdkRequest, options?: HttpHandlerOptions): Promise<{ response: HttpResponse }>;
   updateHttpClientConfig(): void;

@@ -6,6 +6,7 @@ import type { Cloud } from "./cloud.ts";
 import { controlTransport, isControl } from "./controls/http.ts";
 import { ConnectionCut } from "./errors.ts";
 
+/** A server that runs until it is closed. */
 export interface Served {
   /** `http://127.0.0.1:port` */
   readonly url: string;

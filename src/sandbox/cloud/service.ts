@@ -13,6 +13,7 @@ export interface Call {
   readonly region: string;
 }
 
+/** One operation of a service. */
 export interface Operation {
   readonly schema: StaticOperationSchema;
   /** A read may be served stale and is left out of the journal. */
@@ -23,8 +24,10 @@ export interface Operation {
   readonly run: (input: Readonly<Record<string, unknown>>, call: Call) => unknown;
 }
 
+/** Operations of one service, or of a part of it. */
 export type Operations = readonly Operation[];
 
+/** A service as the gateway sees it. */
 export interface Service {
   /** The prefix of its actions in IAM: `ec2`. */
   readonly name: string;

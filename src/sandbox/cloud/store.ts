@@ -4,6 +4,7 @@
  */
 import type { Time } from "./time.ts";
 
+/** All tables of one account. */
 export class Store {
   readonly #time: Time;
   readonly #tables = new Map<string, Table<object>>();
@@ -72,6 +73,7 @@ export class Store {
   }
 }
 
+/** Every record by table and id. */
 export type Snapshot = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
 interface Past<T> {

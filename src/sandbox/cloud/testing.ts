@@ -43,6 +43,7 @@ export function testWorld(start = Date.UTC(2026, 0, 1)): World & { pass(ms: numb
   };
 }
 
+/** A cloud to test, its world, and a client in it. */
 export interface CloudBed {
   readonly world: ReturnType<typeof testWorld>;
   readonly cloud: Cloud;

@@ -9,6 +9,7 @@ interface Due {
   readonly happen: () => void;
 }
 
+/** The time of one cloud. */
 export class Time {
   readonly #clock: Clock;
   /** Soonest last, so that the next one is taken from the end. */

@@ -8,6 +8,7 @@ export interface Statement {
   readonly principals?: readonly string[];
 }
 
+/** What the policy says of one action by one principal. */
 export type Verdict = "allowed" | "implicitly denied" | "explicitly denied";
 
 /** IAM's rule: an explicit deny wins, and what nothing allows is denied. */

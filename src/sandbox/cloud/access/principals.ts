@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Ids } from "../ids.ts";
 import type { Time } from "../time.ts";
 
+/** A caller, as GetCallerIdentity tells it. */
 export interface Principal {
   readonly account: string;
   readonly arn: string;
@@ -26,6 +27,7 @@ interface Session {
 
 const MEMORY_MS = 24 * 3_600_000;
 
+/** The principals of one account and the sessions they have opened. */
 export class Principals {
   readonly owner: Principal;
   readonly #account: string;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Snapshot } from "../store.ts";
 
+/** One record that is not the same in two snapshots. */
 export interface Difference {
   readonly table: string;
   readonly id: string;

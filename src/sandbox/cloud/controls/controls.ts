@@ -16,6 +16,7 @@ export type SettingsChange = Partial<Omit<Settings, "quotas" | "latency" | "stal
   readonly staleness?: Partial<Settings["staleness"]>;
 };
 
+/** Everything a test or a person can do to a cloud besides calling its API. */
 export interface Controls {
   readonly settings: () => Settings;
   change(change: SettingsChange): void;

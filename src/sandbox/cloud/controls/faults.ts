@@ -2,6 +2,7 @@
 import type { Random } from "../../../runtime/world.ts";
 import { matches } from "../wildcard.ts";
 
+/** What befalls a call. */
 export type Effect =
   /** Answers with this error instead of doing what was asked. */
   | { readonly kind: "fail"; readonly code: string; readonly message?: string; readonly status?: number }
@@ -18,6 +19,7 @@ export type Effect =
   /** Reads see the account as it was this long ago. */
   | { readonly kind: "stale"; readonly ageMs: number };
 
+/** Which calls are struck, how often, and by what. */
 export interface FaultRule {
   /** `service:Action`, with wildcards. */
   readonly action: string;
@@ -41,6 +43,7 @@ interface Active {
   struck: number;
 }
 
+/** The rules in force. */
 export class Faults {
   readonly #random: Random;
   readonly #rules: Active[] = [];

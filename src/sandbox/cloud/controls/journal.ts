@@ -1,5 +1,6 @@
 /** What was asked of the cloud: a counter for every action, and every call that could change something. */
 
+/** One call that could change the account. */
 export interface JournalEntry {
   readonly sequence: number;
   /** Milliseconds since the epoch. */
@@ -19,6 +20,7 @@ export type Counts = Readonly<Record<string, number>>;
 
 const KEPT = 20_000;
 
+/** The record of one cloud's calls. */
 export class Journal {
   #entries: JournalEntry[] = [];
   #sequence = 0;

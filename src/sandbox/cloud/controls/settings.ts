@@ -26,6 +26,7 @@ export interface Settings {
   readonly maxSkewMs: number | undefined;
 }
 
+/** A token bucket: how many calls at once, and how many a second in the long run. */
 export interface Bucket {
   readonly capacity: number;
   readonly refillPerSecond: number;

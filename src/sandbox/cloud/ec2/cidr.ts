@@ -1,5 +1,6 @@
 /** Addresses and blocks of both families, as numbers. */
 
+/** A CIDR block of either family. */
 export interface Block {
   readonly family: 4 | 6;
   /** The first address. */

@@ -5,6 +5,7 @@ import { matcher } from "../wildcard.ts";
 import type { Tags } from "./state.ts";
 
 type Scalar = string | number | boolean | undefined;
+/** The filters of one Describe call: for each name, the values a record has for it. */
 export type FilterTable<T> = Readonly<Record<string, (record: T) => Scalar | readonly Scalar[]>>;
 
 const MAX_FILTERS = 50;

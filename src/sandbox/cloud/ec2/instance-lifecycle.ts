@@ -25,6 +25,7 @@ const TERMINATION_MS = 40_000;
 /** EC2 shows a terminated instance for about an hour. */
 const MEMORY_MS = 3_600_000;
 
+/** The numbers EC2 gives with the names of states. */
 export const STATE_CODES: Readonly<Record<InstanceStateName, number>> = {
   pending: 0,
   running: 16,

@@ -13,6 +13,7 @@ import { type FilterTable, filtered } from "./filters.ts";
 import { page } from "./pages.ts";
 import type { Ec2 } from "./state.ts";
 
+/** What EC2 and Kubernetes care about in a type. */
 export interface InstanceType {
   readonly name: _InstanceType;
   readonly vcpus: number;

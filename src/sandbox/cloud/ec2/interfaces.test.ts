@@ -122,3 +122,16 @@ test("An interface that a service holds is marked as requester-managed and refus
     "AuthFailure",
   );
 });
+
+test("A wished address must be in the subnet, not AWS's own, and free", async () => {
+  const { ec2, network } = networkBed({ ipv6: true });
+  const SubnetId = network.publicSubnetIds[0];
+  const wish = (PrivateIpAddress: string) => create(ec2, { SubnetId, PrivateIpAddress });
+  await refused(wish("10.0.1.9"), "InvalidParameterValue");
+  await refused(wish("10.0.0.3"), "InvalidParameterValue");
+  await refused(wish("10.0.0.255"), "InvalidParameterValue");
+  await wish("10.0.0.4");
+  await refused(wish("10.0.0.4"), "InvalidIPAddress.InUse");
+  assert.equal((await create(ec2, { SubnetId })).PrivateIpAddress, "10.0.0.5");
+  await refused(create(ec2, { SubnetId, Ipv6Addresses: [{ Ipv6Address: "2001:db8::1" }] }), "InvalidParameterValue");
+});

@@ -3,6 +3,7 @@ import { ServiceError } from "../errors.ts";
 import { find, findAll, KINDS } from "./kinds.ts";
 import type { Attachment, Ec2, NetworkInterface, Subnet, Tags } from "./state.ts";
 
+/** What a new interface is asked to be. */
 export interface InterfaceWish {
   readonly subnetId: string;
   readonly description?: string | undefined;

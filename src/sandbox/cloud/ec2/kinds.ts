@@ -2,6 +2,7 @@
 import { ServiceError } from "../errors.ts";
 import type { Table } from "../store.ts";
 
+/** One kind of resource. */
 export interface Kind {
   readonly prefix: string;
   /** As in TagSpecifications and DescribeTags. */
@@ -12,6 +13,7 @@ export interface Kind {
   readonly noun: string;
 }
 
+/** The kinds the simulated EC2 has. */
 export const KINDS = {
   instance: kind("i", "instance", "InvalidInstanceID.Malformed", "InvalidInstanceID.NotFound", "instance ID"),
   vpc: kind("vpc", "vpc", "InvalidVpcID.Malformed", "InvalidVpcID.NotFound", "vpc ID"),

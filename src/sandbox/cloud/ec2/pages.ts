@@ -1,11 +1,13 @@
 import { ServiceError } from "../errors.ts";
 import type { Ec2 } from "./state.ts";
 
+/** The page a caller asks for. */
 export interface PageRequest {
   readonly MaxResults?: number | undefined;
   readonly NextToken?: string | undefined;
 }
 
+/** What a call allows as a page. */
 export interface PageRule {
   readonly action: string;
   readonly min: number;

@@ -1,7 +1,7 @@
 /** Who holds which address: free ones are given out in ascending order, as a person reading the sandbox would expect. */
 import type { Random } from "../../../runtime/world.ts";
 import { ServiceError } from "../errors.ts";
-import { blockSize, contains, formatAddress, parseAddress, parseBlock } from "./cidr.ts";
+import { type Block, blockSize, contains, formatAddress, parseAddress, parseBlock } from "./cidr.ts";
 
 /** The first four addresses and the last one of a subnet are AWS's own. */
 const RESERVED_FIRST = 4n;
@@ -12,6 +12,7 @@ const PREFIX_SIZE = 16n;
 const PUBLIC_BASE = parseAddress("198.18.0.0")!.value;
 const PUBLIC_SIZE = 1n << 17n;
 
+/** The addresses of all subnets, and the public ones. */
 export class AddressPools {
   readonly #random: Random;
   readonly #undoable: (step: () => void) => void;
@@ -35,35 +36,26 @@ export class AddressPools {
   take(subnetId: string, cidr: string, wished?: string): string {
     const block = parseBlock(cidr)!;
     const used = this.#setOf(subnetId);
+    const last = blockSize(block) - 1n;
     if (wished !== undefined) {
-      const address = parseAddress(wished);
-      if (address?.family !== 4 || !contains(block, { ...block, base: address.value, prefix: 32 })) {
-        throw new ServiceError("InvalidParameterValue", `Address ${wished} does not fall within the subnet's address range`);
-      }
-      const offset = address.value - block.base;
-      if (offset < RESERVED_FIRST || offset === blockSize(block) - 1n) {
+      const wishedOffset = valueIn(block, wished) - block.base;
+      if (wishedOffset < RESERVED_FIRST || wishedOffset === last) {
         throw new ServiceError("InvalidParameterValue", `Address ${wished} is in subnet's reserved address range`);
       }
-      if (used.has(wished)) throw new ServiceError("InvalidIPAddress.InUse", `Address ${wished} is in use.`);
-      this.#add(used, wished);
-      return wished;
+      return this.#claim(used, wished);
     }
     if (this.free(subnetId, cidr) <= 0) {
       throw new ServiceError(
         "InsufficientFreeAddressesInSubnet",
-        `The specified subnet does not have enough free addresses to satisfy the request.`,
+        "The specified subnet does not have enough free addresses to satisfy the request.",
       );
     }
-    const last = blockSize(block) - 1n;
-    let offset = this.#cursor.get(subnetId) ?? RESERVED_FIRST;
-    for (;;) {
-      if (offset < RESERVED_FIRST || offset >= last) offset = RESERVED_FIRST;
+    for (let offset = this.#cursor.get(subnetId) ?? RESERVED_FIRST; ; offset++) {
+      if (offset >= last) offset = RESERVED_FIRST;
       const address = formatAddress(4, block.base + offset);
-      offset += 1n;
       if (used.has(address)) continue;
-      this.#add(used, address);
-      this.#cursor.set(subnetId, offset);
-      return address;
+      this.#cursor.set(subnetId, offset + 1n);
+      return this.#claim(used, address);
     }
   }
 
@@ -71,18 +63,10 @@ export class AddressPools {
   takeIpv6(subnetId: string, cidr: string, wished?: string): string {
     const block = parseBlock(cidr)!;
     const used = this.#setOf(`${subnetId}/6`);
+    if (wished !== undefined) return this.#claim(used, formatAddress(6, valueIn(block, wished)));
     for (;;) {
-      const value = wished === undefined ? block.base | hostPart(this.#random) : (parseAddress(wished)?.value ?? 0n);
-      const address = formatAddress(6, value);
-      if (wished !== undefined && (parseAddress(wished)?.family !== 6 || !contains(block, { ...block, base: value, prefix: 128 }))) {
-        throw new ServiceError("InvalidParameterValue", `Address ${wished} does not fall within the subnet's address range`);
-      }
-      if (used.has(address)) {
-        if (wished !== undefined) throw new ServiceError("InvalidIPAddress.InUse", `Address ${wished} is in use.`);
-        continue;
-      }
-      this.#add(used, address);
-      return address;
+      const address = formatAddress(6, block.base | hostPart(this.#random));
+      if (!used.has(address)) return this.#claim(used, address);
     }
   }
 
@@ -94,7 +78,7 @@ export class AddressPools {
     for (let base = block.base + PREFIX_SIZE; base + PREFIX_SIZE < block.base + blockSize(block); base += PREFIX_SIZE) {
       const addresses = prefixAddresses(base);
       if (addresses.some((address) => used.has(address))) continue;
-      for (const address of addresses) this.#add(used, address);
+      for (const address of addresses) this.#claim(used, address);
       return `${formatAddress(4, base)}/28`;
     }
     throw new ServiceError("InsufficientCidrBlocks", "There are not enough available CIDR blocks in the subnet to satisfy the request.");
@@ -106,9 +90,7 @@ export class AddressPools {
     const used = this.#setOf(`${subnetId}/6`);
     for (let number = 1n; ; number++) {
       const prefix = `${formatAddress(6, block.base | (number << 48n))}/80`;
-      if (used.has(prefix)) continue;
-      this.#add(used, prefix);
-      return prefix;
+      if (!used.has(prefix)) return this.#claim(used, prefix);
     }
   }
 
@@ -131,8 +113,7 @@ export class AddressPools {
     for (;;) {
       const address = formatAddress(4, PUBLIC_BASE + (this.#publicCursor++ % PUBLIC_SIZE));
       if (this.#public.has(address) || address.endsWith(".0") || address.endsWith(".255")) continue;
-      this.#add(this.#public, address);
-      return address;
+      return this.#claim(this.#public, address);
     }
   }
 
@@ -147,9 +128,11 @@ export class AddressPools {
     return `${formatAddress(6, (0x26001f18n << 96n) | (middle << 80n) | (BigInt(bytes[2]!) << 72n))}/56`;
   }
 
-  #add(used: Set<string>, address: string): void {
+  #claim(used: Set<string>, address: string): string {
+    if (used.has(address)) throw new ServiceError("InvalidIPAddress.InUse", `Address ${address} is in use.`);
     used.add(address);
     this.#undoable(() => used.delete(address));
+    return address;
   }
 
   #remove(used: Set<string>, address: string): void {
@@ -164,6 +147,16 @@ export class AddressPools {
     }
     return used;
   }
+}
+
+/** The number of an address that must lie in the block. */
+function valueIn(block: Block, text: string): bigint {
+  const address = parseAddress(text);
+  const single = address && { family: address.family, base: address.value, prefix: address.family === 4 ? 32 : 128, hostBits: false };
+  if (single === undefined || !contains(block, single)) {
+    throw new ServiceError("InvalidParameterValue", `Address ${text} does not fall within the subnet's address range`);
+  }
+  return single.base;
 }
 
 function prefixAddresses(base: bigint): string[] {

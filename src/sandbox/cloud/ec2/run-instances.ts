@@ -127,6 +127,7 @@ function launchOne(ec2: Ec2, shared: Launch, launchIndex: number): Instance {
     shutdownTerminates: input.InstanceInitiatedShutdownBehavior === "terminate",
     monitoring: input.Monitoring?.Enabled ?? false,
     userData: input.UserData,
+    // As the usual node images set them; an image that sets nothing gets optional tokens and one hop.
     metadata: {
       endpoint: input.MetadataOptions?.HttpEndpoint !== "disabled",
       tokensRequired: input.MetadataOptions?.HttpTokens !== "optional",

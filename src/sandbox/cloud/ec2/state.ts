@@ -5,8 +5,10 @@ import type { Table } from "../store.ts";
 import { AddressPools } from "./pools.ts";
 import { ClientTokens } from "./tokens.ts";
 
+/** Tags by key. */
 export type Tags = Readonly<Record<string, string>>;
 
+/** A VPC. */
 export interface Vpc {
   readonly id: string;
   readonly cidrs: readonly string[];
@@ -18,14 +20,17 @@ export interface Vpc {
   readonly tags: Tags;
 }
 
+/** What private host names are made of: the address, or the instance's id. */
 export type HostnameType = "ip-name" | "resource-name";
 
+/** How an instance is named in private DNS. */
 export interface NameOptions {
   readonly hostnameType: HostnameType;
   readonly aRecord: boolean;
   readonly aaaaRecord: boolean;
 }
 
+/** A subnet; one without an IPv4 block is IPv6-only. */
 export interface Subnet {
   readonly id: string;
   readonly vpcId: string;
@@ -41,6 +46,7 @@ export interface Subnet {
   readonly tags: Tags;
 }
 
+/** Where a route leads; a route to an instance leads to its interface. */
 export type RouteTarget =
   | { readonly kind: "local" }
   | { readonly kind: "gateway"; readonly id: string }
@@ -50,6 +56,7 @@ export type RouteTarget =
   | { readonly kind: "transit"; readonly id: string }
   | { readonly kind: "peering"; readonly id: string };
 
+/** A route of a table. */
 export interface Route {
   /** In network form: no host bits. */
   readonly destination: string;
@@ -57,6 +64,7 @@ export interface Route {
   readonly target: RouteTarget;
 }
 
+/** A route table with its routes and associations. */
 export interface RouteTable {
   readonly id: string;
   readonly vpcId: string;
@@ -65,12 +73,14 @@ export interface RouteTable {
   readonly tags: Tags;
 }
 
+/** An internet gateway, attached to a VPC or to none. */
 export interface InternetGateway {
   readonly id: string;
   readonly vpcId: string | undefined;
   readonly tags: Tags;
 }
 
+/** A NAT gateway, which comes and goes slowly. */
 export interface NatGateway {
   readonly id: string;
   readonly vpcId: string;
@@ -84,6 +94,7 @@ export interface NatGateway {
   readonly tags: Tags;
 }
 
+/** A security group; its rules are records of their own. */
 export interface SecurityGroup {
   readonly id: string;
   readonly name: string;
@@ -92,12 +103,14 @@ export interface SecurityGroup {
   readonly tags: Tags;
 }
 
+/** The other end of a rule. */
 export type RulePeer =
   | { readonly kind: "ipv4"; readonly cidr: string }
   | { readonly kind: "ipv6"; readonly cidr: string }
   | { readonly kind: "group"; readonly groupId: string; readonly userId: string }
   | { readonly kind: "prefix-list"; readonly id: string };
 
+/** One rule of a security group, for one peer. */
 export interface SecurityGroupRule {
   readonly id: string;
   readonly groupId: string;
@@ -111,6 +124,7 @@ export interface SecurityGroupRule {
   readonly tags: Tags;
 }
 
+/** An interface's hold on a machine. */
 export interface Attachment {
   readonly id: string;
   readonly instanceId: string | undefined;
@@ -123,6 +137,7 @@ export interface Attachment {
   readonly attached: number;
 }
 
+/** A network interface of a user, an instance or a service. */
 export interface NetworkInterface {
   readonly id: string;
   readonly subnetId: string;
@@ -146,6 +161,7 @@ export interface NetworkInterface {
   readonly tags: Tags;
 }
 
+/** A public address that the account holds. */
 export interface ElasticAddress {
   readonly id: string;
   readonly publicIp: string;
@@ -155,8 +171,10 @@ export interface ElasticAddress {
   readonly tags: Tags;
 }
 
+/** The states of an instance. */
 export type InstanceStateName = "pending" | "running" | "shutting-down" | "terminated" | "stopping" | "stopped";
 
+/** An instance. What it has of the network is on its interfaces. */
 export interface Instance {
   readonly id: string;
   readonly reservationId: string;
@@ -194,6 +212,7 @@ export interface Instance {
   readonly tags: Tags;
 }
 
+/** How an instance's metadata service behaves. */
 export interface MetadataOptions {
   readonly endpoint: boolean;
   readonly tokensRequired: boolean;
@@ -219,6 +238,7 @@ export interface Ec2 {
   readonly tokens: ClientTokens;
 }
 
+/** The account without EC2, for EC2 itself. */
 export type AccountBase = Omit<Account, "ec2">;
 
 /** An EC2 with nothing in it. */

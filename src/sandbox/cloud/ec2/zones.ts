@@ -17,6 +17,7 @@ import { type Operations, read, write } from "../service.ts";
 import { type FilterTable, filtered } from "./filters.ts";
 import type { Ec2 } from "./state.ts";
 
+/** A zone of the region. */
 export interface Zone {
   readonly name: string;
   readonly id: string;

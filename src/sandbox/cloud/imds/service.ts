@@ -16,6 +16,7 @@ const ROTATION_MS = 300_000;
 /** A folder of the metadata tree, or what a path holds. */
 export type Tree = { readonly [name: string]: Tree | string };
 
+/** The metadata service of all instances of one cloud. */
 export class MetadataService {
   readonly #account: Account;
   readonly #tokens = new Map<string, { readonly instanceId: string; readonly expires: number }>();

@@ -12,6 +12,7 @@ export interface Incoming {
   readonly body: string;
 }
 
+/** An answer on its way out. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,6 +32,7 @@ export interface Refusals {
   unknownAction(action: string, version: string): ServiceError;
 }
 
+/** One wire protocol. */
 export interface Protocol {
   readonly refusals: Refusals;
   read(shape: OperationShape, incoming: Incoming): Record<string, unknown>;

@@ -5,12 +5,14 @@
 import { NormalizedSchema } from "@smithy/core/schema";
 import type { $SchemaRef, StaticOperationSchema } from "@smithy/types";
 
+/** A schema, compiled. */
 export type Shape =
   | { readonly kind: "string" | "boolean" | "number" | "timestamp" | "blob" | "unit" | "document" }
   | ListShape
   | { readonly kind: "map"; readonly keyName: string; readonly valueName: string; readonly flattened: boolean; readonly value: Shape }
   | StructShape;
 
+/** A list. */
 export interface ListShape {
   readonly kind: "list";
   readonly flattened: boolean;
@@ -19,6 +21,7 @@ export interface ListShape {
   readonly item: Shape;
 }
 
+/** A structure. */
 export interface StructShape {
   readonly kind: "struct";
   readonly name: string;
@@ -27,6 +30,7 @@ export interface StructShape {
   required: readonly Member[];
 }
 
+/** A member of a structure, with its names. */
 export interface Member {
   readonly name: string;
   readonly xmlName: string;
@@ -36,6 +40,7 @@ export interface Member {
   readonly shape: Shape;
 }
 
+/** An operation's input and output. */
 export interface OperationShape {
   readonly name: string;
   readonly input: Shape;

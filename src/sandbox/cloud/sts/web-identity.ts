@@ -1,5 +1,6 @@
 import { ServiceError } from "../errors.ts";
 
+/** Who a service account's token speaks of. */
 export interface WebIdentity {
   readonly issuer: string;
   readonly subject: string;
