@@ -1,5 +1,9 @@
 import { nodeInformer } from "../../identity/node-view.ts";
 import type { ControllerContext, ControllerTable } from "./context.ts";
+import { clusterCidrs } from "./validate.ts";
+
+/** Changes are seen at once; reading the tables again is for what others change in them by hand. */
+const routeDriftMs = 5 * 60_000;
 
 /** The controllers this build carries. Each loads its domain only when it runs. */
 export const controllerTable: ControllerTable = {
@@ -22,6 +26,26 @@ export const controllerTable: ControllerTable = {
       ...nodeParts(context),
       periodMs: options["node-monitor-period"],
       concurrency: options["concurrent-node-lifecycle-syncs"],
+    });
+    return { kind: "run", controllers: [{ controller }] };
+  },
+  "node-route-controller": async (context) => {
+    const { host, kube, recorder, cloud, self, informers, options, config } = context;
+    const { routeController } = await import("../../routes/controller.ts");
+    const controller = routeController({
+      host,
+      kube,
+      recorder,
+      cloud,
+      nodes: informers.shared(nodeInformer),
+      where: {
+        cluster: self.cluster,
+        clusterName: options["cluster-name"],
+        vpc: self.vpc,
+        routeTableId: config.aws.routeTableId,
+      },
+      clusterCidrs: clusterCidrs(options),
+      driftMs: options["route-reconciliation-period"] ?? routeDriftMs,
     });
     return { kind: "run", controllers: [{ controller }] };
   },
