@@ -159,7 +159,7 @@ class Tagging {
 
 /** AWS does not know what was to be tagged, or does not take its name for an id. */
 function isUnknown(error: unknown): boolean {
-  return isNotFound(error) || isAwsError(error, "invalid");
+  return isNotFound(error) || (isAwsError(error, "invalid") && /^Invalid(Instance)?ID/.test(error.code));
 }
 
 function isNotFound(error: unknown): boolean {

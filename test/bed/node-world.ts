@@ -40,12 +40,12 @@ export interface NodeWorldOptions {
 export interface KubeletWish {
   readonly name?: string;
   readonly providerID?: string;
-  readonly ready?: "True" | "False" | "Unknown" | undefined;
+  /** `none`: no Ready condition at all. */
+  readonly ready?: "True" | "False" | "Unknown" | "none";
   readonly taints?: readonly Taint[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly addresses?: readonly { readonly type: string; readonly address: string }[];
-  readonly createdMsAgo?: number;
 }
 
 export interface RunningManager {
@@ -123,7 +123,7 @@ export class NodeWorld {
       spec: { ...(providerID && { providerID }), taints: [...taints] },
       status: {
         addresses: [...addresses],
-        conditions: ready === undefined || ("ready" in wish === false && ready === undefined) ? [] : [{ type: "Ready", status: ready }],
+        conditions: ready === "none" ? [] : [{ type: "Ready", status: ready }],
       },
     };
     await this.say("POST", "/api/v1/nodes", node);
