@@ -98,7 +98,9 @@ async function inhabit(options: Options, world: World, console: Console, stop: A
       const { demonstrate } = await import("../sandbox/demonstration.ts");
       return (await demonstrate(sandbox, audience, stop)) ? exit.done : exit.failed;
     }
-    console.out(`\nTo look around from another terminal:\n\n${sandbox.exports.map((line) => `  ${line}\n`).join("")}\n`);
+    const { file, variables } = sandbox.access;
+    const settings = Object.entries(variables).map(([name, value]) => `  export ${name}=${value}\n`);
+    console.out(`\nTo use kubectl and the aws command on it, in another terminal (or all at once: . ${file}):\n\n${settings.join("")}\n`);
     const { tellPlainly, watchLive } = await import("../sandbox/live.ts");
     if (watched && process.stdin.isTTY) await watchLive(sandbox, process.stdin, process.stdout, stop);
     else await tellPlainly(sandbox, audience.print, stop);

@@ -3,7 +3,7 @@ import { sleep } from "../runtime/world.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { scenesFor } from "./scenes/index.ts";
 import { type CheckOutcome, type Scene, stageIn } from "./scenes/scene.ts";
-import { type Picture, totals } from "./view/picture.ts";
+import { emptied, type Picture, totals } from "./view/picture.ts";
 import { type Happening, storyBetween } from "./view/story.ts";
 import { type Line, line, render, type Style, wrap } from "./view/text.ts";
 
@@ -70,14 +70,14 @@ class Teller {
   readonly #began: number;
   readonly #stopped = new AbortController();
   readonly #width: number;
-  #last: Picture;
+  /** As last told; undefined before the first scene. */
+  #last: Picture | undefined;
 
   constructor(sandbox: Sandbox, audience: Audience, began: number) {
     this.#sandbox = sandbox;
     this.#audience = audience;
     this.#began = began;
     this.#width = Math.min(audience.columns || 120, 120);
-    this.#last = { ...sandbox.picture(), nodes: [], replicas: [], events: [], services: [] };
   }
 
   async follow(signal: AbortSignal): Promise<void> {
@@ -99,11 +99,12 @@ class Teller {
     this.#print(line(["bold", title]));
     for (const text of wrap(about, this.#width)) this.#print(line(["dim", text]));
     this.#print(line());
+    this.#last ??= emptied(this.#sandbox.picture());
   }
 
   say(text: string): void {
     this.#catchUp();
-    this.#entry("you", "accent", text, "accent");
+    this.#entry("action", "accent", text, "accent");
   }
 
   check({ what, ok, tookMs, objection }: CheckOutcome): void {
@@ -137,12 +138,12 @@ class Teller {
     for (const scene of program.slice(played.length)) this.#print(line("  ", ["dim", `– ${scene.title} (not played)`]));
     this.#print(line());
     this.#print(
-      line(`  AWS calls by Fairlead: ${calls}${throttled > 0 ? `, of which ${throttled} were turned away` : ""}`, [
+      line(`  AWS calls by Fairlead: ${calls}${throttled > 0 ? `, ${throttled} of them turned away` : ""}`, [
         "dim",
         actions.length > 0 ? `  (${actions.join(", ")})` : "",
       ]),
     );
-    this.#print(line(`  Nodes now: ${picture.nodes.filter(({ node }) => node !== undefined).length}, each with a machine behind it`));
+    this.#print(line(`  Changes it made in AWS: ${this.#sandbox.cloud.controls.journal.entries().length || "none"}`));
     this.#print(line());
     const verdict = ok
       ? `Everything ended as it should: ${played.length} scenes, ${checks.length} checks, ${seconds(tookMs)}.`
@@ -155,6 +156,7 @@ class Teller {
   }
 
   #catchUp(): void {
+    if (this.#last === undefined) return;
     const now = this.#sandbox.picture();
     for (const happening of storyBetween(this.#last, now)) this.#tell(happening);
     this.#last = now;

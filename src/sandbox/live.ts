@@ -2,8 +2,8 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import { sleep } from "../runtime/world.ts";
 import { type Action, actionsFor } from "./actions.ts";
-import type { Sandbox } from "./sandbox.ts";
-import type { Picture } from "./view/picture.ts";
+import type { Access, Sandbox } from "./sandbox.ts";
+import { emptied, type Picture } from "./view/picture.ts";
 import { drawScreen, timeOf } from "./view/screen.ts";
 import { type Happening, storyBetween } from "./view/story.ts";
 import { openTerminal } from "./view/terminal.ts";
@@ -18,7 +18,7 @@ export async function watchLive(sandbox: Sandbox, input: ReadStream, output: Wri
   const quit = new AbortController();
   const until = AbortSignal.any([signal, quit.signal]);
   const actions = actionsFor(sandbox);
-  let last: Picture = empty(sandbox.picture());
+  let last: Picture = emptied(sandbox.picture());
   let story: readonly Happening[] = [];
   let selected: string | undefined;
   let message = "";
@@ -47,7 +47,7 @@ export async function watchLive(sandbox: Sandbox, input: ReadStream, output: Wri
     last = now;
     if (!now.nodes.some(({ instanceId }) => instanceId === selected)) selected = now.nodes[0]?.instanceId;
     const keys = actions.map(({ key, short }) => `${key} ${short}`).join("  ");
-    const help = helping ? helpText(actions, sandbox.exports) : undefined;
+    const help = helping ? helpText(actions, sandbox.access) : undefined;
     terminal.draw(drawScreen(now, { story, selected, message, help, keys, uptimeMs: clock.monotonic() - began }, terminal.size()));
   };
 
@@ -64,7 +64,7 @@ export async function watchLive(sandbox: Sandbox, input: ReadStream, output: Wri
 
 /** Tells the world's story in plain lines until the signal, for pipes and files. */
 export async function tellPlainly(sandbox: Sandbox, print: (text: string) => void, signal: AbortSignal): Promise<void> {
-  let last = empty(sandbox.picture());
+  let last = emptied(sandbox.picture());
   while (!signal.aborted) {
     const now = sandbox.picture();
     for (const { at, who, text } of storyBetween(last, now)) print(`${timeOf(at)}  ${who.padEnd(11)}${text}\n`);
@@ -73,14 +73,9 @@ export async function tellPlainly(sandbox: Sandbox, print: (text: string) => voi
   }
 }
 
-/** The same moment with nothing in it, so that what is there already is told as well. */
-function empty(picture: Picture): Picture {
-  return { ...picture, nodes: [], replicas: [], services: [], events: [] };
-}
-
-function helpText(actions: readonly Action[], exports: readonly string[]): readonly string[] {
+function helpText(actions: readonly Action[], { file, logs }: Access): readonly string[] {
   return [
-    "Everything here is real except the cloud: Fairlead runs as it would in production.",
+    "Fairlead runs here as in production, only faster. The cloud and the machines are simulated.",
     "",
     ...actions.map(({ key, long }) => `  ${key}    ${long}`),
     "  ↑ ↓  choose the machine that keys act on",
@@ -88,10 +83,10 @@ function helpText(actions: readonly Action[], exports: readonly string[]): reado
     "",
     "In another terminal:",
     "",
-    ...exports.map((text) => `  ${text}`),
-    "",
+    `  . ${file}`,
     "  kubectl get nodes -o wide --watch",
-    "  aws ec2 describe-instances --query 'Reservations[].Instances[].[InstanceId,State.Name]' --output text",
+    "  aws ec2 describe-instances --output table",
+    `  tail -f ${logs}`,
     "",
     "Any key closes this.",
   ];

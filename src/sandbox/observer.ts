@@ -149,7 +149,6 @@ const shownTables: Readonly<Record<string, string>> = {
   "elb/load-balancers": "classic load balancers",
   "elbv2/load-balancers": "network load balancers",
   "elbv2/target-groups": "target groups",
-  "ec2/security-groups": "security groups",
 };
 
 function resourcesOf(cloud: Cloud): readonly Counted[] {

@@ -49,12 +49,21 @@ export interface Sandbox {
   readonly kube: KubeClient;
   /** What this build of Fairlead can do. */
   readonly controllers: ReadonlySet<CanonicalName>;
-  /** How to point kubectl and the aws command at it, as lines of a shell. */
-  readonly exports: readonly string[];
+  /** How to point kubectl and the aws command at it. */
+  readonly access: Access;
   picture(): Picture;
   /** Makes AWS answer that it is asked too much. */
   throttle(on: boolean): void;
   close(): Promise<void>;
+}
+
+/** For a shell, beside the sandbox. */
+export interface Access {
+  /** A file to source, which sets all of `variables`. */
+  readonly file: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** Where the replicas' logs are, as a pattern. */
+  readonly logs: string;
 }
 
 /** Builds it and starts everything in it; resolves when Fairlead's processes have been started. */
@@ -158,10 +167,13 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
     replicas,
     kube,
     controllers,
-    exports: [
-      `export KUBECONFIG=${kubeconfig}`,
-      `export AWS_ENDPOINT_URL=${aws.url} AWS_REGION=${region} AWS_ACCESS_KEY_ID=${keys.user} AWS_SECRET_ACCESS_KEY=${keys.secret}`,
-    ],
+    access: await accessOf(world, folder, {
+      KUBECONFIG: kubeconfig,
+      AWS_ENDPOINT_URL: aws.url,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: keys.user,
+      AWS_SECRET_ACCESS_KEY: keys.secret,
+    }),
     picture: () =>
       observer.picture({
         title: `${clusterText(cluster)} · simulated AWS ${region}`,
@@ -205,6 +217,13 @@ function busy(port: number, flag: string): (error: unknown) => never {
 async function client(world: World, kubeconfig: string): Promise<KubeClient> {
   const host: Host = { world, log: silentLog, metrics: newRegistry() };
   return new KubeClient({ host, config: await loadKubeConfig(world, { kubeconfig }), gate: openGate(), userAgent: "fairlead-sandbox" });
+}
+
+async function accessOf(world: World, folder: string, variables: Access["variables"]): Promise<Access> {
+  const file = join(folder, "env");
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
+  await world.files.write(file, lines.join(""), 0o600);
+  return { file, variables, logs: join(folder, "fairlead-*.log") };
 }
 
 function clusterText({ kind }: SandboxCluster): string {

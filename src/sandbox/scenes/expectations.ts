@@ -19,7 +19,7 @@ export function everyNode(nodes: readonly NodeView[], passes: (node: NodeView) =
 }
 
 /** Objects while any Node waits for the cloud's part. */
-export function allInitialized(picture: Picture): Objection {
+export function allInitialised(picture: Picture): Objection {
   return everyNode(nodesIn(picture), ({ taints }) => !taints.includes("uninitialized"));
 }
 
@@ -30,4 +30,10 @@ export function allKept(kept: readonly NodeView[]): (picture: Picture) => Object
     const lost = kept.filter(({ uid }) => !uids.has(uid));
     return lost.length === 0 ? undefined : `${lost.map(({ name }) => shortName(name)).join(", ")} is gone`;
   };
+}
+
+/** Objects unless exactly one replica leads and the rest stand by. */
+export function oneLeads({ replicas }: Picture): Objection {
+  const states = replicas.map(({ state }) => state).sort();
+  return states.join() === "leading,standing by" ? undefined : `they are ${states.join(" and ")}`;
 }

@@ -1,12 +1,13 @@
 /** The demonstration. A new capability adds its scene here; those whose controller a build does not carry are left out. */
 import type { CanonicalName } from "../../commands/controller-manager/controller-names.ts";
+import { atTheEnd } from "./at-the-end.ts";
 import { leaderKilled } from "./leader-killed.ts";
 import { machinesEnd } from "./machines-end.ts";
 import { nodesArrive } from "./nodes-arrive.ts";
 import type { Scene } from "./scene.ts";
 import { throttled } from "./throttled.ts";
 
-const scenes: readonly Scene[] = [nodesArrive, leaderKilled, throttled, machinesEnd];
+const scenes: readonly Scene[] = [nodesArrive, leaderKilled, throttled, machinesEnd, atTheEnd];
 
 /** The scenes that these controllers can play, in order. */
 export function scenesFor(controllers: ReadonlySet<CanonicalName>): readonly Scene[] {

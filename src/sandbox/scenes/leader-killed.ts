@@ -1,4 +1,4 @@
-import { allKept, nodesIn } from "./expectations.ts";
+import { allKept, nodesIn, oneLeads } from "./expectations.ts";
 import type { Scene } from "./scene.ts";
 
 /** The process that does the work dies. */
@@ -10,10 +10,7 @@ export const leaderKilled: Scene = {
   needs: [],
   async play({ sandbox, say, expect }) {
     const { replicas } = sandbox;
-    await expect("one replica leads, the other stands by", ({ replicas: all }) => {
-      const states = all.map(({ state }) => state).sort();
-      return states.join() === "leading,standing by" ? undefined : `they are ${states.join(" and ")}`;
-    });
+    await expect("one replica leads, the other stands by", oneLeads);
     const killed = replicas.leader()!;
     const kept = nodesIn(sandbox.picture());
     say(`kill -9 ${killed.pid}   (replica ${killed.name}, the leader)`);

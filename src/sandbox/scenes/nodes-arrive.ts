@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import { allInitialized, everyNode, nodesIn } from "./expectations.ts";
+import { allInitialised, everyNode, nodesIn } from "./expectations.ts";
 import type { Scene } from "./scene.ts";
 
 /** Machines join the cluster and become useful. */
@@ -16,7 +16,7 @@ export const nodesArrive: Scene = {
       const count = nodesIn(picture).length;
       return count === machines.length ? undefined : `${count} have`;
     });
-    await expect("no Node carries the taint uninitialized any more", allInitialized);
+    await expect("no Node carries the taint uninitialized any more", allInitialised);
     await expect("every Node shows its machine's id, type and zone", (picture) =>
       everyNode(nodesIn(picture), ({ providerId, type, zone }) =>
         machines.some((machine) => providerId === `aws:///${machine.zone}/${machine.id}` && type === machine.type && zone === machine.zone),

@@ -5,7 +5,7 @@ import type { Scene } from "./scene.ts";
 
 const forMs = 3_000;
 /** What somebody who keeps asking at full speed would exceed many times over. */
-const patienceLimit = 15;
+const patienceLimit = 25;
 
 /** AWS answers nobody for a while. */
 export const throttled: Scene = {
@@ -21,8 +21,14 @@ export const throttled: Scene = {
     sandbox.throttle(true);
     try {
       const { id } = sandbox.machines.launch();
-      await expect("Fairlead asks about the new Node and is turned away", ({ calls }) =>
-        calls.recent.some(({ who, result }) => who === "Fairlead" && isThrottle(result)) ? undefined : "it has not asked yet",
+      await expect("the new machine registers its Node, tainted", (picture) =>
+        nodeOf(picture, id)?.taints.includes("uninitialized") ? undefined : "it has not yet",
+      );
+      const registered = sandbox.world.clock.now();
+      await expect("Fairlead asks AWS about it and is turned away", ({ calls }) =>
+        calls.recent.some(({ at, who, result }) => at >= registered && who === "Fairlead" && isThrottle(result))
+          ? undefined
+          : "it has not asked yet",
       );
       await holds(`for ${forMs / 1000} seconds the new Node waits, and nothing else is touched`, forMs, (picture) => {
         if (nodeOf(picture, id)?.taints.includes("uninitialized") === false) return "the new Node lost its taint without AWS's word";
@@ -35,7 +41,7 @@ export const throttled: Scene = {
       say("AWS answers again");
       sandbox.throttle(false);
       await expect(
-        "the new Node is initialized",
+        "the new Node is initialised",
         (picture) => {
           const node = nodeOf(picture, id);
           return node !== undefined && !node.taints.includes("uninitialized") ? undefined : "it still waits";

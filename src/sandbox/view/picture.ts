@@ -73,6 +73,11 @@ export interface CallsView {
   readonly recent: readonly (CloudCall & { readonly who: "Fairlead" | "you" })[];
 }
 
+/** The same moment before anything was there, so that the story can begin at the beginning. */
+export function emptied(picture: Picture): Picture {
+  return { ...picture, nodes: [], replicas: [], services: [], events: [] };
+}
+
 /** Sums over all actions. */
 export function totals(tallies: readonly Tally[]): Omit<Tally, "action"> {
   const sum = (of: (tally: Tally) => number) => tallies.reduce((total, tally) => total + of(tally), 0);

@@ -100,7 +100,7 @@ const nodeColumns: readonly Column<NodeRow>[] = [
   { title: "NODE", rank: 1, cell: ({ node }) => (node ? plain(shortName(node.name)) : { text: "(none)", style: "dim" }) },
   { title: "STATE", rank: 1, cell: nodeState },
   { title: "MACHINE", rank: 7, cell: ({ instanceId }) => plain(instanceId ?? "–") },
-  { title: "IS", rank: 3, cell: machineState },
+  { title: "EC2", rank: 3, cell: machineState },
   { title: "TYPE", rank: 4, cell: ({ node }) => plain(node?.type ?? "–") },
   { title: "ZONE", rank: 2, cell: ({ node }) => plain(node?.zone ?? "–") },
   { title: "ADDRESS", rank: 5, cell: ({ node }) => plain(node?.internalIp ?? "–") },

@@ -14,12 +14,14 @@ export interface Happening {
 /** Everything worth a line, in the order of cause and effect. */
 export function storyBetween(before: Picture, after: Picture): readonly Happening[] {
   const told = (happening: Omit<Happening, "at">): Happening => ({ at: after.now, ...happening });
+  const rows = pairs(before.nodes, after.nodes, idOf);
   return [
     ...throttling(before, after),
     ...pairs(before.replicas, after.replicas, ({ name }) => name).flatMap(([old, now]) => replica(old, now)),
-    ...pairs(before.nodes, after.nodes, idOf).flatMap(([old, now]) => [...machine(old, now), ...node(old?.node, now?.node)]),
+    ...machines(rows),
+    ...rows.flatMap(([old, now]) => node(old?.node, now?.node)),
     ...pairs(before.services, after.services, ({ name }) => name).flatMap(([old, now]) => service(old, now)),
-    ...pairs(before.events, after.events, ({ uid }) => uid).flatMap(([old, now]) => event(old, now)),
+    ...events(pairs(before.events, after.events, ({ uid }) => uid)),
   ].map(told);
 }
 
@@ -66,43 +68,44 @@ function replica(old: ReplicaView | undefined, now: ReplicaView | undefined): re
   return [...told, texts[now.state]];
 }
 
-function machine(old: NodeRow | undefined, now: NodeRow | undefined): readonly Told[] {
-  // Rows of machines that have ended are no longer drawn once their Node is gone.
-  if (now?.machine === undefined || now.machine === old?.machine) return [];
-  return [{ who: "AWS", text: `${now.instanceId} is ${now.machine}`, style: "plain" }];
+/** What happens to several machines at once is said once. Rows of those that ended go with their Node, and are no news. */
+function machines(rows: readonly Pair<NodeRow>[]): readonly Told[] {
+  const changed = rows.flatMap(([old, now]) => (now?.machine === undefined || now.machine === old?.machine ? [] : [now]));
+  return [...Map.groupBy(changed, ({ machine }) => machine)].map(([state, same]) => ({
+    who: "AWS",
+    text: same.length === 1 ? `${same[0]!.instanceId} is ${state}` : `${same.length} machines are ${state}`,
+    style: "plain",
+  }));
 }
 
 function node(old: NodeView | undefined, now: NodeView | undefined): readonly Told[] {
-  if (now === undefined || (old !== undefined && old.uid !== now.uid)) {
-    if (old === undefined) return [];
-    return [
-      { who: "Fairlead", text: `${shortName(old.name)} is deleted: its machine is gone for good`, style: "warn" },
-      ...node(undefined, now),
-    ];
+  if (old !== undefined && old.uid !== now?.uid) {
+    const gone: Told = { who: "Fairlead", text: `${shortName(old.name)} is deleted: its machine is gone for good`, style: "warn" };
+    return [gone, ...node(undefined, now)];
   }
+  if (now === undefined) return [];
   const name = shortName(now.name);
+  if (old === undefined) {
+    const waits = now.taints.includes("uninitialized") ? ", tainted uninitialized" : "";
+    return [{ who: "kubelet", text: `${name} registers as a Node${waits}`, style: "plain" }];
+  }
   const told: Told[] = [];
-  if (old === undefined)
+  const facts = [
+    now.type !== old.type ? now.type : undefined,
+    now.zone !== old.zone ? `in ${now.zone}` : undefined,
+    now.internalIp !== old.internalIp ? `at ${now.internalIp}` : undefined,
+  ].filter((fact) => fact !== undefined);
+  const gained = (taint: string) => now.taints.includes(taint) && !old.taints.includes(taint);
+  const lost = (taint: string) => old.taints.includes(taint) && !now.taints.includes(taint);
+  if (lost("uninitialized")) {
     told.push({
-      who: "kubelet",
-      text: `${name} registers as a Node${now.taints.length ? `, tainted ${now.taints.join(", ")}` : ""}`,
-      style: "plain",
+      who: "Fairlead",
+      text: `${name} initialised: ${facts.length > 0 ? `${facts.join(" ")}, ` : ""}taint removed`,
+      style: "good",
     });
-  const learnt = [
-    now.type !== undefined && now.type !== old?.type ? now.type : "",
-    now.zone !== undefined && now.zone !== old?.zone ? `in ${now.zone}` : "",
-    now.internalIp !== undefined && now.internalIp !== old?.internalIp ? `at ${now.internalIp}` : "",
-  ].filter((part) => part !== "");
-  if (learnt.length > 0) told.push({ who: "Fairlead", text: `${name} is ${learnt.join(" ")}`, style: "plain" });
-  if (old === undefined) return told;
-  const gained = now.taints.filter((taint) => !old.taints.includes(taint));
-  const lost = old.taints.filter((taint) => !now.taints.includes(taint));
-  if (lost.includes("uninitialized"))
-    told.push({ who: "Fairlead", text: `${name} is initialized: its taint is gone, pods may run there`, style: "good" });
-  if (gained.includes("shutdown"))
-    told.push({ who: "Fairlead", text: `${name} gets the taint shutdown: its machine is stopped`, style: "warn" });
-  if (lost.includes("shutdown"))
-    told.push({ who: "Fairlead", text: `${name} loses the taint shutdown: its machine is back`, style: "good" });
+  } else if (facts.length > 0) told.push({ who: "Fairlead", text: `${name} is ${facts.join(" ")}`, style: "plain" });
+  if (gained("shutdown")) told.push({ who: "Fairlead", text: `${name} tainted shutdown: its machine is stopped`, style: "warn" });
+  if (lost("shutdown")) told.push({ who: "Fairlead", text: `${name} freed of the taint shutdown: its machine is back`, style: "good" });
   if (now.ready !== old.ready) told.push(readiness(name, now.ready));
   return told;
 }
@@ -122,22 +125,27 @@ function service(old: ServiceRow | undefined, now: ServiceRow | undefined): read
   return told;
 }
 
-/** Not of leases: the replicas tell of those themselves. */
-function event(old: EventRow | undefined, now: EventRow | undefined): readonly Told[] {
-  if (now === undefined || now.reason === "LeaderElection" || now.count === old?.count) return [];
-  const about = now.about.replace(
-    /^(\w+)\/(.*)$/,
-    (_, kind: string, name: string) => `${kind}/${kind === "node" ? shortName(name) : name}`,
+/** Not of leases: the replicas tell of those themselves. The same about several objects is said once. */
+function events(all: readonly Pair<EventRow>[]): readonly Told[] {
+  const fresh = all.flatMap(([old, now]) =>
+    now === undefined || now.count === old?.count || now.reason === "LeaderElection" ? [] : [now],
   );
-  return [{ who: "Event", text: `${now.reason} ${about}: ${now.message}`, style: now.warning ? "warn" : "dim" }];
+  const kindOf = ({ about }: EventRow) => about.slice(0, about.indexOf("/"));
+  return [...Map.groupBy(fresh, (row) => `${row.reason} ${kindOf(row)} ${row.message}`).values()].map((same) => {
+    const { about, reason, message, warning } = same[0]!;
+    const subject = same.length > 1 ? `${same.length} ${kindOf(same[0]!)}s` : about.startsWith("node/") ? shortName(about) : about;
+    return { who: "Event", text: `${reason} ${subject}: ${message}`, style: warning ? "warn" : "dim" };
+  });
 }
 
 function idOf({ instanceId, node: view }: NodeRow): string {
   return instanceId ?? view?.uid ?? "";
 }
 
-/** Everything that is in one of them, with what it was and what it is. */
-function pairs<T>(before: readonly T[], after: readonly T[], id: (of: T) => string): readonly (readonly [T | undefined, T | undefined])[] {
+/** What something was and what it is; undefined where it did not or does not exist. */
+type Pair<T> = readonly [T | undefined, T | undefined];
+
+function pairs<T>(before: readonly T[], after: readonly T[], id: (of: T) => string): readonly Pair<T>[] {
   const old = new Map(before.map((each) => [id(each), each]));
   const now = new Map(after.map((each) => [id(each), each]));
   return [...new Set([...old.keys(), ...now.keys()])].map((key) => [old.get(key), now.get(key)]);
