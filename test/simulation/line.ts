@@ -51,7 +51,7 @@ export class Line {
     const line = AbortSignal.any([this.#cuts.signal, ...(request.signal === undefined ? [] : [request.signal])]);
     try {
       await this.#travel(line);
-      // The server goes on with what it was asked even when the client no longer waits for it.
+      // What has arrived is carried out in one go: giving up now does not undo it.
       const response = await server({ ...request, signal: line });
       const lost = this.#chance.happens(this.lossRate);
       await this.#travel(line);

@@ -1,5 +1,6 @@
 /** Every exchange that the embedded API and a real one must agree on. */
 import { applyExchanges } from "./applies.ts";
+import { binaryExchanges } from "./binary.ts";
 import { customExchanges } from "./custom.ts";
 import { deleteExchanges } from "./deletes.ts";
 import { kindExchanges } from "./kinds.ts";
@@ -21,6 +22,7 @@ export const exchanges: readonly Exchange[] = [
   ...kindExchanges,
   ...customExchanges,
   ...shapeExchanges,
+  ...binaryExchanges,
 ];
 
 /** Holds one exchange in a namespace of its own and returns what was said, in comparable form. */

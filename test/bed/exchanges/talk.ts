@@ -27,6 +27,8 @@ export interface Partner {
   compact(): Promise<void>;
 }
 
+type Body = string | Uint8Array | undefined;
+
 const patchTypes = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
@@ -76,7 +78,7 @@ export class Talk {
   }
 
   /** A request in every detail; for what no well-behaved client sends. */
-  raw(method: string, path: string, body: string | undefined, headers: Record<string, string>, status: number): Promise<Reply> {
+  raw(method: string, path: string, body: Body, headers: Record<string, string>, status: number): Promise<Reply> {
     return this.#say(method, path, body, headers, status);
   }
 
@@ -110,20 +112,20 @@ export class Talk {
     });
   }
 
-  async #say(method: string, path: string, body: string | undefined, headers: Record<string, string>, status: number): Promise<Reply> {
+  async #say(method: string, path: string, body: Body, headers: Record<string, string>, status: number): Promise<Reply> {
     const reply = await this.#ask(method, path, body, headers);
     this.transcript.push({ said: `${method} ${path}`, status: reply.status, answer: reply.body });
     assert.equal(reply.status, status, `${method} ${path}: ${JSON.stringify(reply.body)}`);
     return reply;
   }
 
-  async #ask(method: string, path: string, body: string | undefined, headers: Record<string, string>): Promise<Reply> {
+  async #ask(method: string, path: string, body: Body, headers: Record<string, string>): Promise<Reply> {
     const answer = await this.#partner.send(this.#request(method, path, body, headers));
     const text = await bodyText(answer);
     return { status: answer.status, body: text.startsWith("{") ? JSON.parse(text) : { text } };
   }
 
-  #request(method: string, path: string, body: string | undefined, headers: Record<string, string>, signal?: AbortSignal): HttpRequest {
+  #request(method: string, path: string, body: Body, headers: Record<string, string>, signal?: AbortSignal): HttpRequest {
     return {
       method,
       url: new URL(path, this.#partner.server),

@@ -1,4 +1,11 @@
-/** The embedded cluster: an in-memory Kubernetes API as a transport, with the levers of its bad days. */
+/**
+ * The embedded cluster: an in-memory Kubernetes API as a transport, with the levers of its bad days.
+ *
+ * It is held to a real API by the exchanges of test/bed/exchanges. What it leaves out: unknown fields of built-in kinds are
+ * kept, not pruned or refused; rules in CEL and admission webhooks are not run; roles answer access reviews but do not
+ * stop a request; one version of a custom resource is not converted to another; answers are JSON, never binary or CBOR.
+ * A built-in kind that is not served is answered with 501 and logged.
+ */
 import type { User } from "../../../runtime/access.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../../runtime/http.ts";
 import { type Log, silentLog } from "../../../runtime/log.ts";

@@ -4,9 +4,9 @@ import { applied, type Writer } from "./ownership.ts";
 import { applyJsonPatch } from "./patch-json.ts";
 import { applyMergePatch } from "./patch-merge.ts";
 import { applyStrategicPatch } from "./patch-strategic.ts";
-import { bodyOf, type Call, contentTypeOf, managerOf, parsedBody, unsupportedBody } from "./requests.ts";
+import { bodyOf, type Call, contentTypeOf, managerOf, parsedBody } from "./requests.ts";
 import { apiVersionOf, type Resource } from "./resources.ts";
-import { ApiFailure, badRequest, fieldErrors, invalidOptions, rejectedPatch } from "./status.ts";
+import { ApiFailure, badRequest, fieldErrors, invalidOptions, rejectedPatch, unsupportedBody } from "./status.ts";
 
 export interface Patch {
   readonly writer: Writer;

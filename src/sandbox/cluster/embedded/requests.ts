@@ -2,7 +2,8 @@
 import { parse as parseYaml } from "yaml";
 import type { HttpRequest } from "../../../runtime/http.ts";
 import { asObject, isObject, type Json, type JsonObject } from "./json.ts";
-import { ApiFailure, badRequest, fieldErrors, invalidOptions } from "./status.ts";
+import { objectFromProtobuf } from "./protobuf.ts";
+import { badRequest, fieldErrors, invalidOptions } from "./status.ts";
 
 /** A path under /api or /apis, taken apart. */
 export interface Target {
@@ -72,7 +73,7 @@ export function parsedBody(request: HttpRequest, kind: string): Json {
   const text =
     request.body === undefined ? "" : typeof request.body === "string" ? request.body : Buffer.from(request.body).toString("utf8");
   const type = contentTypeOf(request);
-  if (type.includes("protobuf")) throw unsupportedBody(["application/json", "application/yaml"]);
+  if (type === "application/vnd.kubernetes.protobuf") return objectFromProtobuf(Buffer.from(request.body ?? ""));
   try {
     return (type.includes("yaml") ? parseYaml(text) : JSON.parse(text)) as Json;
   } catch (error) {
@@ -85,12 +86,6 @@ export function parsedBody(request: HttpRequest, kind: string): Json {
 /** Media type alone, in lower case. */
 export function contentTypeOf(request: HttpRequest): string {
   return (request.headers["content-type"] ?? "application/json").split(";")[0]!.trim().toLowerCase();
-}
-
-export function unsupportedBody(accepted: readonly string[]): ApiFailure {
-  return new ApiFailure(415, `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`, {
-    reason: "UnsupportedMediaType",
-  });
 }
 
 /** Whether the write is only to be tried; rejects values other than `All`. */

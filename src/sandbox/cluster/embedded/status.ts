@@ -164,6 +164,12 @@ export function tooLargeVersion(asked: string, current: number): ApiFailure {
   });
 }
 
+export function unsupportedBody(accepted: readonly string[]): ApiFailure {
+  return new ApiFailure(415, `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`, {
+    reason: "UnsupportedMediaType",
+  });
+}
+
 /** What the embedded API does not do. Never confused with what the real API refuses. */
 export function notImplemented(what: string): ApiFailure {
   return new ApiFailure(501, `the embedded API does not do this: ${what}`, { reason: "NotImplemented", details: {} });
