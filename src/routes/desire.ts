@@ -1,6 +1,6 @@
 /** Which pod CIDR belongs to which node, when they do not agree among themselves. Pure. */
-import { formatAddress, formatCidr, parseCidr } from "../runtime/ip.ts";
-import { canonicalCidr, leadsTo, type RoutedNode, type SeenRouteTable } from "./model.ts";
+import { type Cidr, enclosing, formatCidr, parseCidr } from "../runtime/ip.ts";
+import { leadsTo, type RoutedNode, type SeenRouteTable } from "./model.ts";
 
 export interface WantedRoute {
   readonly destination: string;
@@ -26,55 +26,65 @@ export interface DesiredRoutes {
 export function desireRoutes(nodes: readonly RoutedNode[], tables: readonly SeenRouteTable[]): DesiredRoutes {
   const wanted: WantedRoute[] = [];
   const refused: Refusal[] = [];
-  const claims = nodes.flatMap((node) => [...new Set(node.podCidrs)].map((text) => ({ node, text, destination: canonicalCidr(text) })));
-  const holds = ({ node, destination = "" }: (typeof claims)[number]) =>
+  const claims = nodes.flatMap((node) => [...new Set(node.podCidrs)].map((text) => ({ node, text, block: parseCidr(text) })));
+  const holds = ({ node, block }: (typeof claims)[number]) =>
     tables.some(({ routes }) => {
-      const route = routes.get(destination);
+      const route = block && routes.get(formatCidr(block));
       return route?.state === "active" && leadsTo(route, node);
     });
   const ranked = claims.toSorted(
     (a, b) => Number(holds(b)) - Number(holds(a)) || a.node.createdAt - b.node.createdAt || (a.node.name < b.node.name ? -1 : 1),
   );
-  const claimed = new Claims();
-  for (const { node, text, destination } of ranked) {
-    if (destination === undefined) {
+  const claimed = new Claims(claims.flatMap(({ block }) => block ?? []));
+  for (const { node, text, block } of ranked) {
+    if (block === undefined) {
       refused.push({ node, destination: text, why: `spec.podCIDRs holds ${JSON.stringify(text)}, which is no CIDR` });
       continue;
     }
+    const destination = formatCidr(block);
     if (node.instanceId === undefined) {
       refused.push({ node, destination, why: "the Node has no EC2 instance to route to" });
       continue;
     }
-    const rival = claimed.rivalOf(destination, node);
+    const rival = claimed.rivalOf(block, node);
     if (rival) {
       refused.push({ node, destination, why: `node ${rival.node.name} already has ${rival.destination}` });
       continue;
     }
     const route = { destination, node };
-    claimed.add(route);
+    claimed.add(block, route);
     wanted.push(route);
   }
   return { wanted, refused };
 }
 
-/** Routes by destination, and by every larger block that holds one: blocks overlap only when one holds the other. */
+/**
+ * Routes by destination, and by every larger block that holds one: blocks overlap only when one holds the other. Only
+ * the few prefix lengths that occur are looked at.
+ */
 class Claims {
+  readonly #lengths: readonly number[];
   readonly #exact = new Map<string, WantedRoute>();
   readonly #within = new Map<string, WantedRoute>();
 
-  /** Another node's route that shares addresses with this destination. */
-  rivalOf(destination: string, node: RoutedNode): WantedRoute | undefined {
-    const larger = [destination, ...blocksAround(destination)].map((block) => this.#exact.get(block));
-    return [...larger, this.#within.get(destination)].find((route) => route !== undefined && route.node !== node);
+  constructor(blocks: readonly Cidr[]) {
+    this.#lengths = [...new Set(blocks.map(({ prefix }) => prefix))];
   }
 
-  add(route: WantedRoute): void {
-    this.#exact.set(route.destination, route);
-    for (const block of blocksAround(route.destination)) this.#within.set(block, route);
+  /** Another node's route that shares addresses with this block. */
+  rivalOf(block: Cidr, node: RoutedNode): WantedRoute | undefined {
+    const around = [block, ...this.#blocksAround(block)].map((larger) => this.#exact.get(keyOf(larger)));
+    return [...around, this.#within.get(keyOf(block))].find((route) => route !== undefined && route.node !== node);
+  }
+
+  add(block: Cidr, route: WantedRoute): void {
+    this.#exact.set(keyOf(block), route);
+    for (const larger of this.#blocksAround(block)) this.#within.set(keyOf(larger), route);
+  }
+
+  #blocksAround(block: Cidr): Cidr[] {
+    return this.#lengths.filter((length) => length < block.prefix).map((length) => enclosing(block, length));
   }
 }
 
-function blocksAround(destination: string): string[] {
-  const { prefix, ...address } = parseCidr(destination)!;
-  return Array.from({ length: prefix }, (_, shorter) => formatCidr(parseCidr(`${formatAddress(address)}/${shorter}`)!));
-}
+const keyOf = ({ family, value, prefix }: Cidr) => `${family} ${value}/${prefix}`;

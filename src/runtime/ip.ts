@@ -47,8 +47,7 @@ export function parseCidr(text: string): Cidr | undefined {
   if (!address || !/^\d{1,3}$/.test(prefixText)) return undefined;
   const prefix = Number(prefixText);
   if (prefix > bits(address.family)) return undefined;
-  const hostBits = BigInt(bits(address.family) - prefix);
-  return { family: address.family, value: (address.value >> hostBits) << hostBits, prefix };
+  return enclosing({ ...address, prefix }, prefix);
 }
 
 export function formatCidr(cidr: Cidr): string {
@@ -60,6 +59,12 @@ export function contains(outer: Cidr, inner: Cidr): boolean {
   if (outer.family !== inner.family || inner.prefix < outer.prefix) return false;
   const hostBits = BigInt(bits(outer.family) - outer.prefix);
   return inner.value >> hostBits === outer.value >> hostBits;
+}
+
+/** The block of this shorter prefix around a block. */
+export function enclosing({ family, value }: Cidr, prefix: number): Cidr {
+  const hostBits = BigInt(bits(family) - prefix);
+  return { family, value: (value >> hostBits) << hostBits, prefix };
 }
 
 /** Whether the two blocks share any address. */
