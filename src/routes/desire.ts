@@ -32,8 +32,10 @@ export function desireRoutes(nodes: readonly RoutedNode[], tables: readonly Seen
       const route = block && routes.get(formatCidr(block));
       return route?.state === "active" && leadsTo(route, node);
     });
+  const holders = new Set(claims.filter(holds));
   const ranked = claims.toSorted(
-    (a, b) => Number(holds(b)) - Number(holds(a)) || a.node.createdAt - b.node.createdAt || (a.node.name < b.node.name ? -1 : 1),
+    (a, b) =>
+      Number(holders.has(b)) - Number(holders.has(a)) || a.node.createdAt - b.node.createdAt || (a.node.name < b.node.name ? -1 : 1),
   );
   const claimed = new Claims(claims.flatMap(({ block }) => block ?? []));
   for (const { node, text, block } of ranked) {
