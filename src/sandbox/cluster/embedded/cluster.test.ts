@@ -188,6 +188,30 @@ test("foreground deletion waits for the dependents, orphaning lets them live", a
   );
 });
 
+test("a deleted definition takes its objects and their watches along, and a new one of its name starts empty", async () => {
+  const { cluster } = start();
+  const definition = {
+    metadata: { name: "widgets.example.com" },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { plural: "widgets", kind: "Widget" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+    },
+  };
+  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const widgets = "/apis/example.com/v1/namespaces/default/widgets";
+  await ask(cluster, "POST", definitions, definition);
+  await ask(cluster, "POST", widgets, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } });
+  const watch = await follow(cluster, `${widgets}?watch=1`);
+  await ask(cluster, "DELETE", `${definitions}/widgets.example.com`);
+  assert.equal(await watch.ended, "ended");
+  assert.deepEqual(watch.lines, ["ADDED w", "DELETED w"]);
+  assert.equal((await ask(cluster, "GET", widgets)).status, 404);
+  await ask(cluster, "POST", definitions, definition);
+  assert.deepEqual((await ask(cluster, "GET", widgets)).body.items, []);
+});
+
 test("over a socket: verbs, and a watch that ends when the client goes away", async (t) => {
   const cluster = createEmbeddedCluster({ world: realWorld() });
   const served = await serve(cluster.send);

@@ -16,7 +16,7 @@ import { keepHouse } from "./housekeeping.ts";
 import type { KubeObject } from "./json.ts";
 import { Allocator } from "./kinds/allocator.ts";
 import { Registry } from "./registry.ts";
-import type { Resource } from "./resources.ts";
+import { type Resource, storageKey } from "./resources.ts";
 import { Store } from "./store.ts";
 import { Tokens } from "./tokens.ts";
 import type { Watch } from "./watches.ts";
@@ -53,11 +53,13 @@ export interface EmbeddedCluster {
 export function createEmbeddedCluster(options: EmbeddedClusterOptions): EmbeddedCluster {
   const { world, log = silentLog } = options;
   const store = new Store(options.historyLimit ?? 10_000);
+  const watches = new Set<Watch>();
   const allocator = new Allocator(() => store.list("/services"), world.random);
-  const registry = new Registry(store, allocator);
+  const registry = new Registry(store, allocator, (gone) => {
+    for (const watch of [...watches]) if (gone.has(storageKey(watch.resource))) watch.end();
+  });
   const api = new Api(world, store, registry, new Tokens(world, options.tokens), log);
   const faults = new Faults(world);
-  const watches = new Set<Watch>();
   const stopHousekeeping = options.housekeeping === false ? () => {} : keepHouse(store, registry, api.writes, world.clock);
   for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"]) createNamespace(api, registry.namespaces, name);
 

@@ -3,7 +3,7 @@ import type { Allocator } from "./kinds/allocator.ts";
 import { builtInResources } from "./kinds/catalogue.ts";
 import { definitionResource, resourcesDefinedBy } from "./kinds/custom.ts";
 import { type Resource, storageKey } from "./resources.ts";
-import type { Store } from "./store.ts";
+import { objectKey, type Store } from "./store.ts";
 
 export class Registry {
   readonly definitions = definitionResource();
@@ -12,13 +12,20 @@ export class Registry {
   readonly #builtIn: readonly Resource[];
   #custom: readonly Resource[] = [];
 
-  constructor(store: Store, allocator: Allocator) {
+  /** `onGone` is told which resources (`group/plural`) have ceased to be. */
+  constructor(store: Store, allocator: Allocator, onGone: (resources: ReadonlySet<string>) => void) {
     this.#builtIn = [...builtInResources(allocator), this.definitions];
     this.namespaces = this.find("", "v1", "namespaces")!;
     this.serviceAccounts = this.find("", "v1", "serviceaccounts")!;
     const kind = storageKey(this.definitions);
-    store.listen((change) => {
-      if (change.kind === kind) this.#custom = store.list(kind).flatMap(resourcesDefinedBy);
+    store.listen(({ kind: changed, before, after }) => {
+      if (changed !== kind) return;
+      this.#custom = store.list(kind).flatMap(resourcesDefinedBy);
+      if (before === undefined || after !== undefined) return;
+      // A definition takes its objects along, so that a new one of the same name starts empty.
+      const gone = new Set(resourcesDefinedBy(before).map(storageKey));
+      for (const key of gone) for (const { metadata } of store.list(key)) store.remove(key, objectKey(metadata.namespace, metadata.name));
+      onGone(gone);
     });
   }
 
