@@ -2,10 +2,18 @@ import type { Account } from "./account.ts";
 import { ec2Service } from "./ec2/service.ts";
 import { ecrPublicService, ecrService } from "./ecr/services.ts";
 import { elbService } from "./elb/service.ts";
+import { elbv2Service } from "./elbv2/service.ts";
 import type { Service } from "./service.ts";
 import { stsService } from "./sts/service.ts";
 
 /** Every service the cloud offers. A new one is a folder and a line here. */
 export function servicesOf(account: Account): readonly Service[] {
-  return [ec2Service(account), elbService(account), stsService(account), ecrService(account), ecrPublicService(account)];
+  return [
+    ec2Service(account),
+    elbService(account),
+    elbv2Service(account),
+    stsService(account),
+    ecrService(account),
+    ecrPublicService(account),
+  ];
 }

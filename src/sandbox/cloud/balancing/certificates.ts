@@ -9,8 +9,12 @@ export function checkCertificate(account: Account, arn: string): string {
   if (!CERTIFICATE_ARN.test(arn)) {
     throw new ServiceError("ValidationError", `Certificate ARN '${arn}' is not valid`);
   }
-  if (!account.settings().certificates.some((pattern) => matches(pattern, arn))) {
-    throw new ServiceError("CertificateNotFound", `Certificate '${arn}' not found`);
+  const { certificates, unsupportedCertificates } = account.settings();
+  const among = (patterns: readonly string[]) => patterns.some((pattern) => matches(pattern, arn));
+  if (among(unsupportedCertificates)) {
+    const needs = "must have a fully-qualified domain name, a supported signature, and a supported key size";
+    throw new ServiceError("UnsupportedCertificate", `The certificate '${arn}' ${needs}.`);
   }
+  if (!among(certificates)) throw new ServiceError("CertificateNotFound", `Certificate '${arn}' not found`);
   return arn;
 }

@@ -8,14 +8,13 @@ import type { Account, ProbeResult, ProbeTarget } from "../account.ts";
 export interface HealthCheck {
   readonly protocol: ProbeTarget["protocol"];
   readonly path: string | undefined;
-  readonly intervalSeconds: number;
   readonly healthyThreshold: number;
   readonly unhealthyThreshold: number;
   readonly accepts: (status: number) => boolean;
 }
 
-/** Why a check failed. */
-export type Failure = "refused" | "timeout" | "status";
+/** Why a check failed: no connection, no answer in time, or this HTTP status. */
+export type Failure = "refused" | "timeout" | number;
 
 export type Verdict =
   | { readonly kind: "pending" }
@@ -95,6 +94,6 @@ function failureOf(answer: ProbeResult, check: HealthCheck): Failure | undefined
     case "silent":
       return "timeout";
     case "answered":
-      return (check.protocol === "HTTP" || check.protocol === "HTTPS") && !check.accepts(answer.status) ? "status" : undefined;
+      return (check.protocol === "HTTP" || check.protocol === "HTTPS") && !check.accepts(answer.status) ? answer.status : undefined;
   }
 }

@@ -43,7 +43,7 @@ export async function balancingBed(options: Partial<CloudOptions> = {}): Promise
   const probe: Probe = ({ instanceId }) => answers.get(instanceId) ?? answers.get(undefined) ?? { kind: "answered", status: 200 };
   const bed = cloudBed({ probe, ...options, settings: { certificates: [CERTIFICATE, `${CERTIFICATE}-*`], ...options.settings } });
   const { ec2, world, cloud } = bed;
-  const vpcId = (await ec2.send(new CreateVpcCommand({ CidrBlock: "10.0.0.0/16" }))).Vpc!.VpcId!;
+  const vpcId = (await ec2.send(new CreateVpcCommand({ CidrBlock: "10.0.0.0/16", AmazonProvidedIpv6CidrBlock: true }))).Vpc!.VpcId!;
   const gateway = (await ec2.send(new CreateInternetGatewayCommand({}))).InternetGateway!.InternetGatewayId!;
   await ec2.send(new AttachInternetGatewayCommand({ InternetGatewayId: gateway, VpcId: vpcId }));
   const subnets: string[] = [];
@@ -86,7 +86,13 @@ export async function balancingBed(options: Partial<CloudOptions> = {}): Promise
 }
 
 /** A subnet of the VPC in the zone of this letter. */
-export async function createSubnet(ec2: EC2Client, vpcId: string, CidrBlock: string, zone: string): Promise<string> {
-  const made = await ec2.send(new CreateSubnetCommand({ VpcId: vpcId, CidrBlock, AvailabilityZone: `us-east-1${zone}` }));
+export async function createSubnet(
+  ec2: EC2Client,
+  VpcId: string,
+  CidrBlock: string,
+  zone: string,
+  Ipv6CidrBlock?: string,
+): Promise<string> {
+  const made = await ec2.send(new CreateSubnetCommand({ VpcId, CidrBlock, Ipv6CidrBlock, AvailabilityZone: `us-east-1${zone}` }));
   return made.Subnet!.SubnetId!;
 }

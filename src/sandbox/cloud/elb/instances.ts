@@ -163,7 +163,6 @@ function probeOf(input: ClassicLoadBalancer["healthCheck"]): { readonly check: H
   const check = {
     protocol: (parts[1] ?? parts[3]!).toUpperCase() as ProbeTarget["protocol"],
     path: parts[5],
-    intervalSeconds: input.Interval!,
     healthyThreshold: input.HealthyThreshold!,
     unhealthyThreshold: input.UnhealthyThreshold!,
     accepts: (status: number) => status === 200,

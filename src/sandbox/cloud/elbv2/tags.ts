@@ -1,0 +1,62 @@
+/** Tags of load balancers, listeners and target groups. */
+import {
+  AddTags$,
+  type AddTagsInput,
+  DescribeTags$,
+  type DescribeTagsInput,
+  type DescribeTagsOutput,
+  RemoveTags$,
+  type RemoveTagsInput,
+} from "@aws-sdk/client-elastic-load-balancing-v2";
+import { checkTagged, type Tags, tagList, withoutTags, withTags } from "../balancing/tags.ts";
+import { ServiceError } from "../errors.ts";
+import { type Operations, read, write } from "../service.ts";
+import { type Elbv2, listenerAt, loadBalancerAt, targetGroupAt } from "./state.ts";
+
+interface Tagged {
+  readonly tags: Tags;
+  replace(tags: Tags): void;
+}
+
+/** The operations on tags. */
+export function tagOperations(elbv2: Elbv2): Operations {
+  const given = (arns: readonly string[] | undefined): readonly string[] => {
+    checkTagged(arns ?? [], "ResourceArns");
+    return [...new Set(arns)];
+  };
+  return [
+    write<AddTagsInput, object>(AddTags$, (input) => {
+      for (const one of given(input.ResourceArns).map((arn) => taggedAt(elbv2, arn))) one.replace(withTags(one.tags, input.Tags));
+      return {};
+    }),
+    write<RemoveTagsInput, object>(RemoveTags$, (input) => {
+      for (const one of given(input.ResourceArns).map((arn) => taggedAt(elbv2, arn)))
+        one.replace(withoutTags(one.tags, input.TagKeys ?? []));
+      return {};
+    }),
+    read<DescribeTagsInput, DescribeTagsOutput>(DescribeTags$, (input) => ({
+      TagDescriptions: given(input.ResourceArns).map((arn) => ({ ResourceArn: arn, Tags: tagList(taggedAt(elbv2, arn).tags) })),
+    })),
+  ];
+}
+
+function taggedAt(elbv2: Elbv2, arn: string): Tagged {
+  switch (/^arn:[a-z-]+:elasticloadbalancing:[^:]*:\d{12}:([a-z-]+)\//.exec(arn)?.[1]) {
+    case "loadbalancer": {
+      const { tags } = loadBalancerAt(elbv2, arn);
+      return { tags, replace: (changed) => void elbv2.loadBalancers.update(arn, { tags: changed }) };
+    }
+    case "listener": {
+      const { tags } = listenerAt(elbv2, arn);
+      return { tags, replace: (changed) => void elbv2.listeners.update(arn, { tags: changed }) };
+    }
+    case "targetgroup": {
+      const { tags } = targetGroupAt(elbv2, arn);
+      return { tags, replace: (changed) => void elbv2.targetGroups.update(arn, { tags: changed }) };
+    }
+    case "listener-rule":
+      throw new ServiceError("RuleNotFound", `Rule '${arn}' not found`);
+    default:
+      throw new ServiceError("ValidationError", `'${arn}' is not a valid resource ARN`);
+  }
+}
