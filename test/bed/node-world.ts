@@ -191,6 +191,12 @@ export class NodeWorld {
     return this.node(name) !== undefined && !this.hasTaint(name, uninitialized.key);
   }
 
+  /** How many Nodes have lost the taint. */
+  initialized(): number {
+    const nodes = this.cluster.objects("nodes") as readonly Node[];
+    return nodes.filter(({ spec }) => !spec?.taints?.some(({ key }) => key === uninitialized.key)).length;
+  }
+
   /** Events about a Node, as `type reason: message`. */
   events(name?: string): readonly string[] {
     return this.cluster
