@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { arch, tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { type Architecture, bun, sealedBun } from "./bun.ts";
@@ -18,24 +18,26 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The path of the executable for an architecture; built once for each content of its sources. */
 export async function credentialProvider(architecture: Architecture): Promise<string> {
-  const script = await bundle();
+  const scripts = await bundle();
   const [compiler, runtime] = await Promise.all([bun(hostArchitecture()), sealedBun(architecture)]);
-  const key = contentKey(script, runtime, ...compileFlags);
+  const key = contentKey(...scripts.flatMap(({ name, text }) => [name, text]), runtime, ...compileFlags);
   return await cached(`ecr-credential-provider/${key}/linux-${architecture}/ecr-credential-provider`, async (path) => {
     const folder = await mkdtemp(join(tmpdir(), "fairlead-build-"));
     try {
-      const entry = join(folder, "ecr-credential-provider.js");
-      await writeFile(entry, script);
+      for (const { name, text } of scripts) await writeFile(join(folder, name), text);
       const target = architecture === "amd64" ? "bun-linux-x64-baseline" : "bun-linux-arm64";
-      const args = ["build", entry, ...compileFlags, `--target=${target}`, `--compile-executable-path=${runtime}`, `--outfile=${path}`];
-      await run(compiler, args, { cwd: folder });
+      const output = [`--target=${target}`, `--compile-executable-path=${runtime}`, `--outfile=${path}`];
+      await run(compiler, ["build", ...scripts.map(({ name }) => name), ...compileFlags, ...output], { cwd: folder });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   });
 }
 
+const sharedProfile = "./shared-profile.js";
+
 const compileFlags = [
+  `--external=${sharedProfile}`,
   "--compile",
   "--bytecode",
   "--format=cjs",
@@ -45,19 +47,36 @@ const compileFlags = [
   "--no-compile-autoload-package-json",
 ];
 
-async function bundle(): Promise<string> {
+interface Script {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The program, and beside it the part that loads the AWS SDK, so that those who do not need it do not even map it. */
+async function bundle(): Promise<Script[]> {
   const result = await build({
     absWorkingDir: root,
-    entryPoints: ["src/registry/entry.ts"],
+    entryPoints: ["src/registry/entry.ts", "src/registry/shared-profile.ts"],
+    outdir: "dist",
     bundle: true,
     platform: "node",
     format: "cjs",
     target: "esnext",
+    supported: { "dynamic-import": false },
     minify: true,
     write: false,
     logLevel: "error",
+    plugins: [
+      {
+        name: "apart",
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /\/shared-profile\.ts$/ }, ({ kind }) =>
+            kind === "dynamic-import" ? { path: sharedProfile, external: true } : undefined,
+          ),
+      },
+    ],
   });
-  return result.outputFiles[0]!.text;
+  return result.outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
 }
 
 /** The architecture of the machine that builds. */

@@ -1,7 +1,6 @@
 /** `fairlead ecr-credential-provider`: what kubelet runs before it pulls an image from Amazon ECR. */
 
-import { nodePlatform } from "../registry/platform-node.ts";
-import { readStdin } from "../registry/process.ts";
+import { nodePlatform, readStdin } from "../registry/platform-node.ts";
 import { runProgram } from "../registry/program.ts";
 import { build } from "./build.ts";
 import type { Command } from "./command.ts";
@@ -14,6 +13,6 @@ export const run: Command = ({ argv, world, console }) =>
     version: build.version,
     pid: process.pid,
     readStdin,
-    writeStdout: (text) => console.out(text),
+    writeStdout: async (text) => console.out(text),
     writeStderr: (text) => console.err(text),
   });

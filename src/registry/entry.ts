@@ -1,7 +1,8 @@
 /** The single executable: the credential provider alone, on Bun, with the shortest way to the first request. */
 import manifest from "../../package.json" with { type: "json" };
-import { bunPlatform } from "./platform-bun.ts";
-import { thisProcess } from "./process.ts";
+import { realWorld } from "../runtime/world.ts";
+import { bunPlatform, bunStreams } from "./platform-bun.ts";
 import { runProgram } from "./program.ts";
 
-void runProgram(process.argv.slice(2), thisProcess(bunPlatform, `v${manifest.version}`)).then((status) => process.exit(status));
+const surroundings = { world: realWorld(), platform: bunPlatform, version: `v${manifest.version}`, pid: process.pid, ...bunStreams };
+void runProgram(process.argv.slice(2), surroundings).then((status) => process.exit(status));

@@ -1,9 +1,13 @@
 /** Bun, inside the single executable: its built-in `fetch` and hashes need no module to be loaded. */
 import type { HttpResponse } from "../runtime/http.ts";
 import type { Platform } from "./platform.ts";
+import type { Streams } from "./program.ts";
 
-/** Bun's own hashes, as far as they are used here. */
+/** Of Bun's own functions, those used here. */
 declare const Bun: {
+  readonly stdin: { stream(): AsyncIterable<Uint8Array> };
+  readonly stdout: object;
+  write(to: object, text: string): Promise<number>;
   readonly CryptoHasher: new (
     algorithm: "sha256",
     key?: string | Uint8Array,
@@ -47,4 +51,22 @@ export const bunPlatform: Platform = {
     sha256: (text) => new Bun.CryptoHasher("sha256").update(text).digest("hex"),
     hmac: (key, text) => new Bun.CryptoHasher("sha256", key).update(text).digest(),
   },
+};
+
+/** The standard streams, without `node:fs` and `process.stdout`, which would double the time to the first request. */
+export const bunStreams: Streams = {
+  async readStdin(limit) {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of Bun.stdin.stream()) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > limit) break;
+    }
+    return Buffer.concat(chunks);
+  },
+  async writeStdout(text) {
+    await Bun.write(Bun.stdout, text);
+  },
+  writeStderr: (text) => console.error(text.trimEnd()),
 };

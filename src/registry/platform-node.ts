@@ -1,5 +1,6 @@
 /** Node, when the plugin runs as a command of `fairlead`. */
 import { createHash, createHmac } from "node:crypto";
+import { read } from "node:fs";
 import { Agent, ProxyAgent, request as undiciRequest } from "undici";
 import type { Platform } from "./platform.ts";
 
@@ -30,3 +31,19 @@ export const nodePlatform: Platform = {
     hmac: (key, text) => createHmac("sha256", key).update(text).digest(),
   },
 };
+
+/** Standard input to its end, or as much as `limit` bytes and some. Read by descriptor: a stream would hold the process. */
+export async function readStdin(limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  while (length <= limit) {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    const count = await new Promise<number>((resolve, reject) => {
+      read(0, chunk, 0, chunk.length, null, (error, bytes) => (error && error.code !== "EOF" ? reject(error) : resolve(bytes ?? 0)));
+    });
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    length += count;
+  }
+  return Buffer.concat(chunks);
+}

@@ -12,14 +12,19 @@ import { routedTransport } from "./route.ts";
 import { readSettings } from "./settings.ts";
 
 /** The process around the program, so that it can be run inside another one. */
-export interface Process {
+export interface Process extends Streams {
   readonly world: World;
   readonly platform: Platform;
   readonly version: string;
   readonly pid: number;
-  /** The whole input, or as much as `limit` bytes and one more. */
+}
+
+export interface Streams {
+  /** The whole input, or somewhat more than `limit` bytes of it. */
   readStdin(limit: number): Promise<Uint8Array>;
-  writeStdout(text: string): void;
+  /** Resolves when the text has left the process. */
+  writeStdout(text: string): Promise<void>;
+  /** Writes whole lines, at once. */
   writeStderr(text: string): void;
 }
 
@@ -37,13 +42,13 @@ export async function runProgram(args: readonly string[], process: Process): Pro
     }
     const options = parseArguments(args);
     if (options.print !== undefined) {
-      process.writeStdout(
+      await process.writeStdout(
         options.print === "version" ? `ecr-credential-provider version ${process.version}\n` : (await import("./help.ts")).help(),
       );
       return 0;
     }
     journal = journalOf(process, options);
-    process.writeStdout(await inTime(process, journal, (context) => answer(process, context)));
+    await process.writeStdout(await inTime(process, journal, (context) => answer(process, context)));
     return 0;
   } catch (error) {
     const failure = asFailure(error);

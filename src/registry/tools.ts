@@ -13,19 +13,19 @@ import { responseLine } from "./response.ts";
 /** Runs `config` or `test` to its exit status. */
 export async function runTool(tool: "config" | "test", args: readonly string[], process: Process): Promise<number> {
   if (args.includes("--help") || args.includes("-h")) {
-    process.writeStdout((await import("./help.ts")).help());
+    await process.writeStdout((await import("./help.ts")).help());
     return 0;
   }
-  return tool === "config" ? printConfig(args, process) : await testImage(args, process);
+  return tool === "config" ? await printConfig(args, process) : await testImage(args, process);
 }
 
-function printConfig(args: readonly string[], process: Process): number {
+async function printConfig(args: readonly string[], process: Process): Promise<number> {
   const { flags, positional } = readFlags(args, { "--service-account-tokens": "switch", "--output": "value" });
   if (positional.length > 0) throw new PluginFailure("BadArguments", `config takes no arguments: ${positional.join(" ")}`);
   const output = flags["--output"]?.at(-1) ?? "yaml";
   if (output !== "yaml" && output !== "json") throw new PluginFailure("BadArguments", `invalid argument "${output}" for "--output" flag`);
   const config = credentialProviderConfig({ serviceAccountTokens: flags["--service-account-tokens"] !== undefined });
-  process.writeStdout(output === "yaml" ? asYaml(config) : `${JSON.stringify(config, null, 2)}\n`);
+  await process.writeStdout(output === "yaml" ? asYaml(config) : `${JSON.stringify(config, null, 2)}\n`);
   return 0;
 }
 
@@ -33,14 +33,14 @@ async function testImage(args: readonly string[], process: Process): Promise<num
   const { flags, positional } = readFlags(args, { "--token-file": "value", "--annotation": "value" });
   const [name, ...more] = positional;
   if (name === undefined || more.length > 0) throw new PluginFailure("BadArguments", "test takes one argument, the name of an image");
-  const say = (label: string, value: string) => process.writeStdout(`${`${label}:`.padEnd(16)}${value}\n`);
+  const say: Say = (label, value) => process.writeStdout(`${`${label}:`.padEnd(16)}${value}\n`);
   const journal = journalOf(process, { level: "warn", format: "text" });
   const image = withoutTag(name);
-  say("image", image);
+  await say("image", image);
   try {
     const { key } = imageHost(image);
     const pattern = matchImages().find((candidate) => hostMatches(candidate, key));
-    say(
+    await say(
       "kubelet",
       pattern === undefined ? "no pattern of the generated configuration matches: kubelet would not ask" : `asks, because of ${pattern}`,
     );
@@ -48,33 +48,35 @@ async function testImage(args: readonly string[], process: Process): Promise<num
     journal.hide(request.serviceAccountToken);
     const outcome = await inTime(process, journal, (context) => obtainLogin(request, context));
     if (outcome.kind === "refused") {
-      say("result", "no credentials: the host is not an Amazon ECR registry, so kubelet pulls without them");
+      await say("result", "no credentials: the host is not an Amazon ECR registry, so kubelet pulls without them");
       return 1;
     }
-    report(outcome, request, process, say);
+    await report(outcome, request, process, say);
     return 0;
   } catch (error) {
     const failure = asFailure(error);
     if (failure.code === "BadArguments") throw failure;
-    say("result", `no credentials (${failure.code}); kubelet would pull without them`);
+    await say("result", `no credentials (${failure.code}); kubelet would pull without them`);
     journal.error(failure.message, failure.code, failure.hint);
     return 1;
   }
 }
 
-function report(outcome: Obtained, request: CredentialRequest, process: Process, say: (label: string, value: string) => void): void {
+type Say = (label: string, value: string) => Promise<void>;
+
+async function report(outcome: Obtained, request: CredentialRequest, process: Process, say: Say): Promise<void> {
   const { registry, identity, login } = outcome;
   const variant = [registry.kind, registry.kind === "private" && registry.fips ? "FIPS" : "", registry.dualStack ? "dual-stack" : ""];
-  say("registry", `${variant.filter(Boolean).join(", ")}, region ${outcome.region || "unknown"}`);
-  say("endpoint", outcome.endpoint.origin);
-  say("identity", identity.kind === "role" ? `role ${identity.arn}, from ${identity.from}` : `the node's, because ${identity.why}`);
-  say("credentials", outcome.credentialSource);
-  say("request id", outcome.requestId || "none");
-  if (outcome.expiresAt !== undefined) say("expires", new Date(outcome.expiresAt * 1000).toISOString());
-  say("kept for", formatDuration(outcome.cacheSeconds));
+  await say("registry", `${variant.filter(Boolean).join(", ")}, region ${outcome.region || "unknown"}`);
+  await say("endpoint", outcome.endpoint.origin);
+  await say("identity", identity.kind === "role" ? `role ${identity.arn}, from ${identity.from}` : `the node's, because ${identity.why}`);
+  await say("credentials", outcome.credentialSource);
+  await say("request id", outcome.requestId || "none");
+  if (outcome.expiresAt !== undefined) await say("expires", new Date(outcome.expiresAt * 1000).toISOString());
+  await say("kept for", formatDuration(outcome.cacheSeconds));
   const hidden = { username: login.username, password: `[hidden, ${login.password.length} characters]` };
-  say("answer", responseLine(request.apiVersion, outcome.cacheSeconds, outcome.image.key, hidden).trimEnd());
-  say("result", `credentials for user ${login.username} (${process.version})`);
+  await say("answer", responseLine(request.apiVersion, outcome.cacheSeconds, outcome.image.key, hidden).trimEnd());
+  await say("result", `credentials for user ${login.username} (${process.version})`);
 }
 
 async function requestFor(image: string, flags: Flags, world: World): Promise<CredentialRequest> {

@@ -3,11 +3,9 @@
  *
  * This is the only file that may reach for the originals. Everybody else is handed a `World`, so that a whole cluster
  * and its cloud can run in one process on virtual time, from one seed.
+ *
+ * Modules are loaded when they are first needed: a program that lives for ten milliseconds stands on this file too.
  */
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
-import { dirname } from "node:path";
-
 export interface Clock {
   /** Wall-clock milliseconds since the epoch. It may jump: never measure a span with it. */
   now(): number;
@@ -54,8 +52,10 @@ export function realWorld(): World {
       bytes: randomBytes,
     },
     files: {
-      read: (path) => readFile(path),
+      read: async (path) => (await import("node:fs/promises")).readFile(path),
       async write(path, content, mode) {
+        const { mkdir, rename, writeFile } = await import("node:fs/promises");
+        const { dirname } = await import("node:path");
         await mkdir(dirname(path), { recursive: true });
         const beside = `${path}.${randomBytes(6).toString("hex")}`;
         await writeFile(beside, content, { mode });
@@ -63,11 +63,13 @@ export function realWorld(): World {
       },
     },
     environment: process.env,
-    hostname: hostname(),
+    get hostname() {
+      return process.getBuiltinModule("node:os").hostname();
+    },
   };
 }
 
-/** By the global object: `node:crypto` takes longer to load than the credential provider takes to answer. */
+/** By the global object, because `node:crypto` is slow to load. */
 function randomBytes(length: number): Buffer {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(length)).buffer);
 }

@@ -92,7 +92,7 @@ export async function runIt(options: RunOptions): Promise<Run> {
     },
     readStdin: () =>
       input === undefined ? new Promise(() => {}) : Promise.resolve(Buffer.from(typeof input === "string" ? input : JSON.stringify(input))),
-    writeStdout(text) {
+    async writeStdout(text) {
       output.stdout += text;
     },
     writeStderr(text) {

@@ -1,0 +1,3 @@
+module fairlead.dev/bench/cold-start
+
+go 1.24

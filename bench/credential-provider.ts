@@ -1,0 +1,101 @@
+/**
+ * Cold starts of the ECR credential provider beside the reference program: a new process each time, the same request, the
+ * same call to the same double of ECR on this machine; the files are in the page cache, as they are on a node after the
+ * first pull. Needs Go, for the reference and for the stopwatch.
+ *
+ *     npm run bench credential-provider [rounds]
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cached, contentKey } from "../deploy/build/cache.ts";
+import { credentialProvider, hostArchitecture } from "../deploy/build/credential-provider.ts";
+import { run } from "../deploy/build/run.ts";
+
+const referenceVersion = "v1.37.0";
+
+interface Sample {
+  readonly program: number;
+  readonly wallMs: number;
+  readonly processorMs: number;
+  readonly megabytes: number;
+  readonly status: number;
+}
+
+const rounds = Number(process.argv[2] ?? 50);
+const [ours, theirs, stopwatch] = [await credentialProvider(hostArchitecture()), await reference(), await coldStart()];
+const samples = await measure(stopwatch, [ours, theirs]);
+const failed = samples.filter(({ status }) => status !== 0).length;
+
+console.log(`${rounds} alternating cold starts each, ${failed} failed\n`);
+console.log("| Program | Wall time: median | 90% | fastest | Processor time | Peak memory |");
+console.log("|---|---|---|---|---|---|");
+console.log(row("Fairlead", 0));
+console.log(row(`Reference ${referenceVersion}`, 1));
+process.exitCode = failed > 0 ? 1 : 0;
+
+function row(name: string, program: number): string {
+  const own = samples.filter((sample) => sample.program === program);
+  const at = (share: number, of: (sample: Sample) => number) => {
+    const sorted = own.map(of).sort((a, b) => a - b);
+    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(1);
+  };
+  const wall = (sample: Sample) => sample.wallMs;
+  const times = `${at(0.5, wall)} ms | ${at(0.9, wall)} ms | ${at(0, wall)} ms`;
+  return `| ${name} | ${times} | ${at(0.5, (sample) => sample.processorMs)} ms | ${at(0.5, (sample) => sample.megabytes)} MB |`;
+}
+
+async function measure(stopwatch: string, programs: readonly string[]): Promise<Sample[]> {
+  const authorizationToken = Buffer.from(`AWS:${"x".repeat(1800)}`).toString("base64");
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      response.writeHead(200, { "content-type": "application/x-amz-json-1.1", "x-amzn-requestid": "bench" });
+      response.end(JSON.stringify({ authorizationData: [{ authorizationToken, expiresAt: Date.now() / 1000 + 43_200 }] }));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const environment = {
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
+    AWS_SECRET_ACCESS_KEY: "example",
+  };
+  const child = spawn(stopwatch, ["-rounds", String(rounds), ...programs], { env: environment, stdio: ["pipe", "pipe", "inherit"] });
+  const image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/team/app";
+  child.stdin.end(JSON.stringify({ kind: "CredentialProviderRequest", apiVersion: "credentialprovider.kubelet.k8s.io/v1", image }));
+  let output = "";
+  for await (const chunk of child.stdout) output += chunk;
+  server.close();
+  server.closeAllConnections();
+  return output
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [program, wall, processor, bytes, status] = line.split(" ").map(Number) as [number, number, number, number, number];
+      return { program, wallMs: wall / 1e6, processorMs: processor / 1e6, megabytes: bytes / 1e6, status };
+    });
+}
+
+/** The reference, built from its module. */
+function reference(): Promise<string> {
+  return cached(`reference/ecr-credential-provider-${referenceVersion}`, async (path) => {
+    const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));
+    try {
+      await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire k8s.io/cloud-provider-aws ${referenceVersion}\n`);
+      const args = ["build", "-mod=mod", "-trimpath", "-o", path, "k8s.io/cloud-provider-aws/cmd/ecr-credential-provider"];
+      await run("go", args, { cwd: folder, env: { CGO_ENABLED: "0" } });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+async function coldStart(): Promise<string> {
+  const folder = join(import.meta.dirname, "cold-start");
+  return await cached(`bench/cold-start-${contentKey(await readFile(join(folder, "main.go")))}`, async (path) => {
+    await run("go", ["build", "-o", path, "."], { cwd: folder });
+  });
+}
