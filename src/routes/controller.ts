@@ -5,8 +5,9 @@ import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
 import { isAwsError } from "../aws/errors.ts";
 import type { Nodes, SeenNode } from "../identity/node-view.ts";
+import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
+import { type EventRecorder, objectRef } from "../kube/event-recorder.ts";
 import { watchSource } from "../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../runtime/controller.ts";
 import { refusalIn } from "../runtime/gate.ts";
@@ -19,6 +20,7 @@ import { type DesiredRoutes, desireRoutes } from "./desire.ts";
 import { leadsTo, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
 import { machineOf, observeTables, routedNode, type Where } from "./observe.ts";
 import { planRoutes, type RouteChange } from "./plan.ts";
+import { quotaInSight } from "./quota.ts";
 import { recordFailure, type Standing, saysSo, writeStanding } from "./report.ts";
 
 export interface RouteParts {
@@ -54,6 +56,9 @@ class RouteLoop {
   readonly #backOff = new BackOff();
   readonly #syncs;
   readonly #routes;
+  readonly #inTable;
+  /** Tables and quotas that were warned of. */
+  readonly #warned = new Set<string>();
   /** As last read, kept in step with what we write. */
   #tables: readonly (SeenRouteTable & { readonly routes: Map<string, SeenRoute> })[] = [];
   /** They are not as they were read, or it is not known whether they are. */
@@ -70,6 +75,11 @@ class RouteLoop {
       name: "fairlead_routes",
       help: "Pod routes by their state: wanted, or refused because nodes disagree or have no machine.",
       labels: ["state"],
+    });
+    this.#inTable = gauge(parts.host.metrics, {
+      name: "fairlead_route_table_routes",
+      help: "Routes of all kinds in each route table of the cluster, to compare with the account's quota.",
+      labels: ["table"],
     });
   }
 
@@ -94,6 +104,7 @@ class RouteLoop {
       ({ destination }) => !this.#backOff.holds(destination, clock.monotonic()),
     );
     const byName = new Map(listed.map((node) => [node.metadata.name, node]));
+    this.#watchQuota(changes, tables, byName);
     for (const { node, destination, why } of desired.refused) this.#fail(byName.get(node.name), destination, new Error(why));
     const changed = await this.#carryOut(changes, byName, ask);
     await this.#report(listed, desired, signal);
@@ -177,6 +188,26 @@ class RouteLoop {
     };
     await Promise.all(Array.from({ length: sideBySide }, worker));
     return succeeded;
+  }
+
+  /** Says once that a table is about to be full, on the Nodes whose routes are about to fill it. */
+  #watchQuota(changes: readonly RouteChange[], tables: readonly SeenRouteTable[], byName: ReadonlyMap<string, SeenNode>): void {
+    const { host, recorder } = this.#parts;
+    const arriving = changes.flatMap(({ wanted }) => wanted ?? []);
+    for (const { id, routes } of tables) {
+      this.#inTable.set({ table: id }, routes.size);
+      const missing = arriving.filter(({ destination }) => !routes.has(destination));
+      const quota = quotaInSight(routes.size, routes.size + missing.length);
+      const key = `${id} ${quota}`;
+      if (quota === undefined || missing.length === 0 || this.#warned.has(key)) continue;
+      this.#warned.add(key);
+      const message = `route table ${id} will hold ${routes.size + missing.length} routes; if its quota is ${quota}, ask AWS for more before it is reached`;
+      host.log.warn(message);
+      for (const { node } of missing.slice(-1)) {
+        const last = byName.get(node.name);
+        if (last) recorder.record(objectRef(nodes, last), "Warning", "RouteTableAlmostFull", message);
+      }
+    }
   }
 
   #fail(node: SeenNode | undefined, destination: string, error: unknown): void {
