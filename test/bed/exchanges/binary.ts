@@ -68,6 +68,21 @@ export const binaryExchanges: readonly Exchange[] = [
     },
   },
   {
+    name: "binary: a Node with taints, addresses and capacity",
+    async run(talk) {
+      const spec = message([3, "aws:///us-east-1a/i-1"], [5, message([1, "k"], [2, ""], [3, "NoSchedule"])], [7, "10.1.0.0/24"]);
+      const condition = message([1, "Ready"], [2, "True"], [3, message([1, 1_767_225_600])], [5, "R"], [6, "m"]);
+      const status = message(
+        [1, entry("cpu", message([1, "4"]))],
+        [4, condition],
+        [5, message([1, "InternalIP"], [2, "10.0.0.1"])],
+        [7, message([7, "v1.36.0"])],
+      );
+      await send(talk, "/api/v1/nodes", "v1", "Node", message([1, named(talk.namespace)], [2, spec], [3, status]));
+      await talk.delete(`/api/v1/nodes/${talk.namespace}`);
+    },
+  },
+  {
     name: "binary: an Ingress and an Event",
     async run(talk) {
       const backend = message([4, message([1, "web"], [2, message([1, ""], [2, 80])])]);

@@ -5,7 +5,7 @@
 
 export interface ProtoField {
   readonly name: string;
-  /** A scalar (`string`, `int`, `bool`, `bytes`, `time`, `microtime`, `intOrString`) or the name of a message. */
+  /** A scalar (`string`, `int`, `bool`, `bytes`, `time`, `microtime`, `intOrString`, `quantity`) or the name of a message. */
   readonly type: string;
   readonly form: "one" | "kept" | "list" | "map" | "inline";
 }
@@ -27,6 +27,17 @@ const described: Readonly<Record<string, string>> = {
   Secret: "1 metadata ObjectMeta, 2 data bytes{}, 3 type string, 4 stringData string{}, 5 immutable bool!",
   ServiceAccount:
     "1 metadata ObjectMeta, 2 secrets ObjectReference[], 3 imagePullSecrets LocalObjectReference[], 4 automountServiceAccountToken bool!",
+  Node: "1 metadata ObjectMeta, 2 spec NodeSpec, 3 status NodeStatus",
+  NodeSpec: "1 podCIDR string, 3 providerID string, 4 unschedulable bool, 5 taints Taint[], 7 podCIDRs string[]",
+  Taint: "1 key string, 2 value string, 3 effect string, 4 timeAdded time",
+  NodeStatus:
+    "1 capacity quantity{}, 2 allocatable quantity{}, 3 phase string, 4 conditions NodeCondition[], 5 addresses NodeAddress[], 6 daemonEndpoints NodeDaemonEndpoints, 7 nodeInfo NodeSystemInfo",
+  NodeCondition: "1 type string, 2 status string, 3 lastHeartbeatTime time, 4 lastTransitionTime time, 5 reason string, 6 message string",
+  NodeAddress: "1 type string, 2 address string",
+  NodeDaemonEndpoints: "1 kubeletEndpoint DaemonEndpoint",
+  DaemonEndpoint: "1 Port int!",
+  NodeSystemInfo:
+    "1 machineID string!, 2 systemUUID string!, 3 bootID string!, 4 kernelVersion string!, 5 osImage string!, 6 containerRuntimeVersion string!, 7 kubeletVersion string!, 8 kubeProxyVersion string!, 9 operatingSystem string!, 10 architecture string!",
   Service: "1 metadata ObjectMeta, 2 spec ServiceSpec",
   ServiceSpec:
     "1 ports ServicePort[], 2 selector string{}, 3 clusterIP string, 4 type string, 5 externalIPs string[], 7 sessionAffinity string, 8 loadBalancerIP string, 9 loadBalancerSourceRanges string[], 10 externalName string, 11 externalTrafficPolicy string, 12 healthCheckNodePort int, 13 publishNotReadyAddresses bool, 14 sessionAffinityConfig SessionAffinityConfig, 17 ipFamilyPolicy string, 18 clusterIPs string[], 19 ipFamilies string[], 20 allocateLoadBalancerNodePorts bool!, 21 loadBalancerClass string, 22 internalTrafficPolicy string, 23 trafficDistribution string",

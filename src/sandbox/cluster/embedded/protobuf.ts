@@ -49,6 +49,8 @@ function decoded(raw: Buffer | bigint, field: ProtoField): Json {
       return time(raw as Buffer, 0);
     case "microtime":
       return time(raw as Buffer, 6);
+    case "quantity":
+      return String(new Map(fieldsOf(raw as Buffer)).get(1) ?? "");
     case "intOrString": {
       const parts = new Map(fieldsOf(raw as Buffer));
       return parts.get(1) === 1n ? String(parts.get(3) ?? "") : Number(parts.get(2) ?? 0n);

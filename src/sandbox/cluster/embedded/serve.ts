@@ -21,6 +21,8 @@ export async function serve(send: Transport, options: ServeOptions = {}): Promis
   const host = options.host ?? "127.0.0.1";
   const listener: RequestListener = (request, response) => void exchange(send, request, response);
   const server = options.tls === undefined ? createServer(listener) : createSecureServer(options.tls, listener);
+  // Clients keep connections for as long as they like; one that is closed under a new request looks like a fault.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port ?? 0, host, resolve);

@@ -30,6 +30,7 @@ export const nodes: Behaviour = {
     completePodCidrs(spec);
     const status = { ...copy(emptyStatus), ...asObject(node.status) };
     status.nodeInfo = { ...asObject(emptyStatus.nodeInfo), ...asObject(status.nodeInfo) };
+    if (status.capacity !== undefined) status.allocatable ??= copy(status.capacity);
     if (Array.isArray(status.conditions)) {
       status.conditions = status.conditions.map((condition) => ({
         lastHeartbeatTime: null,
