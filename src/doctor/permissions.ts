@@ -1,0 +1,297 @@
+/**
+ * What each feature must be allowed to do in AWS: the one table behind the policies in `deploy/iam/`, the reference page,
+ * and what the doctor checks.
+ */
+import type { AnyAction } from "../aws/actions.ts";
+import * as ec2 from "../aws/ec2-actions.ts";
+import * as elb from "../aws/elb-actions.ts";
+import * as elbv2 from "../aws/elbv2-actions.ts";
+import { serviceFacts } from "../aws/services.ts";
+
+/** What can be switched on by itself, and so has a policy of its own. */
+export type Feature = "nodes" | "tagging" | "routes" | "load-balancers" | "registry" | "assume-role";
+
+export type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+
+/** Actions that are allowed on the same resources under the same conditions. */
+export interface Grant {
+  /** Name of the statement in the policy. */
+  readonly sid: string;
+  readonly why: string;
+  /** Actions that are called. */
+  readonly calls: readonly AnyAction[];
+  /** IAM names of what AWS checks although it is not called here: on the way of another call, or for the container runtime. */
+  readonly also?: readonly string[];
+  readonly resources: readonly string[];
+  /** Holds in every set-up that is supported. */
+  readonly condition?: Condition;
+  /** What the strict variant says instead; more than one part where resources differ in what can be asked of them. */
+  readonly strict?: readonly { readonly resources?: readonly string[]; readonly condition?: Condition }[];
+  /** Without it something is left out, and everything else works. */
+  readonly optional?: string;
+}
+
+/** Words in policies that stand for what only the operator knows. */
+export const placeholders = ["CLUSTER_ID", "REGION", "ACCOUNT_ID", "VPC_ID", "ROLE_ARN", "OIDC_PROVIDER"] as const;
+
+const clusterTag = "kubernetes.io/cluster/CLUSTER_ID";
+const ofCluster: Condition = { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: ["owned", "shared"] } };
+const ownedByCluster: Condition = { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: "owned" } };
+const markedOwned: Condition = { StringEquals: { [`aws:RequestTag/${clusterTag}`]: "owned" } };
+const inRegion = [{ condition: { StringEquals: { "aws:RequestedRegion": "REGION" } } }];
+
+const ec2Arn = (resource: string) => `arn:aws:ec2:*:*:${resource}`;
+const elbArn = (resource: string) => `arn:aws:elasticloadbalancing:*:*:${resource}`;
+const balancers = [elbArn("loadbalancer/*")];
+const balancerParts = [elbArn("targetgroup/*/*"), elbArn("listener/net/*/*/*")];
+const groups = [ec2Arn("security-group/*")];
+const groupRules = [ec2Arn("security-group-rule/*")];
+
+/** Every feature's grants. */
+export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
+  nodes: [
+    {
+      sid: "ReadInstances",
+      why: "Find the instance of each Node, its zone and addresses, and whether it still exists",
+      calls: [ec2.describeInstances, ec2.describeAvailabilityZones],
+      resources: ["*"],
+      strict: inRegion,
+    },
+    {
+      sid: "ReadFargateInterfaces",
+      why: "Find the network interface of a Fargate node",
+      calls: [ec2.describeNetworkInterfaces],
+      resources: ["*"],
+      strict: inRegion,
+      optional: "Fargate nodes are not initialised",
+    },
+    {
+      sid: "ReadTopology",
+      why: "Label nodes with their place in the network",
+      calls: [ec2.describeInstanceTopology],
+      resources: ["*"],
+      strict: inRegion,
+      optional: "nodes carry no topology.k8s.aws/network-node-layer labels",
+    },
+  ],
+  tagging: [
+    {
+      sid: "ReadInstances",
+      why: "See which tags an instance has already",
+      calls: [ec2.describeInstances],
+      resources: ["*"],
+      strict: inRegion,
+    },
+    {
+      sid: "TagInstances",
+      why: "Put the tags of --tags on the instances of Nodes, and take them off when a Node is gone",
+      calls: [ec2.createTags, ec2.deleteTags],
+      resources: [ec2Arn("instance/*")],
+      strict: [{ condition: ofCluster }],
+    },
+  ],
+  routes: [
+    {
+      sid: "ReadRoutes",
+      why: "See the routes there are and the instances they lead to",
+      calls: [ec2.describeRouteTables, ec2.describeInstances],
+      resources: ["*"],
+      strict: inRegion,
+    },
+    {
+      sid: "WriteRoutes",
+      why: "Keep one route for the pod block of each Node",
+      calls: [ec2.createRoute, ec2.replaceRoute, ec2.deleteRoute],
+      resources: [ec2Arn("route-table/*")],
+      strict: [{ condition: ofCluster }],
+    },
+    {
+      sid: "ForwardOnInstances",
+      why: "Let an instance pass on traffic that is not addressed to itself",
+      calls: [ec2.modifyInstanceAttribute],
+      resources: [ec2Arn("instance/*")],
+      strict: [{ condition: ofCluster }],
+    },
+    {
+      sid: "ForwardOnInterfaces",
+      why: "The same, where an instance has several interfaces",
+      calls: [ec2.modifyNetworkInterfaceAttribute],
+      resources: [ec2Arn("network-interface/*")],
+      strict: [{ condition: { ArnEquals: { "ec2:Vpc": "arn:aws:ec2:REGION:ACCOUNT_ID:vpc/VPC_ID" } } }],
+    },
+  ],
+  "load-balancers": [
+    {
+      sid: "ReadNetwork",
+      why: "Choose subnets, and find the nodes' instances and security groups",
+      calls: [
+        ec2.describeAvailabilityZones,
+        ec2.describeInstances,
+        ec2.describeRouteTables,
+        ec2.describeSecurityGroupRules,
+        ec2.describeSecurityGroups,
+        ec2.describeSubnets,
+      ],
+      resources: ["*"],
+      strict: inRegion,
+    },
+    {
+      sid: "ReadLoadBalancers",
+      why: "See what exists, before anything is changed and after",
+      calls: [
+        elbv2.describeListeners,
+        elbv2.describeLoadBalancerAttributes,
+        elbv2.describeLoadBalancers,
+        elbv2.describeTags,
+        elbv2.describeTargetGroupAttributes,
+        elbv2.describeTargetGroups,
+        elbv2.describeTargetHealth,
+        elb.describeLoadBalancerAttributes,
+        elb.describeLoadBalancers,
+        elb.describeTags,
+      ],
+      resources: ["*"],
+      strict: inRegion,
+    },
+    {
+      sid: "CreateGroups",
+      why: "Make the security group of a load balancer",
+      calls: [ec2.createSecurityGroup],
+      resources: [...groups, ec2Arn("vpc/*")],
+      strict: [{ resources: groups, condition: markedOwned }, { resources: [ec2Arn("vpc/VPC_ID")] }],
+    },
+    {
+      sid: "TagGroups",
+      why: "Mark a security group as the cluster's when it is made (checked with ec2:CreateSecurityGroup), and keep its tags",
+      calls: [ec2.createTags],
+      resources: groups,
+      strict: [{ condition: { StringEquals: { "ec2:CreateAction": "CreateSecurityGroup" } } }, { condition: ofCluster }],
+    },
+    {
+      sid: "WriteRules",
+      why: "Let clients reach the load balancer, and the load balancer the nodes",
+      calls: [ec2.authorizeSecurityGroupIngress, ec2.revokeSecurityGroupIngress, ec2.updateRuleDescriptions],
+      resources: [...groups, ...groupRules],
+      strict: [{ resources: groups, condition: ofCluster }, { resources: groupRules }],
+    },
+    {
+      sid: "DeleteGroups",
+      why: "Remove the security group of a load balancer that is gone",
+      calls: [ec2.deleteSecurityGroup],
+      resources: groups,
+      strict: [{ condition: ownedByCluster }],
+    },
+    {
+      sid: "CreateLoadBalancers",
+      why: "Make load balancers and target groups",
+      calls: [elb.createLoadBalancer, elbv2.createLoadBalancer, elbv2.createTargetGroup],
+      resources: [...balancers, elbArn("targetgroup/*/*")],
+      strict: [{ condition: markedOwned }],
+    },
+    {
+      sid: "TagLoadBalancers",
+      why: "Mark what is made as the cluster's (checked with each create), and keep the tags of classic load balancers",
+      calls: [elb.addTags],
+      resources: [...balancers, ...balancerParts],
+      strict: [
+        {
+          condition: {
+            StringEquals: { "elasticloadbalancing:CreateAction": ["CreateLoadBalancer", "CreateTargetGroup", "CreateListener"] },
+          },
+        },
+        { condition: ofCluster },
+      ],
+    },
+    {
+      sid: "WriteLoadBalancers",
+      why: "Keep listeners, targets, health checks and attributes as the Service wants them, and remove all of it with the Service",
+      calls: [
+        elb.applySecurityGroups,
+        elb.attachSubnets,
+        elb.configureHealthCheck,
+        elb.createListeners,
+        elb.createPolicy,
+        elb.deleteListeners,
+        elb.deleteLoadBalancer,
+        elb.deregisterInstances,
+        elb.detachSubnets,
+        elb.modifyAttributes,
+        elb.registerInstances,
+        elb.setBackendPolicies,
+        elb.setListenerPolicies,
+        elbv2.createListener,
+        elbv2.deleteListener,
+        elbv2.deleteLoadBalancer,
+        elbv2.deleteTargetGroup,
+        elbv2.deregisterTargets,
+        elbv2.modifyListener,
+        elbv2.modifyLoadBalancerAttributes,
+        elbv2.modifyTargetGroup,
+        elbv2.modifyTargetGroupAttributes,
+        elbv2.registerTargets,
+        elbv2.setSecurityGroups,
+      ],
+      resources: [...balancers, ...balancerParts],
+      strict: [{ condition: ofCluster }],
+    },
+    {
+      sid: "CreateServiceRole",
+      why: "The first load balancer of an account brings the service-linked role of Elastic Load Balancing into being",
+      calls: [],
+      also: ["iam:CreateServiceLinkedRole"],
+      resources: ["arn:aws:iam::*:role/aws-service-role/elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing"],
+      condition: { StringEquals: { "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com" } },
+      optional: "the role must exist: `aws iam create-service-linked-role --aws-service-name elasticloadbalancing.amazonaws.com`",
+    },
+  ],
+  registry: [
+    {
+      sid: "LogInToRegistries",
+      why: "Obtain the login of private registries",
+      calls: [],
+      also: ["ecr:GetAuthorizationToken"],
+      resources: ["*"],
+      strict: inRegion,
+    },
+    {
+      sid: "PullImages",
+      why: "What the container runtime does with that login",
+      calls: [],
+      also: ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+      resources: ["arn:aws:ecr:*:*:repository/*"],
+      strict: [{ resources: ["arn:aws:ecr:REGION:ACCOUNT_ID:repository/*"] }],
+    },
+    {
+      sid: "LogInToPublicRegistry",
+      why: "Obtain the login of public.ecr.aws, which allows more pulls than anonymous users have",
+      calls: [],
+      also: ["ecr-public:GetAuthorizationToken", "sts:GetServiceBearerToken"],
+      resources: ["*"],
+      optional: "images of public.ecr.aws are pulled anonymously",
+    },
+  ],
+  "assume-role": [
+    {
+      sid: "AssumeRole",
+      why: "Act as the role that RoleARN in the cloud config names",
+      calls: [],
+      also: ["sts:AssumeRole"],
+      resources: ["ROLE_ARN"],
+    },
+  ],
+};
+
+/** The name IAM knows an action by. */
+export function iamName({ service, name }: AnyAction): string {
+  return `${serviceFacts(service).iam}:${name}`;
+}
+
+/** The IAM names a grant allows, each once. */
+export function actionsOfGrant({ calls, also = [] }: Grant): readonly string[] {
+  return [...new Set([...calls.map(iamName), ...also])].sort();
+}
+
+/** The IAM names a feature needs, each once. */
+export function actionsOfFeature(feature: Feature): readonly string[] {
+  return [...new Set(permissions[feature].flatMap(actionsOfGrant))].sort();
+}
