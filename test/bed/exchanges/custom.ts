@@ -213,9 +213,20 @@ export const customExchanges: readonly Exchange[] = [
         additionalPrinterColumns: [
           { name: "Size", type: "integer", jsonPath: ".spec.size" },
           { name: "Mode", type: "string", jsonPath: ".spec.mode", priority: 1 },
+          { name: "On", type: "boolean", jsonPath: '.spec.list[?(@.name=="b")].on' },
+          { name: "First", type: "string", jsonPath: ".spec.list[0].name" },
+          { name: "Any", type: "string", jsonPath: ".spec.list[*].name" },
+          { name: "Tag", type: "string", jsonPath: ".spec.tags.example\\.com/tag" },
         ],
       });
-      await talk.post(path, { apiVersion: version, kind, metadata: { name: "a" }, spec: { size: 4 } });
+      const list: Fields[] = [{ name: "a" }, { name: "b", on: false }];
+      await talk.post(path, {
+        apiVersion: version,
+        kind,
+        metadata: { name: "a" },
+        spec: { size: 4, list, tags: { "example.com/tag": "t" } },
+      });
+      await talk.post(path, { apiVersion: version, kind, metadata: { name: "empty" }, spec: {} });
       await talk.table(path);
       await talk.table(`${path}/a`);
     },

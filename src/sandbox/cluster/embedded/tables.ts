@@ -1,5 +1,6 @@
 /** Tables as `kubectl get` prints them. */
 import { asList, asObject, asText, at, type Json, type JsonObject, type KubeObject } from "./json.ts";
+import { firstAt } from "./json-path.ts";
 import type { PrinterColumn, Resource } from "./resources.ts";
 
 interface Column {
@@ -153,13 +154,12 @@ const tables: Readonly<Record<string, readonly Column[]>> = {
 };
 
 function customColumn(column: PrinterColumn): Column {
-  const path = column.jsonPath.split(".").slice(1);
   return {
     name: column.name,
     type: column.type,
     wide: column.priority > 0,
     cell(object, now) {
-      const value = at(object, ...path);
+      const value = firstAt(object, column.jsonPath);
       if (value === undefined) return null;
       return column.type === "date" ? since(asText(value), now) : value;
     },
