@@ -311,8 +311,17 @@ test("DescribeInstanceTopology: three layers for supported running types, nothin
 
 test("DescribeInstanceTypes knows attachment and interface limits and names unknown types", async () => {
   const { ec2 } = networkBed();
-  const { InstanceTypes } = await ec2.send(new DescribeInstanceTypesCommand({ InstanceTypes: ["m5.large"] }));
-  assert.equal(InstanceTypes?.[0]?.NetworkInfo?.MaximumNetworkInterfaces, 3);
+  const { InstanceTypes } = await ec2.send(new DescribeInstanceTypesCommand({ InstanceTypes: ["m5.large", "m7i.large", "p4d.24xlarge"] }));
+  const limits = InstanceTypes?.map(({ EbsInfo, NetworkInfo }) => [
+    NetworkInfo?.MaximumNetworkInterfaces,
+    EbsInfo?.MaximumEbsAttachments,
+    EbsInfo?.AttachmentLimitType,
+  ]);
+  assert.deepEqual(limits, [
+    [3, 27, "shared"],
+    [3, 32, "dedicated"],
+    [60, 28, "dedicated"],
+  ]);
   const unknown = new DescribeInstanceTypesCommand({ InstanceTypes: ["m99.large" as "m5.large"] });
   assert.match(await refused(ec2.send(unknown), "InvalidInstanceType"), /m99\.large/);
 });

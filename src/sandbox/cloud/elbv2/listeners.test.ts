@@ -59,11 +59,11 @@ test("listener and target group protocols must go together", async () => {
   }
 });
 
-test("HTTP on a network load balancer is UnsupportedProtocol, and only forwarding is allowed", async () => {
+test("HTTP on a network load balancer is a ValidationError that names what is possible, and only forwarding is allowed", async () => {
   const bed = await balancingBed();
   const lb = await network(bed);
   const tg = await group(bed);
-  await refused(listener(bed, lb, tg, { Protocol: "HTTP" }), "UnsupportedProtocolException");
+  assert.match(await refused(listener(bed, lb, tg, { Protocol: "HTTP" }), "ValidationError"), /'HTTP' must be one of '.*TCP/);
   const fixed = { Type: "fixed-response", FixedResponseConfig: { StatusCode: "200" } } as const;
   await refused(listener(bed, lb, tg, { DefaultActions: [fixed] }), "InvalidLoadBalancerActionException");
 });

@@ -133,10 +133,8 @@ function checked(
   const protocol = input.Protocol ?? before!.protocol;
   const port = input.Port ?? before!.port;
   if (TYPES[loadBalancer.type].protocols[protocol] === undefined) {
-    throw new ServiceError(
-      "UnsupportedProtocol",
-      `Protocol '${protocol}' is not supported for load balancers of type ${loadBalancer.type}`,
-    );
+    const possible = Object.keys(TYPES[loadBalancer.type].protocols).join(", ");
+    throw new ServiceError("ValidationError", `Listener protocol '${protocol}' must be one of '${possible}'`);
   }
   if (port < 1 || port > 65_535) throw new ServiceError("ValidationError", `The port must be between 1 and 65535, not ${port}`);
   checkUdp(loadBalancer, [protocol]);
