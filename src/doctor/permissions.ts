@@ -53,9 +53,17 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     {
       sid: "ReadInstances",
       why: "Find the instance of each Node, its zone and addresses, and whether it still exists",
-      calls: [ec2.describeInstances, ec2.describeAvailabilityZones],
+      calls: [ec2.describeInstances],
       resources: ["*"],
       strict: inRegion,
+    },
+    {
+      sid: "ReadZones",
+      why: "Label nodes with their zone's id where the instance does not tell it",
+      calls: [ec2.describeAvailabilityZones],
+      resources: ["*"],
+      strict: inRegion,
+      optional: "some nodes carry no topology.k8s.aws/zone-id label",
     },
     {
       sid: "ReadFargateInterfaces",

@@ -1,0 +1,111 @@
+/** The shipped policies against what the controllers really call: nothing is missing, nothing is for nothing. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { type TestContext, test } from "node:test";
+import { AttachNetworkInterfaceCommand, CreateNetworkInterfaceCommand, EC2Client } from "@aws-sdk/client-ec2";
+import "../../src/nodes/lifecycle.ts";
+import "../../src/nodes/tagging.ts";
+import "../../src/routes/controller.ts";
+import type { PolicyDocument } from "../../deploy/iam/policies.ts";
+import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
+import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
+import { type NodeWorld, nodeWorld } from "../bed/node-world.ts";
+
+const nodeFeatures = ["nodes", "tagging", "routes"];
+
+/** What the policies allow, as they lie in the repository. */
+function allowedBy(features: readonly string[]): readonly string[] {
+  const documents = features.map(
+    (feature) => JSON.parse(readFileSync(new URL(`../../deploy/iam/${feature}.json`, import.meta.url), "utf8")) as PolicyDocument,
+  );
+  return [...new Set(documents.flatMap(({ Statement }) => Statement.flatMap(({ Action }) => Action)))].sort();
+}
+
+/** A cluster in which everything that the node features do is to be done, allowed to do only this. */
+async function busyCluster(t: TestContext, allowed: readonly string[]) {
+  const world = await nodeWorld();
+  t.after(() => world.close());
+  const [plain, placed, wide, fargate] = [...world.launch(1), ...world.launch(1, "p4d.24xlarge"), ...world.launch(2)] as Instance[];
+  await addInterface(world, wide!);
+  plantRoute(world, "10.200.9.0/24", plain!);
+  plantRoute(world, "10.200.1.0/24", plain!);
+  world.aws.controls.change({ policy: [{ effect: "allow", actions: allowed }] });
+  world.aws.controls.journal.resetCounts();
+
+  world.start("--controllers=*,tagging", "--tags=team=a", "--cluster-cidr=10.200.0.0/16");
+  const names = [
+    await joinWith(world, plain!, "10.200.0.0/24"),
+    await joinWith(world, placed!, "10.200.1.0/24"),
+    await joinWith(world, wide!, "10.200.2.0/24"),
+  ];
+  const providerID = `aws:///${fargate!.zone}/0f6f5c/fargate-${fargate!.privateDnsName}`;
+  await world.join(fargate!, { name: "fargate", providerID, addresses: [{ type: "Hostname", address: "fargate" }] });
+  return { world, names, plain: plain! };
+}
+
+async function joinWith(world: NodeWorld, instance: Instance, podCIDR: string): Promise<string> {
+  const name = await world.join(instance);
+  await world.say("PATCH", `/api/v1/nodes/${name}`, { spec: { podCIDR, podCIDRs: [podCIDR] } });
+  return name;
+}
+
+/** The set-up is done: Nodes initialised, tagged and routed, and one of them gone again. */
+async function settled({ world, names, plain }: Awaited<ReturnType<typeof busyCluster>>): Promise<void> {
+  const { ec2 } = world.aws.account;
+  const routes = () => ec2.routeTables.get(world.network.privateTableId)!.routes.map(({ destination }) => destination);
+  const tagged = () => world.instance(plain.id).tags.team === "a";
+  await world.until("the Nodes are initialised", () => world.initialized() === 4);
+  await world.until("the zone's id is known", () => world.node("fargate")?.metadata?.labels?.["topology.k8s.aws/zone-id"] !== undefined);
+  await world.until("the instances are tagged", tagged);
+  await world.until("the routes are right", () => routes().includes("10.200.2.0/24") && !routes().includes("10.200.9.0/24"));
+  await world.until("the routes have their places", () => names.every((name) => hasRoute(world, name)));
+  assert.ok(world.node(names[1]!)?.metadata?.labels?.["topology.k8s.aws/network-node-layer-1"]);
+  await world.say("DELETE", `/api/v1/nodes/${names[0]}`);
+  await world.until("the tags of the Node that went are gone", () => !tagged());
+}
+
+function hasRoute(world: NodeWorld, name: string): boolean {
+  return world.node(name)?.status?.conditions?.some(({ type, status }) => type === "NetworkUnavailable" && status === "False") ?? false;
+}
+
+async function addInterface(world: NodeWorld, { id }: Instance): Promise<void> {
+  const ec2 = new EC2Client(sdkConfig(world.aws));
+  const { NetworkInterface } = await ec2.send(new CreateNetworkInterfaceCommand({ SubnetId: world.network.privateSubnetIds[0] }));
+  const { NetworkInterfaceId } = NetworkInterface!;
+  await ec2.send(new AttachNetworkInterfaceCommand({ NetworkInterfaceId, InstanceId: id, DeviceIndex: 1 }));
+}
+
+/** A route of an earlier life: to the wrong machine, or for nobody. */
+function plantRoute(world: NodeWorld, destination: string, { id }: Instance): void {
+  const { routeTables, interfaces } = world.aws.account.ec2;
+  const target = [...interfaces.values()].find(({ attachment }) => attachment?.instanceId === id)!;
+  const table = routeTables.get(world.network.privateTableId)!;
+  const route = { destination, family: 4, target: { kind: "interface", id: target.id, instanceId: id } } as const;
+  routeTables.update(table.id, { routes: [...table.routes, route] });
+}
+
+test("under the policies of nodes, tagging and routes everything is done, and every action they allow is used", async (t) => {
+  const allowed = allowedBy(nodeFeatures);
+  const busy = await busyCluster(t, allowed);
+  await settled(busy);
+  const counts = busy.world.aws.controls.journal.counts();
+  assert.deepEqual(Object.keys(counts).sort(), allowed);
+  assert.deepEqual(
+    Object.entries(counts).filter(([, results]) => "UnauthorizedOperation" in results),
+    [],
+  );
+});
+
+for (const missing of allowedBy(nodeFeatures)) {
+  test(`without ${missing} the work is not done, and what is said names exactly that action`, async (t) => {
+    const busy = await busyCluster(
+      t,
+      allowedBy(nodeFeatures).filter((action) => action !== missing),
+    );
+    await assert.rejects(settled(busy));
+    const { world } = busy;
+    const said = [...world.events(), ...world.lines].filter((line) => line.includes("allow ec2:"));
+    const named = new Set(said.flatMap((line) => line.match(/allow (ec2:\w+)/)?.[1] ?? []));
+    assert.deepEqual([...named], [missing]);
+  });
+}
