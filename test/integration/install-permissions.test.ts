@@ -64,6 +64,10 @@ async function settled({ world, names, plain }: Awaited<ReturnType<typeof busyCl
   await world.until("the tags of the Node that went are gone", () => !tagged());
 }
 
+function conditions(world: NodeWorld): readonly string[] {
+  return world.nodeNames().flatMap((name) => world.node(name)?.status?.conditions?.map(({ message = "" }) => message) ?? []);
+}
+
 function hasRoute(world: NodeWorld, name: string): boolean {
   return world.node(name)?.status?.conditions?.some(({ type, status }) => type === "NetworkUnavailable" && status === "False") ?? false;
 }
@@ -104,7 +108,7 @@ for (const missing of allowedBy(nodeFeatures)) {
     );
     await assert.rejects(settled(busy));
     const { world } = busy;
-    const said = [...world.events(), ...world.lines].filter((line) => line.includes("allow ec2:"));
+    const said = [...world.events(), ...conditions(world), ...world.lines];
     const named = new Set(said.flatMap((line) => line.match(/allow (ec2:\w+)/)?.[1] ?? []));
     assert.deepEqual([...named], [missing]);
   });
