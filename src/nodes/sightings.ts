@@ -141,19 +141,28 @@ function isZoneOf(zone: string, region: string): boolean {
   }
 }
 
-/** Live instances that carry this cluster's tag and were seen with these credentials in this very look. */
+/**
+ * Live instances of the cluster, by its tag and in its VPC, seen with these credentials in this very look. The VPC, because
+ * another account may well have a cluster of the same name.
+ */
 type Witness = { readonly kind: "seen"; readonly ids: ReadonlySet<string> } | { readonly kind: "failed"; readonly error: unknown };
 
-const live: readonly (string | undefined)[] = ["pending", "running"];
+const live = ["pending", "running"];
 
 async function findWitness({ cloud, self }: Looking, looks: readonly Look[], ask: Ask): Promise<Witness> {
   const lookups = looks.flatMap((look) => (look.kind === "looked-up" ? [look.lookup] : []));
   const none: Witness = { kind: "seen", ids: new Set() };
   if (!lookups.some(({ kind }) => kind === "not-found")) return none;
   const found = lookups.flatMap((lookup) => (lookup.kind === "found" ? [lookup.instance] : []));
-  const seen = found.filter(({ state, tags }) => live.includes(state) && hasClusterTag(tags, self.cluster));
+  const seen = found.filter(
+    ({ state, tags, vpc }) => live.includes(state ?? "") && hasClusterTag(tags, self.cluster) && (!self.vpc || vpc === self.vpc),
+  );
   if (seen.length > 0) return { kind: "seen", ids: new Set(seen.map(({ id }) => id)) };
-  const filters = [clusterTagFilter(self.cluster), { name: "instance-state-name", values: ["pending", "running"] }];
+  const filters = [
+    clusterTagFilter(self.cluster),
+    { name: "instance-state-name", values: live },
+    ...(self.vpc ? [{ name: "vpc-id", values: [self.vpc] }] : []),
+  ];
   try {
     // One is enough, and a page of five is the smallest there is; but a page may be empty and not the last.
     for await (const page of cloud.instances.pages(filters, ask, 5)) {

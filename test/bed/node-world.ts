@@ -17,9 +17,11 @@ import { controllerTable } from "../../src/commands/controller-manager/controlle
 import { parseOptions } from "../../src/commands/controller-manager/flags.ts";
 import { operate } from "../../src/commands/controller-manager/operate.ts";
 import "../../src/nodes/cloud-node.ts";
+import "../../src/nodes/lifecycle.ts";
+import "../../src/nodes/tagging.ts";
 import { openGate } from "../../src/runtime/gate.ts";
 import type { Host } from "../../src/runtime/host.ts";
-import type { HttpRequest, Transport } from "../../src/runtime/http.ts";
+import type { HttpRequest, HttpResponse, Transport } from "../../src/runtime/http.ts";
 import { bodyText } from "../../src/runtime/http.ts";
 import { openLogs } from "../../src/runtime/logs.ts";
 import { newRegistry } from "../../src/runtime/metrics.ts";
@@ -28,6 +30,7 @@ import type { Instance, InstanceStateName } from "../../src/sandbox/cloud/ec2/st
 import { launchNodes, type Network, type NetworkOptions, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
+import { once } from "../../src/sandbox/cluster/embedded/faults.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 
 export interface NodeWorldOptions {
@@ -81,6 +84,7 @@ export class NodeWorld {
   readonly writes: KubeWrite[] = [];
   readonly #files: Record<string, string>;
   readonly #running: RunningManager[] = [];
+  #empty = false;
 
   constructor(options: NodeWorldOptions) {
     const { seed = 1 } = options;
@@ -166,7 +170,7 @@ export class NodeWorld {
       host,
       logs,
       table: controllerTable,
-      network: { aws: this.aws.handle, kube: () => ({ verbs: send, watches: send, close: async () => {} }) },
+      network: { aws: (request) => this.#ask(request), kube: () => ({ verbs: send, watches: send, close: async () => {} }) },
       stop: stop.signal,
     });
     ended.catch(() => {});
@@ -211,6 +215,14 @@ export class NodeWorld {
     return this.aws.controls.journal.calls(`ec2:${action}`);
   }
 
+  /** DescribeInstances answers that there is nothing, until the returned function is called. */
+  answerEmpty(): () => void {
+    this.#empty = true;
+    return () => {
+      this.#empty = false;
+    };
+  }
+
   /** Lets time pass until it is so. */
   until(what: string, predicate: () => boolean, limitMs = 60_000): Promise<void> {
     return this.world.runUntil(predicate, limitMs, what);
@@ -219,6 +231,12 @@ export class NodeWorld {
   close(): void {
     for (const running of this.#running) running.stop();
     this.cluster.close();
+  }
+
+  async #ask(request: HttpRequest): Promise<HttpResponse> {
+    if (!this.#empty || !String(request.body).includes("Action=DescribeInstances&")) return this.aws.handle(request);
+    const body = "<DescribeInstancesResponse><reservationSet/></DescribeInstancesResponse>";
+    return { status: 200, headers: { "x-amzn-requestid": "empty" }, body: once(body) };
   }
 
   #noting(send: Transport): Transport {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type NodeWorld, nodeWorld } from "../../test/bed/node-world.ts";
+import { type NodeWorld, nodeWorld } from "../bed/node-world.ts";
 
 async function bed(t: TestContext): Promise<NodeWorld> {
   const world = await nodeWorld();
@@ -65,4 +65,19 @@ test("a storm of 500 nodes that are not ready costs at most 5 calls a period, an
   await world.world.advance(50_000);
   assert.ok(world.calls("DescribeInstances") <= 50, `${world.calls("DescribeInstances")} calls in ten periods`);
   assert.ok(world.calls("DescribeInstances") >= 20, "they are looked at each period");
+});
+
+test("five thousand nodes are refreshed with at most ten calls", async (t) => {
+  const world = await bed(t);
+  for (const instance of world.launch(5000)) {
+    const name = instance.privateDnsName;
+    const ips = world.aws.account.ec2.interfaces.get(instance.interfaceIds[0]!)!.privateAddresses;
+    const names = ["InternalDNS", "Hostname"].map((type) => ({ type, address: name }));
+    await world.join(instance, { taints: [], addresses: [...ips.map((address) => ({ type: "InternalIP", address })), ...names] });
+  }
+  world.start("--controllers=cloud-node");
+  await world.until("the first pass", () => world.calls("DescribeInstances") >= 5, 60_000);
+  await world.world.advance(60_000);
+  assert.ok(world.calls("DescribeInstances") <= 10, `${world.calls("DescribeInstances")} calls`);
+  assert.deepEqual(world.writes, []);
 });
