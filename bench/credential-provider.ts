@@ -1,17 +1,20 @@
 /**
  * Cold starts of the ECR credential provider beside the reference program: a new process each time, the same request, the
  * same call to the same double of ECR on this machine; the files are in the page cache, as they are on a node after the
- * first pull. Needs Go, for the reference and for the stopwatch.
+ * first pull. Once over plain HTTP, and once over TLS with the certificates this machine trusts, as on a node. Needs Go,
+ * for the reference and for the stopwatch, and openssl.
  *
  *     npm run bench credential-provider [rounds]
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { rootCertificates } from "node:tls";
 import { cached, contentKey } from "../deploy/build/cache.ts";
 import { credentialProvider, hostArchitecture } from "../deploy/build/credential-provider.ts";
 import { run } from "../deploy/build/run.ts";
@@ -28,17 +31,18 @@ interface Sample {
 
 const rounds = Number(process.argv[2] ?? 50);
 const [ours, theirs, stopwatch] = [await credentialProvider(hostArchitecture()), await reference(), await coldStart()];
-const samples = await measure(stopwatch, [ours, theirs]);
-const failed = samples.filter(({ status }) => status !== 0).length;
+for (const secure of [false, true]) {
+  const samples = await measure([ours, theirs], secure);
+  const failed = samples.filter(({ status }) => status !== 0).length;
+  console.log(`${rounds} alternating cold starts each over ${secure ? "TLS" : "plain HTTP"}, ${failed} failed\n`);
+  console.log("| Program | Wall time: median | 90% | fastest | Processor time | Peak memory |");
+  console.log("|---|---|---|---|---|---|");
+  console.log(row("Fairlead", samples, 0));
+  console.log(`${row(`Reference ${referenceVersion}`, samples, 1)}\n`);
+  if (failed > 0) process.exitCode = 1;
+}
 
-console.log(`${rounds} alternating cold starts each, ${failed} failed\n`);
-console.log("| Program | Wall time: median | 90% | fastest | Processor time | Peak memory |");
-console.log("|---|---|---|---|---|---|");
-console.log(row("Fairlead", 0));
-console.log(row(`Reference ${referenceVersion}`, 1));
-process.exitCode = failed > 0 ? 1 : 0;
-
-function row(name: string, program: number): string {
+function row(name: string, samples: readonly Sample[], program: number): string {
   const own = samples.filter((sample) => sample.program === program);
   const at = (share: number, of: (sample: Sample) => number) => {
     const sorted = own.map(of).sort((a, b) => a - b);
@@ -49,27 +53,53 @@ function row(name: string, program: number): string {
   return `| ${name} | ${times} | ${at(0.5, (sample) => sample.processorMs)} ms | ${at(0.5, (sample) => sample.megabytes)} MB |`;
 }
 
-async function measure(stopwatch: string, programs: readonly string[]): Promise<Sample[]> {
-  const authorizationToken = Buffer.from(`AWS:${"x".repeat(1800)}`).toString("base64");
-  const server = createServer((request, response) => {
-    request.resume().on("end", () => {
-      response.writeHead(200, { "content-type": "application/x-amz-json-1.1", "x-amzn-requestid": "bench" });
-      response.end(JSON.stringify({ authorizationData: [{ authorizationToken, expiresAt: Date.now() / 1000 + 43_200 }] }));
+async function measure(programs: readonly string[], secure: boolean): Promise<Sample[]> {
+  const folder = await mkdtemp(join(tmpdir(), "fairlead-bench-"));
+  try {
+    const tls = secure ? await certificate(folder) : undefined;
+    const server = (tls ? createSecureServer(tls, answer) : createServer(answer)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const samples = await runAll(programs, {
+      AWS_ENDPOINT_URL: `${secure ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
+      AWS_SECRET_ACCESS_KEY: "example",
+      ...(tls ? { SSL_CERT_FILE: tls.bundle } : {}),
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const environment = {
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
-    AWS_SECRET_ACCESS_KEY: "example",
-  };
+    server.close();
+    server.closeAllConnections();
+    return samples;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  const authorizationToken = Buffer.from(`AWS:${"x".repeat(1800)}`).toString("base64");
+  request.resume().on("end", () => {
+    response.writeHead(200, { "content-type": "application/x-amz-json-1.1", "x-amzn-requestid": "bench" });
+    response.end(JSON.stringify({ authorizationData: [{ authorizationToken, expiresAt: Date.now() / 1000 + 43_200 }] }));
+  });
+}
+
+/** A certificate for the double, and a bundle of it and all that this machine trusts, which is what a node has to read. */
+async function certificate(folder: string): Promise<{ readonly key: string; readonly cert: string; readonly bundle: string }> {
+  const [key, cert, bundle] = [join(folder, "key.pem"), join(folder, "cert.pem"), join(folder, "bundle.pem")];
+  await run("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert],
+    ...["-days", "2", "-subj", "/CN=double", "-addext", "subjectAltName=IP:127.0.0.1"],
+  ]);
+  const trusted = await readFile("/etc/ssl/certs/ca-certificates.crt", "utf8").catch(() => rootCertificates.join("\n"));
+  const own = await readFile(cert, "utf8");
+  await writeFile(bundle, `${trusted}\n${own}`);
+  return { key: await readFile(key, "utf8"), cert: own, bundle };
+}
+
+async function runAll(programs: readonly string[], environment: Readonly<Record<string, string>>): Promise<Sample[]> {
   const child = spawn(stopwatch, ["-rounds", String(rounds), ...programs], { env: environment, stdio: ["pipe", "pipe", "inherit"] });
   const image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/team/app";
   child.stdin.end(JSON.stringify({ kind: "CredentialProviderRequest", apiVersion: "credentialprovider.kubelet.k8s.io/v1", image }));
   let output = "";
   for await (const chunk of child.stdout) output += chunk;
-  server.close();
-  server.closeAllConnections();
   return output
     .trim()
     .split("\n")

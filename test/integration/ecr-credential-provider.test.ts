@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { bun } from "../../deploy/build/bun.ts";
 import { buildInto, credentialProvider, hostArchitecture } from "../../deploy/build/credential-provider.ts";
+import { mainFile } from "../bed/process.ts";
 import { double, giveToken, host, keys, password, refuse, requestFor, run } from "./ecr-double.ts";
 
 const secrets = new RegExp(`${password}|${keys.AWS_SECRET_ACCESS_KEY}|signature-of-the-pod`);
@@ -173,6 +174,16 @@ test("it is the same program under any name", async (t) => {
   const path = join(await folder(t), "bun");
   await symlink(await credentialProvider(hostArchitecture()), path);
   assert.equal((await run({ executable: path, environment: { AWS_ENDPOINT_URL: ecr.url } })).status, 0);
+});
+
+test("as a command of fairlead it answers as the executable does", async (t) => {
+  const ecr = await double(t);
+  const options = { executable: process.execPath, environment: { AWS_ENDPOINT_URL: ecr.url } };
+  const answered = await run({ ...options, args: [mainFile, "ecr-credential-provider"] });
+  assert.equal(answered.status, 0, answered.stderr);
+  assert.equal(JSON.parse(answered.stdout).auth[host].password, password);
+  const refused = await run({ ...options, args: [mainFile, "ecr-credential-provider"], input: "" });
+  assert.deepEqual([refused.status, refused.stdout], [1, ""]);
 });
 
 test("TLS is verified against the machine's certificates and AWS_CA_BUNDLE, and nothing switches that off", async (t) => {
