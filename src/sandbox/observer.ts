@@ -9,7 +9,7 @@ import type { CallLog } from "./calls.ts";
 import type { Cloud } from "./cloud/cloud.ts";
 import type { Instance } from "./cloud/ec2/state.ts";
 import type { Machines } from "./machines.ts";
-import type { Counted, EventRow, NodeRow, NodeView, Picture, ServiceRow } from "./view/picture.ts";
+import type { Counted, EventRow, NodeRow, NodeView, Picture, RouteRow, ServiceRow } from "./view/picture.ts";
 
 /** What the observer does not see by itself. */
 export interface Surroundings {
@@ -69,6 +69,7 @@ export class Observer {
       replicas: replicas(),
       nodes: nodeRows(machines.list(), this.nodes.list()),
       services: this.#services.list().filter(isBalanced).map(serviceRow),
+      routes: routesIn(cloud),
       resources: resourcesOf(cloud),
       events: this.#events
         .list()
@@ -151,11 +152,15 @@ const shownTables: Readonly<Record<string, string>> = {
   "elbv2/target-groups": "target groups",
 };
 
-function resourcesOf(cloud: Cloud): readonly Counted[] {
-  const { ec2, store } = cloud.account;
-  const routes = ec2.routeTables
+function resourcesOf({ account: { store } }: Cloud): readonly Counted[] {
+  return Object.entries(shownTables)
+    .map(([table, what]) => ({ what, count: store.table(table).size }))
+    .filter(({ count }) => count > 0);
+}
+
+function routesIn({ account: { ec2 } }: Cloud): readonly RouteRow[] {
+  return ec2.routeTables
     .values()
-    .reduce((sum, table) => sum + table.routes.filter(({ target }) => target.kind === "interface").length, 0);
-  const counted = Object.entries(shownTables).map(([table, what]) => ({ what, count: store.table(table).size }));
-  return [...counted, { what: "pod routes", count: routes }].filter(({ count }) => count > 0);
+    .flatMap(({ routes }) => routes)
+    .flatMap(({ destination, target }) => (target.kind === "interface" ? [{ destination, instanceId: target.instanceId }] : []));
 }

@@ -171,6 +171,8 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
       KUBECONFIG: kubeconfig,
       AWS_ENDPOINT_URL: aws.url,
       AWS_REGION: region,
+      // The older aws command knows only this one.
+      AWS_DEFAULT_REGION: region,
       AWS_ACCESS_KEY_ID: keys.user,
       AWS_SECRET_ACCESS_KEY: keys.secret,
     }),

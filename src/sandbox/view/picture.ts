@@ -11,6 +11,8 @@ export interface Picture {
   /** Machines and their Nodes; a machine that has not registered has no Node, a Node may outlive its machine. */
   readonly nodes: readonly NodeRow[];
   readonly services: readonly ServiceRow[];
+  /** Routes to pods in the VPC's route tables. */
+  readonly routes: readonly RouteRow[];
   /** What else there is in the account: `3 load balancers`. */
   readonly resources: readonly Counted[];
   readonly events: readonly EventRow[];
@@ -50,6 +52,12 @@ export interface ServiceRow {
   readonly deleting: boolean;
 }
 
+export interface RouteRow {
+  readonly destination: string;
+  /** The machine it leads to. */
+  readonly instanceId: string | undefined;
+}
+
 export interface Counted {
   readonly what: string;
   readonly count: number;
@@ -75,7 +83,7 @@ export interface CallsView {
 
 /** The same moment before anything was there, so that the story can begin at the beginning. */
 export function emptied(picture: Picture): Picture {
-  return { ...picture, nodes: [], replicas: [], services: [], events: [] };
+  return { ...picture, nodes: [], replicas: [], services: [], events: [], routes: [] };
 }
 
 /** Sums over all actions. */

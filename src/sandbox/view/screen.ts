@@ -61,16 +61,19 @@ function body(picture: Picture, scenery: Scenery, columns: number, room: number)
   return [...upper, ...storyBlock(scenery, columns, lower - forCalls), ...callsBlock(picture, columns, forCalls)];
 }
 
-function statusLine({ replicas, calls, throttling, resources }: Picture): Line {
+function statusLine({ replicas, calls, throttling, resources, routes }: Picture): Line {
   const { calls: count, throttled, failed } = totals(calls.tallies);
   const counted = [`${count} calls`, ...(throttled > 0 ? [`${throttled} throttled`] : []), ...(failed > 0 ? [`${failed} failed`] : [])];
   return line(
-    " ",
-    ...replicas.flatMap((replica) => [...replicaParts(replica), "   "]),
-    ["dim", "AWS "],
+    ["dim", " replicas "],
+    ...replicas.flatMap((replica) => [...replicaParts(replica), "  "]),
+    ["dim", " AWS "],
     throttling ? ["warn", "▲ throttling"] : ["good", "● answering"],
     `  ${counted.join(", ")}`,
-    ["dim", resources.map(({ count: number, what }) => ` · ${number} ${what}`).join("")],
+    [
+      "dim",
+      [...resources, { count: routes.length, what: "pod routes" }].map(({ count: n, what }) => (n > 0 ? ` · ${n} ${what}` : "")).join(""),
+    ],
   );
 }
 
@@ -82,11 +85,11 @@ const replicaStyles: Readonly<Record<ReplicaView["state"], readonly [Style, stri
 };
 
 function replicaParts({ name, state, cutOff }: ReplicaView): readonly (string | readonly [Style, string])[] {
-  return [["dim", `replica ${name} `], replicaStyles[state], ...(cutOff ? ([["bad", " cut off"]] as const) : [])];
+  return [["bold", `${name} `], replicaStyles[state], ...(cutOff ? ([["bad", " cut off"]] as const) : [])];
 }
 
 function nodesBlock(picture: Picture, selected: string | undefined, columns: number, most: number): readonly Line[] {
-  const { heading, lines } = table(nodeColumns, picture.nodes, columns - 3);
+  const { heading, lines } = table(nodeColumns(picture), picture.nodes, columns - 3);
   const marked = lines.map((each, index): Line => {
     const here = selected !== undefined && picture.nodes[index]?.instanceId === selected;
     return [{ text: here ? " ▸ " : "   ", style: "accent" }, ...each];
@@ -96,7 +99,7 @@ function nodesBlock(picture: Picture, selected: string | undefined, columns: num
   return [line("   ", ...asParts(heading)), ...shown, line()];
 }
 
-const nodeColumns: readonly Column<NodeRow>[] = [
+const nodeColumns = ({ routes }: Picture): readonly Column<NodeRow>[] => [
   { title: "NODE", rank: 1, cell: ({ node }) => (node ? plain(shortName(node.name)) : { text: "(none)", style: "dim" }) },
   { title: "STATE", rank: 1, cell: nodeState },
   { title: "MACHINE", rank: 7, cell: ({ instanceId }) => plain(instanceId ?? "–") },
@@ -104,13 +107,19 @@ const nodeColumns: readonly Column<NodeRow>[] = [
   { title: "TYPE", rank: 4, cell: ({ node }) => plain(node?.type ?? "–") },
   { title: "ZONE", rank: 2, cell: ({ node }) => plain(node?.zone ?? "–") },
   { title: "ADDRESS", rank: 5, cell: ({ node }) => plain(node?.internalIp ?? "–") },
-  { title: "PODS", rank: 8, cell: ({ node }) => plain(node?.podCidr ?? "–") },
+  { title: "PODS", rank: 8, cell: ({ node }) => podsCell(node?.podCidr, routes) },
   { title: "TAINTS", rank: 2, cell: ({ node }) => ({ text: node?.taints.join(" ") || "–", style: node?.taints.length ? "warn" : "dim" }) },
 ];
 
 function nodeState({ node }: NodeRow): Piece {
   if (node === undefined) return { text: "–", style: "dim" };
   return node.ready === "True" ? { text: "Ready", style: "good" } : { text: "NotReady", style: "bad" };
+}
+
+/** Green when a route leads there. */
+function podsCell(podCidr: string | undefined, routes: Picture["routes"]): Piece {
+  const routed = podCidr !== undefined && routes.some(({ destination }) => destination === podCidr);
+  return routed ? { text: podCidr, style: "good" } : plain(podCidr ?? "–");
 }
 
 function machineState({ machine }: NodeRow): Piece {

@@ -1,7 +1,7 @@
 /** What happened between two pictures, in words, and who did it. */
 import { isThrottle } from "../calls.ts";
 import type { ReplicaView } from "../replicas.ts";
-import { type EventRow, type NodeRow, type NodeView, type Picture, type ServiceRow, shortName } from "./picture.ts";
+import { type EventRow, type NodeRow, type NodeView, type Picture, type RouteRow, type ServiceRow, shortName } from "./picture.ts";
 import type { Style } from "./text.ts";
 
 export interface Happening {
@@ -20,6 +20,7 @@ export function storyBetween(before: Picture, after: Picture): readonly Happenin
     ...pairs(before.replicas, after.replicas, ({ name }) => name).flatMap(([old, now]) => replica(old, now)),
     ...machines(rows),
     ...rows.flatMap(([old, now]) => node(old?.node, now?.node)),
+    ...routes(pairs(before.routes, after.routes, ({ destination }) => destination)),
     ...pairs(before.services, after.services, ({ name }) => name).flatMap(([old, now]) => service(old, now)),
     ...events(pairs(before.events, after.events, ({ uid }) => uid)),
   ].map(told);
@@ -113,6 +114,14 @@ function node(old: NodeView | undefined, now: NodeView | undefined): readonly To
 function readiness(name: string, ready: NodeView["ready"]): Told {
   if (ready === "True") return { who: "kubelet", text: `${name} is Ready`, style: "plain" };
   return { who: "Kubernetes", text: `${name} is no longer Ready: its kubelet fell silent`, style: "warn" };
+}
+
+function routes(all: readonly Pair<RouteRow>[]): readonly Told[] {
+  return all.flatMap(([old, now]): readonly Told[] => {
+    if (now === undefined) return [{ who: "Fairlead", text: `route ${old?.destination} removed from the VPC`, style: "warn" }];
+    if (now.instanceId === old?.instanceId) return [];
+    return [{ who: "Fairlead", text: `route ${now.destination} leads to ${now.instanceId ?? "a machine that is gone"}`, style: "good" }];
+  });
 }
 
 function service(old: ServiceRow | undefined, now: ServiceRow | undefined): readonly Told[] {
