@@ -57,6 +57,10 @@ export async function storm(scene: Scene, town: Town, signal: AbortSignal): Prom
       lasting(scene, () => cloud.controls.faults.remove(id));
     },
   ];
+  if (chance.happens(0.3)) {
+    history.tell("weather", "this API server does not stream lists");
+    cluster.faults.add({ match: ({ url }) => url.searchParams.has("sendInitialEvents"), effect: { kind: "refuse", status: 422 } });
+  }
   while (!signal.aborted) {
     await sleep(world.clock, chance.between(1000, 15_000), signal).catch(() => {});
     if (!signal.aborted) chance.pick(happenings)!();

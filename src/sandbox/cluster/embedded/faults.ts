@@ -78,19 +78,25 @@ export class Faults {
   }
 }
 
+const reasons: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  409: "Conflict",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
 function refusal(effect: Extract<Effect, { kind: "refuse" }>): HttpResponse {
-  const reasons: Readonly<Record<number, string>> = {
-    429: "TooManyRequests",
-    500: "InternalError",
-    503: "ServiceUnavailable",
-    504: "Timeout",
-  };
   const status = {
     kind: "Status",
     apiVersion: "v1",
     metadata: {},
     status: "Failure",
-    message: effect.status === 429 ? "too many requests, please try again later" : "the server is currently unable to handle the request",
+    message: effect.status === 429 ? "too many requests, please try again later" : "refused by a fault that was injected",
     reason: reasons[effect.status] ?? "InternalError",
     details: effect.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: effect.retryAfterSeconds },
     code: effect.status,
