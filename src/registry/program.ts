@@ -76,23 +76,26 @@ export async function inTime<T>(process: Process, journal: Journal, work: (conte
   const { world, platform } = process;
   const { clock, environment } = world;
   for (const name of ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"]) journal.hide(environment[name]);
-  const profile = await readProfile(world);
+  const profile = await orGiveUp(clock, profileLimitMs, "the AWS configuration files", readProfile(world));
   const settings = readSettings(environment, profile);
   const send = routedTransport(platform.connect, world);
   return await within(clock, settings.timeoutMs, "the whole run", undefined, async (deadline) => {
     const direct = (request: HttpRequest) => platform.connect(request, {});
     const context = { world, platform, send, direct, settings, profile, journal, deadline };
-    return await orGiveUp(clock, settings.timeoutMs + graceMs, work(context));
+    return await orGiveUp(clock, settings.timeoutMs + graceMs, "the whole run", work(context));
   });
 }
 
 /** Whoever waits when the deadline strikes has this long to say what for. */
 const graceMs = 300;
 
+/** Read before the settings are known, and with them the limit of the run; on a file system that hangs, this is the one. */
+const profileLimitMs = 1_000;
+
 /** The last line of defence: whatever hangs, and wherever, the run ends in time. */
-function orGiveUp<T>(clock: Clock, limitMs: number, work: Promise<T>): Promise<T> {
+function orGiveUp<T>(clock: Clock, limitMs: number, what: string, work: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const cancel = clock.after(limitMs, () => reject(new PluginFailure("DeadlineExceeded", `no answer within ${limitMs} ms`)));
+    const cancel = clock.after(limitMs, () => reject(new PluginFailure("DeadlineExceeded", `${what}: not done within ${limitMs} ms`)));
     work.then(resolve, reject).finally(cancel);
   });
 }
