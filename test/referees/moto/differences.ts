@@ -1,0 +1,15 @@
+/** Every difference between our cloud and moto that is accepted, with its reason. */
+import type { Accepted } from "./accepted.ts";
+import { classicDifferences } from "./differences/classic.ts";
+import { instanceDifferences } from "./differences/instances.ts";
+import { networkDifferences } from "./differences/network.ts";
+import { networkLoadBalancerDifferences } from "./differences/network-load-balancers.ts";
+import { securityGroupDifferences } from "./differences/security-groups.ts";
+
+export const differences: readonly Accepted[] = [
+  ...networkDifferences,
+  ...securityGroupDifferences,
+  ...instanceDifferences,
+  ...classicDifferences,
+  ...networkLoadBalancerDifferences,
+];

@@ -1,0 +1,103 @@
+/** Classic load balancers. */
+import { type Accepted, absent } from "../accepted.ts";
+import { classicPage } from "./documents.ts";
+
+export const classicDifferences: readonly Accepted[] = [
+  {
+    in: ["elb:DescribeLoadBalancers"],
+    at: ["CanonicalHostedZoneNameID", "AvailabilityZones", "HealthCheck"],
+    moto: absent,
+    departs: "moto",
+    why: "moto leaves out the hosted zone, the zones of the subnets, and the health check that every new load balancer has",
+    document: classicPage("API_LoadBalancerDescription"),
+  },
+  {
+    in: ["elb:DescribeLoadBalancers"],
+    at: ["SourceSecurityGroup.GroupName"],
+    ours: "balancer",
+    moto: "default",
+    departs: "moto",
+    why: "the source group is the load balancer's own",
+    document: classicPage("API_SourceSecurityGroup"),
+  },
+  {
+    in: ["elb:DescribeLoadBalancers"],
+    at: ["CanonicalHostedZoneName"],
+    ours: absent,
+    departs: "moto",
+    why: "only a load balancer that faces the internet has a name in the hosted zone",
+    document: classicPage("API_LoadBalancerDescription"),
+  },
+  {
+    in: ["a classic load balancer in a subnet that does not exist"],
+    at: ["error.code"],
+    ours: "SubnetNotFoundException",
+    moto: "InvalidSubnetID.NotFound",
+    departs: "moto",
+    why: "the code is this service's own, not EC2's",
+    document: classicPage("API_CreateLoadBalancer"),
+  },
+  {
+    in: ["a classic load balancer with a group that does not exist", "classic load balancers when all are gone"],
+    at: ["error", "DNSName", "LoadBalancerDescriptions"],
+    departs: "moto",
+    why: "moto makes a load balancer with a group that does not exist",
+    document: classicPage("API_CreateLoadBalancer"),
+  },
+  {
+    in: ["elb:DescribeLoadBalancerAttributes"],
+    at: ["ConnectionDraining.Timeout", "AdditionalAttributes", "AdditionalAttributes[]"],
+    departs: "moto",
+    why: "moto leaves out defaults, and adds the desync mitigation mode again with each change",
+    document: classicPage("API_LoadBalancerAttributes"),
+  },
+  {
+    in: ["elb:ModifyLoadBalancerAttributes"],
+    at: ["AccessLog", "ConnectionSettings", "CrossZoneLoadBalancing", "ConnectionDraining", "AdditionalAttributes"],
+    ours: absent,
+    departs: "moto",
+    why: "the answer holds the attributes that were given, not all of them",
+    document: classicPage("API_ModifyLoadBalancerAttributes"),
+  },
+  {
+    in: ["instances are registered", "an instance is deregistered"],
+    at: ["Instances"],
+    moto: absent,
+    departs: "moto",
+    why: "the answer lists the instances that are registered now",
+    document: classicPage("API_RegisterInstancesWithLoadBalancer"),
+  },
+  {
+    in: ["the health of an instance that is not registered"],
+    at: ["InstanceStates[].State", "InstanceStates[].ReasonCode", "InstanceStates[].Description"],
+    departs: "moto",
+    why: "the state of an instance is returned even if it is not registered: it is out of service, by its own doing",
+    document: classicPage("API_DescribeInstanceHealth"),
+  },
+  {
+    in: ["an instance that does not exist is registered"],
+    at: ["error"],
+    moto: absent,
+    departs: "moto",
+    why: "moto registers instances that do not exist",
+    document: classicPage("API_RegisterInstancesWithLoadBalancer"),
+  },
+  {
+    in: ["a listener is added to a classic load balancer that does not exist"],
+    at: ["error"],
+    moto: absent,
+    departs: "moto",
+    why: "moto accepts listeners of load balancers that do not exist",
+    document: classicPage("API_CreateLoadBalancerListeners"),
+  },
+  {
+    in: [
+      "the attributes of a classic load balancer that does not exist",
+      "instances are registered with a classic load balancer that does not exist",
+    ],
+    at: ["error.code", "error.status"],
+    departs: "moto",
+    why: "moto fails where AWS does not find the load balancer",
+    document: classicPage("API_DescribeLoadBalancerAttributes"),
+  },
+];

@@ -1,0 +1,34 @@
+/** The script that the simulated AWS and moto are both held to: one story, in order. */
+import { classicExchanges } from "./exchanges/classic.ts";
+import { endExchanges } from "./exchanges/endings.ts";
+import { instanceExchanges, lifecycleExchanges } from "./exchanges/instances.ts";
+import { addressExchanges, interfaceEndExchanges, interfaceExchanges } from "./exchanges/interfaces.ts";
+import { networkEndExchanges, networkListenerExchanges, networkLoadBalancerExchanges } from "./exchanges/network-load-balancers.ts";
+import { podRouteExchanges, routeTableExchanges } from "./exchanges/routes.ts";
+import { ruleExchanges, securityGroupExchanges } from "./exchanges/security-groups.ts";
+import { tagExchanges } from "./exchanges/tags.ts";
+import { targetExchanges, targetGroupEndExchanges, targetGroupExchanges } from "./exchanges/target-groups.ts";
+import { vpcExchanges } from "./exchanges/vpcs.ts";
+import type { Exchange } from "./script.ts";
+
+export const exchanges: readonly Exchange[] = [
+  ...vpcExchanges,
+  ...routeTableExchanges,
+  ...securityGroupExchanges,
+  ...ruleExchanges,
+  ...instanceExchanges,
+  ...interfaceExchanges,
+  ...addressExchanges,
+  ...podRouteExchanges,
+  ...tagExchanges,
+  ...classicExchanges,
+  ...networkLoadBalancerExchanges,
+  ...targetGroupExchanges,
+  ...networkListenerExchanges,
+  ...targetExchanges,
+  ...networkEndExchanges,
+  ...targetGroupEndExchanges,
+  ...lifecycleExchanges,
+  ...interfaceEndExchanges,
+  ...endExchanges,
+];

@@ -1,0 +1,162 @@
+/** Network load balancers and their listeners. */
+import {
+  AddTagsCommand,
+  CreateListenerCommand,
+  CreateLoadBalancerCommand,
+  DeleteListenerCommand,
+  DeleteLoadBalancerCommand,
+  DescribeListenerAttributesCommand,
+  DescribeListenersCommand,
+  DescribeLoadBalancerAttributesCommand,
+  DescribeLoadBalancersCommand,
+  DescribeTagsCommand,
+  ModifyListenerCommand,
+  ModifyLoadBalancerAttributesCommand,
+  RemoveTagsCommand,
+  SetSecurityGroupsCommand,
+  SetSubnetsCommand,
+} from "@aws-sdk/client-elastic-load-balancing-v2";
+import { asker, type Exchange } from "../script.ts";
+
+const ask = asker("elbv2");
+
+const noBalancer = "arn:aws:elasticloadbalancing:us-east-1:123456789012:loadbalancer/net/nobody/0123456789abcdef";
+const noListener = "arn:aws:elasticloadbalancing:us-east-1:123456789012:listener/net/nobody/0123456789abcdef/0123456789abcdef";
+const noGroup = "arn:aws:elasticloadbalancing:us-east-1:123456789012:targetgroup/nobody/0123456789abcdef";
+
+export const networkLoadBalancerExchanges: readonly Exchange[] = [
+  ask(
+    "a network load balancer is created",
+    CreateLoadBalancerCommand,
+    {
+      Name: "network",
+      Type: "network",
+      Scheme: "internet-facing",
+      Subnets: ["$subnetA", "$subnetB"],
+      SecurityGroups: ["$balancer"],
+      IpAddressType: "ipv4",
+      Tags: [{ Key: "kubernetes.io/cluster/test", Value: "owned" }],
+    },
+    { balancerArn: "LoadBalancers.0.LoadBalancerArn", balancerName: "LoadBalancers.0.DNSName" },
+  ),
+  ask("a network load balancer by ARN", DescribeLoadBalancersCommand, { LoadBalancerArns: ["$balancerArn"] }),
+  ask("a network load balancer by name", DescribeLoadBalancersCommand, { Names: ["network"] }),
+  ask(
+    "an internal network load balancer is created",
+    CreateLoadBalancerCommand,
+    { Name: "inner", Type: "network", Scheme: "internal", SubnetMappings: [{ SubnetId: "$subnetB" }] },
+    { innerArn: "LoadBalancers.0.LoadBalancerArn", innerName: "LoadBalancers.0.DNSName" },
+  ),
+  ask("an internal network load balancer", DescribeLoadBalancersCommand, { Names: ["inner"] }),
+  ask("a name that exists with other settings", CreateLoadBalancerCommand, {
+    Name: "inner",
+    Type: "network",
+    Scheme: "internet-facing",
+    Subnets: ["$subnetA"],
+  }),
+  ask("a network load balancer in a subnet that does not exist", CreateLoadBalancerCommand, {
+    Name: "nowhere",
+    Type: "network",
+    Subnets: ["subnet-0123456789abcdef0"],
+  }),
+  ask("a network load balancer without subnets", CreateLoadBalancerCommand, { Name: "bare", Type: "network" }),
+  ask("a network load balancer whose name no ARN finds", DescribeLoadBalancersCommand, { Names: ["nobody"] }),
+  ask("a network load balancer whose ARN nobody has", DescribeLoadBalancersCommand, { LoadBalancerArns: [noBalancer] }),
+  ask("the first page of load balancers", DescribeLoadBalancersCommand, { PageSize: 1 }, { balancerPage: "NextMarker" }),
+
+  ask("the attributes of a new network load balancer", DescribeLoadBalancerAttributesCommand, { LoadBalancerArn: "$balancerArn" }),
+  ask("cross-zone balancing is turned on for a network load balancer", ModifyLoadBalancerAttributesCommand, {
+    LoadBalancerArn: "$balancerArn",
+    Attributes: [{ Key: "load_balancing.cross_zone.enabled", Value: "true" }],
+  }),
+  ask("an attribute that does not exist", ModifyLoadBalancerAttributesCommand, {
+    LoadBalancerArn: "$balancerArn",
+    Attributes: [{ Key: "no.such.attribute", Value: "true" }],
+  }),
+  ask("the attributes of a changed network load balancer", DescribeLoadBalancerAttributesCommand, { LoadBalancerArn: "$balancerArn" }),
+  ask("the attributes of a network load balancer that does not exist", DescribeLoadBalancerAttributesCommand, {
+    LoadBalancerArn: noBalancer,
+  }),
+  ask("a network load balancer is given another subnet", SetSubnetsCommand, {
+    LoadBalancerArn: "$balancerArn",
+    Subnets: ["$subnetA", "$subnetB", "$subnetC"],
+  }),
+  ask("a network load balancer is given another security group", SetSecurityGroupsCommand, {
+    LoadBalancerArn: "$balancerArn",
+    SecurityGroups: ["$balancer", "$nodes"],
+  }),
+  ask("a network load balancer after its changes", DescribeLoadBalancersCommand, { LoadBalancerArns: ["$balancerArn"] }),
+  ask("a security group that does not exist is given to a network load balancer", SetSecurityGroupsCommand, {
+    LoadBalancerArn: "$balancerArn",
+    SecurityGroups: ["sg-0123456789abcdef0"],
+  }),
+];
+
+export const networkListenerExchanges: readonly Exchange[] = [
+  ask(
+    "a TCP listener is created",
+    CreateListenerCommand,
+    {
+      LoadBalancerArn: "$balancerArn",
+      Protocol: "TCP",
+      Port: 80,
+      DefaultActions: [{ Type: "forward", TargetGroupArn: "$tcpGroup" }],
+      Tags: [{ Key: "port", Value: "http" }],
+    },
+    { listener: "Listeners.0.ListenerArn" },
+  ),
+  ask(
+    "a UDP listener is created",
+    CreateListenerCommand,
+    {
+      LoadBalancerArn: "$balancerArn",
+      Protocol: "UDP",
+      Port: 53,
+      DefaultActions: [{ Type: "forward", TargetGroupArn: "$udpGroup" }],
+    },
+    { udpListener: "Listeners.0.ListenerArn" },
+  ),
+  ask("the listeners of a network load balancer", DescribeListenersCommand, { LoadBalancerArn: "$balancerArn" }),
+  ask("a listener by ARN", DescribeListenersCommand, { ListenerArns: ["$listener"] }),
+  ask("a listener that does not exist", DescribeListenersCommand, { ListenerArns: [noListener] }),
+  ask("the listeners of a load balancer that does not exist", DescribeListenersCommand, { LoadBalancerArn: noBalancer }),
+  ask("a listener for a load balancer that does not exist", CreateListenerCommand, {
+    LoadBalancerArn: noBalancer,
+    Protocol: "TCP",
+    Port: 80,
+    DefaultActions: [{ Type: "forward", TargetGroupArn: "$tcpGroup" }],
+  }),
+  ask("a listener for a target group that does not exist", CreateListenerCommand, {
+    LoadBalancerArn: "$balancerArn",
+    Protocol: "TCP",
+    Port: 8080,
+    DefaultActions: [{ Type: "forward", TargetGroupArn: noGroup }],
+  }),
+  ask("an HTTP listener of a network load balancer", CreateListenerCommand, {
+    LoadBalancerArn: "$balancerArn",
+    Protocol: "HTTP",
+    Port: 8080,
+    DefaultActions: [{ Type: "forward", TargetGroupArn: "$tcpGroup" }],
+  }),
+  ask("a listener moves to another port", ModifyListenerCommand, { ListenerArn: "$listener", Port: 8081 }),
+  ask("a listener after its move", DescribeListenersCommand, { ListenerArns: ["$listener"] }),
+  ask("the attributes of a TCP listener", DescribeListenerAttributesCommand, { ListenerArn: "$listener" }),
+  ask("network load balancers, groups and listeners are tagged", AddTagsCommand, {
+    ResourceArns: ["$balancerArn", "$tcpGroup", "$listener"],
+    Tags: [{ Key: "team", Value: "network" }],
+  }),
+  ask("the tags of a load balancer, a group and a listener", DescribeTagsCommand, {
+    ResourceArns: ["$balancerArn", "$tcpGroup", "$listener"],
+  }),
+  ask("a tag is taken from a network load balancer", RemoveTagsCommand, { ResourceArns: ["$balancerArn"], TagKeys: ["team", "never"] }),
+  ask("the tags of a network load balancer that are left", DescribeTagsCommand, { ResourceArns: ["$balancerArn"] }),
+];
+
+export const networkEndExchanges: readonly Exchange[] = [
+  ask("a listener of a network load balancer is deleted", DeleteListenerCommand, { ListenerArn: "$udpListener" }),
+  ask("a listener that does not exist is deleted", DeleteListenerCommand, { ListenerArn: noListener }),
+  ask("a network load balancer is deleted", DeleteLoadBalancerCommand, { LoadBalancerArn: "$balancerArn" }),
+  ask("a network load balancer that was deleted", DescribeLoadBalancersCommand, { LoadBalancerArns: ["$balancerArn"] }),
+  ask("the internal network load balancer is deleted", DeleteLoadBalancerCommand, { LoadBalancerArn: "$innerArn" }),
+  ask("the listeners of a network load balancer that was deleted", DescribeListenersCommand, { LoadBalancerArn: "$balancerArn" }),
+];
