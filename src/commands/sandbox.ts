@@ -36,8 +36,9 @@ type Options = FlagValues<typeof flags>;
 
 const exit = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-const introduction = `Fairlead gives a Kubernetes cluster what it needs from AWS: it initialises and removes nodes, keeps load balancers and routes.
-This is its sandbox: a cluster and an AWS of your own, on this machine. No account is needed and nothing leaves it.
+const introduction = `Fairlead gives a Kubernetes cluster what it needs from AWS: it initialises and
+removes nodes, and keeps routes and load balancers. This is its sandbox: a
+cluster and an AWS of your own, on this machine. It needs no account.
 `;
 
 export const run: Command = async ({ argv, world, console, stopSignal }) => {
@@ -100,7 +101,7 @@ async function inhabit(options: Options, world: World, console: Console, stop: A
     }
     const { file, variables } = sandbox.access;
     const settings = Object.entries(variables).map(([name, value]) => `  export ${name}=${value}\n`);
-    console.out(`\nTo use kubectl and the aws command on it, in another terminal (or all at once: . ${file}):\n\n${settings.join("")}\n`);
+    console.out(`\nTo use kubectl and the aws command on it, in another terminal:\n\n${settings.join("")}\nor all at once: . ${file}\n\n`);
     const { tellPlainly, watchLive } = await import("../sandbox/live.ts");
     if (watched && process.stdin.isTTY) await watchLive(sandbox, process.stdin, process.stdout, stop);
     else await tellPlainly(sandbox, audience.print, stop);

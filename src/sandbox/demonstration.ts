@@ -5,7 +5,7 @@ import { scenesFor } from "./scenes/index.ts";
 import { type CheckOutcome, type Scene, stageIn } from "./scenes/scene.ts";
 import { emptied, type Picture, totals } from "./view/picture.ts";
 import { type Happening, storyBetween } from "./view/story.ts";
-import { type Line, line, render, type Style, wrap } from "./view/text.ts";
+import { cut, type Line, line, render, type Style, wrap } from "./view/text.ts";
 
 export interface Audience {
   print(text: string): void;
@@ -97,7 +97,7 @@ class Teller {
     this.#catchUp();
     this.#print(line());
     this.#print(line(["bold", title]));
-    for (const text of wrap(about, this.#width)) this.#print(line(["dim", text]));
+    this.#prose(about, "dim");
     this.#print(line());
     this.#last ??= emptied(this.#sandbox.picture());
   }
@@ -110,7 +110,7 @@ class Teller {
   check({ what, ok, tookMs, objection }: CheckOutcome): void {
     this.#catchUp();
     const took = tookMs < 100 ? "" : `  (${seconds(tookMs)})`;
-    this.#print(ok ? line(["good", `  ✓ ${what}`], ["dim", took]) : line(["bad", `  ✗ ${what}: ${objection}`]));
+    this.#print(ok ? line("  ", ["good", `✓ ${what}`], ["dim", took]) : line(["bad", `  ✗ ${what}: ${objection}`]));
   }
 
   async failure(scene: Scene, error: unknown): Promise<void> {
@@ -137,21 +137,18 @@ class Teller {
     }
     for (const scene of program.slice(played.length)) this.#print(line("  ", ["dim", `– ${scene.title} (not played)`]));
     this.#print(line());
-    this.#print(
-      line(`  AWS calls by Fairlead: ${calls}${throttled > 0 ? `, ${throttled} of them turned away` : ""}`, [
-        "dim",
-        actions.length > 0 ? `  (${actions.join(", ")})` : "",
-      ]),
-    );
-    this.#print(line(`  Changes it made in AWS: ${this.#sandbox.cloud.controls.journal.entries().length || "none"}`));
+    this.#prose(`  AWS calls by Fairlead: ${calls}${throttled > 0 ? `, ${throttled} of them turned away` : ""}`, "plain");
+    if (actions.length > 0) this.#prose(`    ${actions.join(", ")}`, "dim");
+    this.#prose(`  Changes it made in AWS: ${this.#sandbox.cloud.controls.journal.entries().length || "none"}`, "plain");
     this.#print(line());
     const verdict = ok
       ? `Everything ended as it should: ${played.length} scenes, ${checks.length} checks, ${seconds(tookMs)}.`
       : "Not everything ended as it should: see above.";
-    this.#print(line([ok ? "good" : "bad", verdict]));
+    this.#prose(verdict, ok ? "good" : "bad");
     if (ok)
-      this.#print(
-        line(["dim", "Without --once the sandbox keeps running: break things from the keyboard, use kubectl and the aws command on it."]),
+      this.#prose(
+        "Without --once the sandbox keeps running: break things from the keyboard, use kubectl and the aws command on it.",
+        "dim",
       );
   }
 
@@ -168,7 +165,14 @@ class Teller {
 
   #entry(who: string, whoStyle: Style, text: string, style: Style): void {
     const at = seconds(this.#sandbox.world.clock.monotonic() - this.#began).padStart(8);
-    this.#print(line(["dim", `${at}  `], [whoStyle, who.padEnd(11)], [style, text]));
+    const entry = line(["dim", `${at}  `], [whoStyle, who.padEnd(11)], [style, text]);
+    this.#print(this.#audience.columns > 0 ? cut(entry, this.#audience.columns) : entry);
+  }
+
+  /** Wrapped to the width, every line indented as the first. */
+  #prose(text: string, style: Style): void {
+    const indent = /^ */.exec(text)![0];
+    for (const each of wrap(text, this.#width - indent.length)) this.#print(line(indent, [style, each]));
   }
 
   #print(of: Line): void {

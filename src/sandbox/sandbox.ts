@@ -1,5 +1,5 @@
 /** A whole small world on this machine: a cloud, a cluster, machines with kubelets on them, and Fairlead at work. */
-import { mkdtemp } from "node:fs/promises";
+import { appendFile, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CanonicalName } from "../commands/controller-manager/controller-names.ts";
@@ -62,7 +62,7 @@ export interface Access {
   /** A file to source, which sets all of `variables`. */
   readonly file: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Where the replicas' logs are, as a pattern. */
+  /** Where the logs of the replicas and of the sandbox itself are, as a pattern. */
   readonly logs: string;
 }
 
@@ -114,9 +114,10 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   ends.push(async () => life.abort(new Error("the sandbox ends")));
   const observer = new Observer(kube);
   await observer.start(life.signal);
-  // What the sandbox's own parts stumble over is tried again and of no interest, except to who works on them.
+  // What the sandbox's own parts stumble over is tried again, and of interest only to who works on them.
   const complain = (message: string, error: unknown) => {
-    if (world.environment.FAIRLEAD_SANDBOX_DEBUG) say(`${message}: ${error instanceof Error ? error.message : error}`);
+    const time = new Date(world.clock.now()).toISOString();
+    appendFile(join(folder, "sandbox.log"), `${time} ${message}: ${error instanceof Error ? error.message : error}\n`).catch(() => {});
   };
   const kubelets = new Kubelets({
     kube,
@@ -225,7 +226,7 @@ async function accessOf(world: World, folder: string, variables: Access["variabl
   const file = join(folder, "env");
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
   await world.files.write(file, lines.join(""), 0o600);
-  return { file, variables, logs: join(folder, "fairlead-*.log") };
+  return { file, variables, logs: join(folder, "*.log") };
 }
 
 function clusterText({ kind }: SandboxCluster): string {

@@ -7,7 +7,7 @@ export const atTheEnd: Scene = {
   about: "After all of that, cluster and cloud must agree.",
   needs: ["cloud-node-controller", "cloud-node-lifecycle-controller"],
   async play({ expect }) {
-    await expect("every Node stands for a running machine, and every running machine has its Node", (picture) => {
+    await expect("every running machine has its Node, and no other Node is left", (picture) => {
       const odd = picture.nodes.filter(({ machine, node }) => (machine === "running") !== (node !== undefined));
       return odd.length === 0 ? undefined : `not so for ${odd.map(({ instanceId, node }) => node?.name ?? instanceId).join(", ")}`;
     });
