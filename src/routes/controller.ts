@@ -16,9 +16,9 @@ import type { Cidr } from "../runtime/ip.ts";
 import { counter, gauge } from "../runtime/metrics.ts";
 import { jittered, sleep } from "../runtime/world.ts";
 import { BackOff } from "./back-off.ts";
-import { type DesiredRoutes, desireRoutes } from "./desire.ts";
+import { type DesiredRoutes, desireRoutes, type Refusal } from "./desire.ts";
 import { leadsTo, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
-import { machineOf, observeTables, routedNode, type Where } from "./observe.ts";
+import { awaitsInitialisation, machineOf, observeTables, routedNode, type Where } from "./observe.ts";
 import { planRoutes, type RouteChange } from "./plan.ts";
 import { quotaInSight } from "./quota.ts";
 import { recordFailure, type Standing, saysSo, writeStanding } from "./report.ts";
@@ -57,6 +57,8 @@ class RouteLoop {
   readonly #syncs;
   readonly #routes;
   readonly #inTable;
+  /** Why which Node gets no route, as far as it has been told. */
+  #refusals: ReadonlyMap<string, string> = new Map();
   /** Tables and quotas that were warned of. */
   readonly #warned = new Set<string>();
   /** As last read, kept in step with what we write. */
@@ -105,7 +107,7 @@ class RouteLoop {
     );
     const byName = new Map(listed.map((node) => [node.metadata.name, node]));
     this.#watchQuota(changes, tables, byName);
-    for (const { node, destination, why } of desired.refused) this.#fail(byName.get(node.name), destination, new Error(why));
+    this.#tellRefusals(desired.refused, byName);
     const changed = await this.#carryOut(changes, byName, ask);
     await this.#report(listed, desired, signal);
     this.#syncs.inc({ outcome: changed > 0 ? "changed" : "noop", trigger });
@@ -210,11 +212,23 @@ class RouteLoop {
     }
   }
 
+  /** Says on a Node why it gets no route, once for each reason. Nothing is held back: a reason that is gone is gone. */
+  #tellRefusals(refused: readonly Refusal[], byName: ReadonlyMap<string, SeenNode>): void {
+    const before = this.#refusals;
+    this.#refusals = new Map(refused.map(({ node, destination, why }) => [`${node.uid} ${destination}`, why]));
+    for (const { node, destination, why } of refused) {
+      const seen = byName.get(node.name);
+      if (seen && before.get(`${node.uid} ${destination}`) !== why) this.#tell(seen, destination, why);
+    }
+  }
+
   #fail(node: SeenNode | undefined, destination: string, error: unknown): void {
+    const news = this.#backOff.failed(destination, error, this.#parts.host.world.clock.monotonic());
+    if (news) this.#tell(node, destination, error instanceof Error ? error.message : String(error));
+  }
+
+  #tell(node: SeenNode | undefined, destination: string, cause: string): void {
     const { host, recorder } = this.#parts;
-    const cause = error instanceof Error ? error.message : String(error);
-    const news = this.#backOff.failed(destination, error, host.world.clock.monotonic());
-    if (!news) return;
     host.log.warn("cannot bring a route to its wanted state", { destination, node: node?.metadata.name, error: cause });
     if (node) recordFailure(recorder, node, destination, cause);
   }

@@ -44,12 +44,21 @@ export async function observeTables(cloud: Pick<Cloud, "routeTables">, where: Wh
   return tables.map(seenTable);
 }
 
-/** A Node as routes see it. Fargate and other clouds' nodes have no machine that could forward for pods: undefined. */
+/**
+ * A Node as routes see it; undefined while there is nothing to route to. Fargate and other clouds' nodes have no machine
+ * that could forward for pods, and a Node that is not initialised yet has not been told which machine it is.
+ */
 export function routedNode(node: SeenNode): RoutedNode | undefined {
   if (node.podCidrs.length === 0) return undefined;
+  if (claimedInstance(node) === undefined && awaitsInitialisation(node)) return undefined;
   if (node.providerId !== "" && parseProviderId(node.providerId).kind !== "instance") return undefined;
   const { name, uid, creationTimestamp } = node.metadata;
   return { name, uid, createdAt: Date.parse(creationTimestamp), podCidrs: node.podCidrs, instanceId: claimedInstance(node) };
+}
+
+/** Whether its kubelet still waits for the cloud to say who it is. */
+export function awaitsInitialisation({ taints }: SeenNode): boolean {
+  return taints.some(({ key }) => key === "node.cloudprovider.kubernetes.io/uninitialized");
 }
 
 /** The machine that forwards for a Node's pods; undefined while it has no interface to route to. */
