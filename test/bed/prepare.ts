@@ -2,11 +2,13 @@
 import { realWorld } from "../../src/runtime/world.ts";
 import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
 import { obtainPython } from "../referees/python.ts";
+import { referenceControllerManager } from "../referees/reference.ts";
 
 try {
   const options = { world: realWorld(), say: (line: string) => console.log(line) };
   await obtainAssets(options);
   await obtainPython(options);
+  await referenceControllerManager(options.say);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

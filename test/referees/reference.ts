@@ -1,0 +1,24 @@
+/** The reference programs, built from their Go module into the project's cache folder. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cached } from "../../deploy/build/cache.ts";
+import { run } from "../../deploy/build/run.ts";
+
+const version = "v1.37.0";
+
+/** The path of the reference's controller manager. `say` is told before the one build that takes minutes. */
+export function referenceControllerManager(say: (line: string) => void = () => {}): Promise<string> {
+  const name = "aws-cloud-controller-manager";
+  return cached(`reference/${name}-${version}`, async (path) => {
+    say(`building ${name} ${version} with Go (some minutes, once)`);
+    const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));
+    try {
+      await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire k8s.io/cloud-provider-aws ${version}\n`);
+      const args = ["build", "-mod=mod", "-trimpath", "-ldflags=-s -w", "-o", path, `k8s.io/cloud-provider-aws/cmd/${name}`];
+      await run("go", args, { cwd: folder, env: { CGO_ENABLED: "0", GOWORK: "off" } });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
