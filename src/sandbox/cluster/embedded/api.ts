@@ -26,6 +26,9 @@ export type Answer =
 
 /** Groups of Kubernetes that exist, but not here: asking for them is loud, asking for a group that nobody has is a 404. */
 const kubernetesGroups = /(^|\.)k8s\.io$|^(apps|batch|autoscaling|policy|extensions)$/;
+/** Of the core group, which is served in part. */
+const unservedCore =
+  /^(bindings|componentstatuses|limitranges|persistentvolumeclaims|persistentvolumes|podtemplates|replicationcontrollers|resourcequotas)$/;
 
 export class Api {
   readonly writes: Writes;
@@ -48,7 +51,10 @@ export class Api {
     try {
       return this.#answer(request);
     } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
+      if (!(error instanceof ApiFailure)) {
+        this.#log.error("the embedded API failed", { method: request.method, path: request.url.pathname, error });
+        throw error;
+      }
       if (error.status.code === 501) {
         this.#log.error("the embedded API was asked for something it does not do", { method: request.method, path: request.url.pathname });
       }
@@ -79,7 +85,8 @@ export class Api {
   }
 
   #unserved(target: Target): Answer {
-    if (kubernetesGroups.test(target.group)) throw notImplemented(`${target.group}/${target.version} ${target.plural}`);
+    if (kubernetesGroups.test(target.group) || (target.group === "" && unservedCore.test(target.plural)))
+      throw notImplemented(`${target.group}/${target.version} ${target.plural}`);
     if (this.#registry.groups().has(target.group)) throw noSuchPath();
     return { kind: "text", status: 404, body: "404 page not found\n" };
   }

@@ -47,8 +47,9 @@ test("what the embedded API does not do is answered with 501 and logged; what no
   assert.equal(status, 501);
   assert.equal(body.reason, "NotImplemented");
   assert.equal(said.length, 1);
+  assert.equal((await ask(cluster, "GET", "/api/v1/persistentvolumes")).status, 501);
   assert.equal((await ask(cluster, "GET", "/apis/nobody.example/v1/things")).status, 404);
-  assert.equal(said.length, 1);
+  assert.equal(said.length, 2);
 });
 
 test("with a table of tokens only their holders are answered, and a service account's token is one of them until it expires", async () => {

@@ -2,6 +2,7 @@
 import type { User } from "../../../runtime/access.ts";
 import type { World } from "../../../runtime/world.ts";
 import { asObject, asText, type JsonObject, type KubeObject } from "./json.ts";
+import { timestamp } from "./timestamp.ts";
 
 const anybody: User = { name: "admin", groups: ["system:masters"] };
 const defaultSeconds = 3600;
@@ -45,13 +46,9 @@ export class Tokens {
     return {
       kind: "TokenRequest",
       apiVersion: "authentication.k8s.io/v1",
-      metadata: { name, namespace, uid, creationTimestamp: seconds0(now) },
+      metadata: { name, namespace, uid, creationTimestamp: timestamp(now) },
       spec: { audiences: spec.audiences ?? [], expirationSeconds: seconds, boundObjectRef: spec.boundObjectRef ?? null },
-      status: { token, expirationTimestamp: seconds0(expires) },
+      status: { token, expirationTimestamp: timestamp(expires) },
     };
   }
-}
-
-function seconds0(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -16,6 +16,7 @@ import {
   notFound,
 } from "./status.ts";
 import { objectKey, type Store } from "./store.ts";
+import { timestamp } from "./timestamp.ts";
 
 export interface WriteOptions {
   readonly dryRun: boolean;
@@ -145,7 +146,7 @@ export class Writes {
   }
 
   now(): string {
-    return `${new Date(this.#world.clock.now()).toISOString().slice(0, 19)}Z`;
+    return timestamp(this.#world.clock.now());
   }
 
   /** The object with its deletion begun: finalizers of the asked propagation added, the pod's grace period set. */
@@ -167,8 +168,7 @@ export class Writes {
 
     const grace = graceOf(resource, before, options.gracePeriodSeconds);
     if (metadata.deletionTimestamp === undefined) {
-      const at = new Date(this.#world.clock.now() + grace * 1000);
-      metadata.deletionTimestamp = `${at.toISOString().slice(0, 19)}Z`;
+      metadata.deletionTimestamp = timestamp(this.#world.clock.now() + grace * 1000);
       if (resource.kind !== "Namespace") metadata.deletionGracePeriodSeconds = grace;
       if (typeof metadata.generation === "number") metadata.generation += 1;
     } else if (grace < Number(metadata.deletionGracePeriodSeconds ?? 0)) metadata.deletionGracePeriodSeconds = grace;
