@@ -273,8 +273,8 @@ function standingsOf(listed: readonly SeenNode[], desired: DesiredRoutes, tables
 /** A Node that came, went, or changed in something a route depends on. */
 function concernsRoutes(before: SeenNode | undefined, after: SeenNode | undefined): boolean {
   if (before === undefined || after === undefined) return true;
-  const facts = ({ metadata, podCidrs, providerId, conditions }: SeenNode) =>
-    JSON.stringify([metadata.uid, podCidrs, providerId, conditions]);
+  const facts = (node: SeenNode) =>
+    JSON.stringify([node.metadata.uid, node.podCidrs, node.providerId, node.conditions, awaitsInitialisation(node)]);
   return facts(before) !== facts(after);
 }
 
