@@ -1,7 +1,7 @@
 /** The cluster of the sandbox: the embedded API, or a real etcd and kube-apiserver, behind one interface. */
 import { stringify } from "yaml";
 import type { World } from "../runtime/world.ts";
-import { assetsAtHand, obtainAssets } from "./cluster/assets/assets.ts";
+import { AssetsUnavailable, assetsAtHand, obtainAssets } from "./cluster/assets/assets.ts";
 import { createEmbeddedCluster } from "./cluster/embedded/cluster.ts";
 import { serve } from "./cluster/embedded/serve.ts";
 import { startCluster } from "./cluster/real/cluster.ts";
@@ -27,7 +27,7 @@ export interface SandboxClusterOptions {
 export async function startSandboxCluster(options: SandboxClusterOptions): Promise<SandboxCluster> {
   const { world, kind, say } = options;
   if (kind === "embedded") return embedded(options);
-  const assets = kind === "real" ? await obtainAssets({ world, say }) : await assetsAtHand(world);
+  const assets = kind === "real" ? await obtainAssets({ world, say }).catch(hint) : await assetsAtHand(world);
   if (assets === undefined) return embedded(options);
   say("a real etcd and kube-apiserver are at hand: starting them");
   const cluster = await startCluster({ world, assets });
@@ -37,6 +37,11 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
     kubeconfig: (token, server) => cluster.kubeconfig(token === undefined ? cluster.admin : { token }, server),
     close: () => cluster.stop(),
   };
+}
+
+function hint(error: unknown): never {
+  if (!(error instanceof AssetsUnavailable)) throw error;
+  throw new Error(`${error.message}\nOr do without: --cluster=embedded.`, { cause: error });
 }
 
 async function embedded({ world, port }: SandboxClusterOptions): Promise<SandboxCluster> {
