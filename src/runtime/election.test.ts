@@ -300,6 +300,20 @@ test("a candidate stopped while its bid is under way does not leave the lease be
   assert.equal(server.record?.holderIdentity, "");
 });
 
+test("a release while the bid is still under way leaves the gate closed for good", async () => {
+  const world = virtualWorld(3);
+  const server = new Server(world);
+  const a = new Replica(server, "a");
+  await world.runUntil(() => server.history.length > 0, 1_000);
+  // Nobody called the candidacy off: its answer is on the way and must not open the gate.
+  const release = a.election.release(new AbortController().signal);
+  await world.advance(30_000);
+  await release;
+  assert.equal(a.election.leading(), false);
+  assert.deepEqual(a.writes, []);
+  assert.equal(server.record?.holderIdentity, "");
+});
+
 test("other processes' wall clocks are not believed, nor is our own when it jumps", async () => {
   const { world, server, a, b } = pair();
   const leader = await leaderOf(world, a, b);

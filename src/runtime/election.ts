@@ -92,7 +92,10 @@ export class Election {
   /** Competes for the lease and resolves when this process leads; from then on it renews by itself. */
   async lead(signal: AbortSignal): Promise<void> {
     this.#log.info("attempting to acquire the leader lease");
-    while (!(await this.#tryAcquire(signal))) await sleep(this.#host.world.clock, this.#candidatePauseMs(), signal);
+    while (!(await this.#tryAcquire(signal))) {
+      if (this.#state !== "candidate") throw new Error(`lease ${this.#options.store.name} was given up while it was competed for`);
+      await sleep(this.#host.world.clock, this.#candidatePauseMs(), signal);
+    }
     this.#log.info("acquired the leader lease", { identity: this.#options.identity });
     this.#status.set({ name: this.#options.name }, 1);
     this.#renewing = this.#renew();
@@ -106,8 +109,9 @@ export class Election {
     if (this.#state === "leading") {
       this.#end("released", new Error("the lease was released"));
       await this.#renewing;
-    } else if (this.#unsure) {
-      await this.#read(signal);
+    } else {
+      if (this.#state === "candidate") this.#state = "released";
+      if (this.#unsure) await this.#read(signal);
     }
     await this.#giveUp(signal);
   }
@@ -150,7 +154,8 @@ export class Election {
       const sentAt = this.#now();
       await this.#write(seen, signal);
       this.#renewedAt = sentAt;
-      if (this.#expired()) return false;
+      // Given up meanwhile, or answered too late to be of use.
+      if (this.#state !== "candidate" || this.#expired()) return false;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof LeaseConflict) this.#log.v(4)?.info("somebody else was faster", { error });
