@@ -13,6 +13,7 @@ import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { bed, eventually, type TestCluster } from "../bed/bed.ts";
 import { referenceControllerManager } from "./reference.ts";
 
+/** What the reference works on, and what it complains of. */
 export interface ReferenceCluster {
   readonly cluster: TestCluster;
   readonly cloud: Cloud;

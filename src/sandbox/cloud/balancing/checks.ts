@@ -16,6 +16,7 @@ export interface HealthCheck {
 /** Why a check failed: no connection, no answer in time, or this HTTP status. */
 export type Failure = "refused" | "timeout" | number;
 
+/** What is known of a target: nothing yet, or what as many checks in a row as it takes have said. */
 export type Verdict =
   | { readonly kind: "pending" }
   | { readonly kind: "healthy" }
@@ -30,9 +31,10 @@ interface Streak {
 const FIRST_ROUND_MS = 2_000;
 /** However fast the cloud's time runs, rounds are this far apart for whoever watches, and each then counts for more. */
 const SHORTEST_PAUSE_MS = 1_000;
-/** More equal answers in a row than any threshold. */
+/** No threshold asks for more equal answers in a row. */
 const ENOUGH = 10;
 
+/** The rounds of one service, and what its targets answered last. */
 export class HealthChecks {
   readonly #account: Account;
   readonly #running = new Set<string>();

@@ -10,7 +10,7 @@ const ROOM_NEEDED = 8;
 /** How long AWS takes to give back the interfaces of a deleted load balancer; their security groups stay busy meanwhile. */
 const RELEASE_MS = 20_000;
 
-/** The subnets of these ids: they exist, lie in one VPC and in different zones, and have room. */
+/** The subnets of these ids: they exist, and lie in one VPC and in different zones. */
 export function checkedSubnets(account: Account, ids: readonly string[], internetFacing: boolean): readonly Subnet[] {
   const subnets = [...new Set(ids)].map((id) => {
     const subnet = account.ec2.subnets.get(id);
@@ -59,6 +59,7 @@ export function defaultGroup(account: Account, vpcId: string): readonly string[]
   return group === undefined ? [] : [group.id];
 }
 
+/** What the interface of one node is to be like. */
 export interface NodeWish {
   readonly subnet: Subnet;
   readonly description: string;

@@ -1,11 +1,13 @@
 import type { Account } from "../account.ts";
 import { ServiceError } from "../errors.ts";
 
+/** What a request says of the page it wants. */
 export interface MarkerRequest {
   readonly Marker?: string | undefined;
   readonly PageSize?: number | undefined;
 }
 
+/** A page, and how to ask for the next one. */
 export interface MarkerPage<T> {
   readonly items: readonly T[];
   readonly NextMarker: string | undefined;

@@ -1,6 +1,7 @@
 /** Tags on load balancers of both services, and their limits. */
 import { ServiceError } from "../errors.ts";
 
+/** Values by key. */
 export type Tags = Readonly<Record<string, string>>;
 
 /** How many resources one call may describe the tags of. */

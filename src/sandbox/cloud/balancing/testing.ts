@@ -17,6 +17,7 @@ import type { CloudOptions } from "../cloud.ts";
 import { sdkConfig } from "../sdk-handler.ts";
 import { type CloudBed, cloudBed } from "../testing.ts";
 
+/** A cloud on virtual time with a network, and clients of the services concerned. */
 export interface BalancingBed extends CloudBed {
   readonly elb: ElasticLoadBalancingClient;
   readonly elbv2: ElasticLoadBalancingV2Client;

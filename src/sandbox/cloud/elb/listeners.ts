@@ -53,6 +53,7 @@ export function withListener(loadBalancer: ClassicLoadBalancer, listener: Listen
   return loadBalancer.listeners.map((other) => (other.port === listener.port ? listener : other));
 }
 
+/** Whether a protocol needs a certificate. */
 export function isSecure(protocol: Protocol): boolean {
   return protocol === "HTTPS" || protocol === "SSL";
 }

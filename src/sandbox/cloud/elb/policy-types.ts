@@ -70,6 +70,7 @@ export const SAMPLE_POLICIES: readonly Policy[] = [
 /** An attribute that must be given once, may be given once, or any number of times. */
 type Cardinality = "ONE" | "ZERO_OR_ONE" | "ZERO_OR_MORE" | "ONE_OR_MORE";
 
+/** What policies of one kind hold, and where they may be set. */
 export interface PolicyType {
   readonly name: string;
   readonly description: string;
@@ -78,6 +79,7 @@ export interface PolicyType {
   readonly attributes: readonly { readonly name: string; readonly type: string; readonly cardinality: Cardinality }[];
 }
 
+/** Every kind that AWS offers. */
 export const POLICY_TYPES: readonly PolicyType[] = [
   {
     name: "SSLNegotiationPolicyType",

@@ -6,8 +6,10 @@ import type { Tags } from "../balancing/tags.ts";
 import { ServiceError } from "../errors.ts";
 import type { Table } from "../store.ts";
 
+/** What a listener or an instance speaks. */
 export type Protocol = "HTTP" | "HTTPS" | "TCP" | "SSL";
 
+/** A port of a load balancer, and the port of instances behind it. */
 export interface Listener {
   readonly protocol: Protocol;
   readonly port: number;
@@ -17,12 +19,14 @@ export interface Listener {
   readonly policyNames: readonly string[];
 }
 
+/** A named set of settings for listeners or instance ports. */
 export interface Policy {
   readonly name: string;
   readonly type: string;
   readonly attributes: readonly { readonly name: string; readonly value: string }[];
 }
 
+/** The settings of a load balancer as a whole. */
 export interface Attributes {
   readonly crossZone: boolean;
   readonly accessLog: {
@@ -36,11 +40,13 @@ export interface Attributes {
   readonly desyncMode: string;
 }
 
+/** An instance behind a load balancer, and what checks said of it. */
 export interface RegisteredInstance {
   readonly id: string;
   readonly verdict: Verdict;
 }
 
+/** A classic load balancer with all that belongs to it. */
 export interface ClassicLoadBalancer {
   readonly name: string;
   readonly dnsName: string;

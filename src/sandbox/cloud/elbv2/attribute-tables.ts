@@ -8,8 +8,10 @@ interface Attribute<Owner> {
   readonly takes: (value: string, owner: Owner) => boolean;
 }
 
+/** The attributes of one kind of thing, in the order they are listed. */
 export type AttributeTable<Owner = LoadBalancer> = readonly Attribute<Owner>[];
 
+/** A change as requests carry it. */
 export interface AttributeInput {
   readonly Key?: string | undefined;
   readonly Value?: string | undefined;

@@ -83,6 +83,7 @@ test("TLS needs a certificate that the account has and AWS supports, and a secur
   await refused(listener(bed, lb, tg, { ...TLS, SslPolicy: "no-such" }), "SSLPolicyNotFoundException");
   await refused(listener(bed, lb, tg, { ...TLS, AlpnPolicy: ["no-such"] }), "ALPNPolicyNotSupportedException");
   await refused(listener(bed, lb, tg, { Certificates: TLS.Certificates }), "InvalidConfigurationRequestException");
+  await refused(listener(bed, lb, tg, { ...TLS, MutualAuthentication: { Mode: "off" } }), "InvalidConfigurationRequestException");
   const made = await listener(bed, lb, tg, { ...TLS, AlpnPolicy: ["HTTP2Preferred"] });
   assert.equal(made.SslPolicy, "ELBSecurityPolicy-2016-08");
   assert.deepEqual(made.AlpnPolicy, ["HTTP2Preferred"]);

@@ -137,6 +137,8 @@ function checked(
     throw new ServiceError("ValidationError", `Listener protocol '${protocol}' must be one of '${possible}'`);
   }
   if (port < 1 || port > 65_535) throw new ServiceError("ValidationError", `The port must be between 1 and 65535, not ${port}`);
+  if (input.MutualAuthentication !== undefined)
+    throw invalidConfiguration(`Mutual authentication is not supported for protocol ${protocol}`);
   checkUdp(loadBalancer, [protocol]);
   const actions = input.DefaultActions?.length ? input.DefaultActions : before?.actions;
   return {

@@ -222,6 +222,12 @@ test("security policies are described, and an unknown one is SSLPolicyNotFound",
   await refused(bed.elbv2.send(new DescribeSSLPoliciesCommand({ Names: ["no-such"] })), "SSLPolicyNotFoundException");
 });
 
+test("customer-owned and IPAM address pools are refused for network load balancers, not dropped", async () => {
+  const bed = await balancingBed();
+  await refused(network(bed, { CustomerOwnedIpv4Pool: "ipv4pool-coip-1" }), "InvalidConfigurationRequestException");
+  await refused(network(bed, { IpamPools: { Ipv4IpamPoolId: "ipam-pool-1" } }), "InvalidConfigurationRequestException");
+});
+
 test("what the cloud does not model of this service it says, and never as a fault of its own", async () => {
   const bed = await balancingBed();
   await refused(network(bed, { Type: "gateway" }), "InvalidAction", 400);

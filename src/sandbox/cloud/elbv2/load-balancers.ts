@@ -12,7 +12,7 @@ import {
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { arn } from "../account.ts";
 import { hostedZoneId } from "../balancing/hosted-zones.ts";
-import { checkedSecurityGroups } from "../balancing/network.ts";
+import { checkedSecurityGroups, invalidConfiguration } from "../balancing/network.ts";
 import { markerPage } from "../balancing/pages.ts";
 import { createServiceRole, needsServiceRole } from "../balancing/service-role.ts";
 import { needsAddTags, withTags } from "../balancing/tags.ts";
@@ -66,6 +66,9 @@ function createLoadBalancer(elbv2: Elbv2, input: CreateLoadBalancerInput): LoadB
   const { account } = elbv2;
   const type = typeAsked(elbv2, input);
   const rules = TYPES[type];
+  if (input.CustomerOwnedIpv4Pool !== undefined || input.IpamPools !== undefined) {
+    throw invalidConfiguration(`Address pools are not supported for load balancers of type ${type}`);
+  }
   const name = checkedName(input.Name ?? "");
   const scheme = schemeAsked(input);
   const wishes = zonesAsked(account, input, scheme);

@@ -77,10 +77,26 @@ test("dualstack needs IPv6 in every subnet, gives every interface an address, an
   const udp = await group(bed, { Protocol: "UDP" });
   await refused(listener(bed, lb, udp, { Protocol: "UDP", Port: 53 }), "InvalidConfigurationRequestException");
   const nat = new SetSubnetsCommand({ LoadBalancerArn, Subnets, IpAddressType: "dualstack", EnablePrefixForIpv6SourceNat: "on" });
-  assert.equal((await bed.elbv2.send(nat)).EnablePrefixForIpv6SourceNat, "on");
+  const natted = await bed.elbv2.send(nat);
+  assert.equal(natted.EnablePrefixForIpv6SourceNat, "on");
+  for (const zone of natted.AvailabilityZones!) assert.match(zone.SourceNatIpv6Prefixes?.[0] ?? "", /\/80$/);
   await listener(bed, lb, udp, { Protocol: "UDP", Port: 53 });
   await set("ipv4");
   assert.deepEqual(await addresses(), [0, 0]);
+});
+
+test("SetSubnets changes the address type too, and an IPv6 address of the user's choice appears in the zone", async () => {
+  const bed = await balancingBed();
+  const { Vpcs } = await bed.ec2.send(new DescribeVpcsCommand({ VpcIds: [bed.vpcId] }));
+  const prefix = Vpcs![0]!.Ipv6CidrBlockAssociationSet![0]!.Ipv6CidrBlock!.replace(/::\/56$/, "");
+  const SubnetId = await createSubnet(bed.ec2, bed.vpcId, "10.0.10.0/24", "a", `${prefix}::/64`);
+  const { LoadBalancerArn } = await network(bed, { Subnets: [SubnetId] });
+  const set = await bed.elbv2.send(new SetSubnetsCommand({ LoadBalancerArn, Subnets: [SubnetId], IpAddressType: "dualstack" }));
+  assert.equal(set.IpAddressType, "dualstack");
+  const SubnetMappings = [{ SubnetId, IPv6Address: `${prefix}::53` }];
+  await refused(network(bed, { Name: "four", SubnetMappings }), "InvalidConfigurationRequestException");
+  const made = await network(bed, { Name: "six", SubnetMappings, IpAddressType: "dualstack" });
+  assert.deepEqual(made.AvailabilityZones?.[0]?.LoadBalancerAddresses, [{ IPv6Address: `${prefix}::53` }]);
 });
 
 test("dualstack without public IPv4 is for application load balancers", async () => {

@@ -15,7 +15,7 @@ import { checkedSecurityGroups, invalidConfiguration } from "../balancing/networ
 import { ServiceError } from "../errors.ts";
 import { type Operations, write } from "../service.ts";
 import { type Elbv2, type LoadBalancer, listenersOf, loadBalancerAt } from "./state.ts";
-import { closeZones, describeZone, openZones, withIpv6, type ZoneWish, zonesAsked } from "./zones.ts";
+import { adaptZones, closeZones, describeZone, openZones, type ZoneWish, zonesAsked } from "./zones.ts";
 
 /** The operations that move a load balancer. */
 export function networkOperations(elbv2: Elbv2): Operations {
@@ -66,11 +66,13 @@ function setSubnets(elbv2: Elbv2, loadBalancer: LoadBalancer, input: SetSubnetsI
   };
   if (wishes[0]?.subnet.vpcId !== loadBalancer.vpcId)
     throw new ServiceError("InvalidSubnet", "The subnets are in another VPC than the load balancer");
+  if (target.ipv6SourceNat === "on" && target.ipAddressType !== "dualstack") {
+    throw invalidConfiguration("Source NAT prefixes can only be used by dualstack load balancers");
+  }
   checkUdp(target, protocolsOf(elbv2, loadBalancer));
   const kept = loadBalancer.zones.filter((zone) => wishes.some((wish) => keeps(zone, wish)));
   const fresh = wishes.filter(({ subnet }) => !kept.some((zone) => zone.subnetId === subnet.id));
-  const stayed = withIpv6(elbv2, kept, target.ipAddressType === "dualstack");
-  const zones = [...stayed, ...openZones(elbv2, target, fresh)];
+  const zones = [...adaptZones(elbv2, target, kept), ...openZones(elbv2, target, fresh)];
   closeZones(
     elbv2,
     loadBalancer.zones.filter((zone) => !kept.includes(zone)),
@@ -96,8 +98,9 @@ function keeps(zone: LoadBalancer["zones"][number], { subnet, mapping }: ZoneWis
 function setIpAddressType(elbv2: Elbv2, loadBalancer: LoadBalancer, wanted: IpAddressType | undefined): LoadBalancer {
   const ipAddressType = checkedIpAddressType(wanted);
   checkUdp({ ...loadBalancer, ipAddressType }, protocolsOf(elbv2, loadBalancer));
-  const zones = withIpv6(elbv2, loadBalancer.zones, ipAddressType === "dualstack");
-  return elbv2.loadBalancers.update(loadBalancer.arn, { ipAddressType, zones });
+  const ipv6SourceNat = ipAddressType === "dualstack" ? loadBalancer.ipv6SourceNat : "off";
+  const zones = adaptZones(elbv2, { ipAddressType, ipv6SourceNat }, loadBalancer.zones);
+  return elbv2.loadBalancers.update(loadBalancer.arn, { ipAddressType, ipv6SourceNat, zones });
 }
 
 /** A network load balancer made without security groups can never have any. */

@@ -17,6 +17,7 @@ import { ServiceError } from "../errors.ts";
 import type { Table } from "../store.ts";
 import type { LoadBalancerType } from "./types.ts";
 
+/** By key. */
 export type Attributes = Readonly<Record<string, string>>;
 
 /** A subnet that a load balancer has a node in. */
@@ -32,6 +33,7 @@ export interface ZoneMapping {
   readonly sourceNatPrefix: string | undefined;
 }
 
+/** Capacity that is kept ready. */
 export interface Capacity {
   readonly units: number;
   readonly state: "pending" | "provisioned";
@@ -39,6 +41,7 @@ export interface Capacity {
   readonly decreasesLeft: number;
 }
 
+/** A load balancer, without its listeners. */
 export interface LoadBalancer {
   readonly arn: string;
   readonly name: string;
@@ -59,6 +62,7 @@ export interface LoadBalancer {
   readonly tags: Tags;
 }
 
+/** A port of a load balancer. */
 export interface Listener {
   readonly arn: string;
   readonly loadBalancerArn: string;
@@ -74,6 +78,7 @@ export interface Listener {
   readonly tags: Tags;
 }
 
+/** How the targets of a group are checked. */
 export interface GroupHealthCheck {
   readonly protocol: "TCP" | "HTTP" | "HTTPS";
   /** A number, or `traffic-port`. */
@@ -86,6 +91,7 @@ export interface GroupHealthCheck {
   readonly codes: string | undefined;
 }
 
+/** A target group, without its targets. */
 export interface TargetGroup {
   readonly arn: string;
   readonly name: string;
@@ -99,6 +105,7 @@ export interface TargetGroup {
   readonly tags: Tags;
 }
 
+/** One id and port of a group. */
 export interface Target {
   readonly groupArn: string;
   readonly id: string;

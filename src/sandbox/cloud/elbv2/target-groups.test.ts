@@ -71,6 +71,7 @@ test("names, ports, VPCs and health checks out of AWS's rules are refused", asyn
     { HealthCheckProtocol: "UDP" },
     { HealthCheckPath: "/healthz" },
     { HealthCheckEnabled: false },
+    { TargetControlPort: 3000 },
   ];
   for (const change of contradictory) await refused(group(bed, change), "InvalidConfigurationRequestException");
 });

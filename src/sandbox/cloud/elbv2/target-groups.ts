@@ -16,6 +16,7 @@ import {
   type TargetGroup as TargetGroupAnswer,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { arn } from "../account.ts";
+import { invalidConfiguration } from "../balancing/network.ts";
 import { markerPage } from "../balancing/pages.ts";
 import { needsAddTags, withTags } from "../balancing/tags.ts";
 import { ServiceError } from "../errors.ts";
@@ -93,6 +94,7 @@ function checkedSettings(elbv2: Elbv2, input: CreateTargetGroupInput): Omit<Targ
   if (!Object.values(TYPES).some((rules) => Object.values(rules.protocols).some((protocols) => protocols?.includes(protocol)))) {
     throw unmodelled(elbv2.account, `target groups with protocol ${protocol}`);
   }
+  if (input.TargetControlPort !== undefined) throw invalidConfiguration(`A target control port is not supported for protocol ${protocol}`);
   if (port === undefined) throw new ServiceError("ValidationError", "A port must be specified");
   if (port < 1 || port > 65_535) throw new ServiceError("ValidationError", `The port must be between 1 and 65535, not ${port}`);
   if (vpcId === undefined) throw new ServiceError("ValidationError", "A VPC ID must be specified");

@@ -5,8 +5,10 @@ import type { Quotas } from "../controls/settings.ts";
 import { ServiceError } from "../errors.ts";
 import { type AttributeTable, NETWORK_ATTRIBUTES } from "./attribute-tables.ts";
 
+/** The types that the cloud models. */
 export type LoadBalancerType = "network";
 
+/** What holds for one type. */
 export interface TypeRules {
   /** In its ARN, and in the description of its interfaces. */
   readonly path: string;
@@ -19,6 +21,7 @@ export interface TypeRules {
   readonly protocols: Readonly<Partial<Record<ProtocolEnum, readonly ProtocolEnum[]>>>;
 }
 
+/** The rules of every type. */
 export const TYPES: Readonly<Record<LoadBalancerType, TypeRules>> = {
   network: {
     path: "net",

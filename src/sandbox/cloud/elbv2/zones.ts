@@ -3,6 +3,7 @@ import type { AvailabilityZone, SubnetMapping } from "@aws-sdk/client-elastic-lo
 import type { Account } from "../account.ts";
 import { checkedSubnets, checkRoom, invalidConfiguration, invalidSubnet, openInterface, releaseInterfaces } from "../balancing/network.ts";
 import { holdAddress } from "../ec2/addresses.ts";
+import { contains, parseBlock } from "../ec2/cidr.ts";
 import { takeIpv6 } from "../ec2/interfaces.ts";
 import type { Subnet } from "../ec2/state.ts";
 import { ServiceError } from "../errors.ts";
@@ -12,6 +13,7 @@ import { TYPES } from "./types.ts";
 /** What a load balancer is made of that its nodes depend on. */
 export type Owner = Pick<LoadBalancer, "name" | "arn" | "type" | "scheme" | "ipAddressType" | "ipv6SourceNat" | "groupIds">;
 
+/** A subnet that exists, and what was asked for in it. */
 export interface ZoneWish {
   readonly subnet: Subnet;
   readonly mapping: SubnetMapping;
@@ -56,18 +58,30 @@ export function closeZones(elbv2: Elbv2, zones: readonly ZoneMapping[]): void {
   );
 }
 
-/** The zones with IPv6 addresses, or without. */
-export function withIpv6(elbv2: Elbv2, zones: readonly ZoneMapping[], wanted: boolean): readonly ZoneMapping[] {
+/** Zones that stay, brought to the address family and source NAT of their load balancer. */
+export function adaptZones(
+  elbv2: Elbv2,
+  { ipAddressType, ipv6SourceNat }: Pick<Owner, "ipAddressType" | "ipv6SourceNat">,
+  zones: readonly ZoneMapping[],
+): readonly ZoneMapping[] {
   const { ec2 } = elbv2.account;
-  const subnets = zones.map((zone) => ec2.subnets.get(zone.subnetId)!);
-  if (wanted) checkIpv6(subnets);
-  return zones.map((zone, index) => {
-    const present = ec2.interfaces.get(zone.interfaceId)?.ipv6Addresses ?? [];
-    if (wanted === present.length > 0) return zone;
-    if (!wanted) ec2.pools.release(zone.subnetId, present);
-    const ipv6Addresses = wanted ? takeIpv6(ec2, subnets[index]!, [], 1) : [];
-    ec2.interfaces.update(zone.interfaceId, { ipv6Addresses });
-    return { ...zone, ipv6Address: undefined };
+  const dualstack = ipAddressType === "dualstack";
+  if (dualstack) checkIpv6(zones.map((zone) => ec2.subnets.get(zone.subnetId)!));
+  return zones.map((zone) => {
+    const subnet = ec2.subnets.get(zone.subnetId)!;
+    const { ipv6Addresses } = ec2.interfaces.get(zone.interfaceId)!;
+    let changed = zone;
+    if (dualstack !== ipv6Addresses.length > 0) {
+      ec2.pools.release(zone.subnetId, ipv6Addresses);
+      ec2.interfaces.update(zone.interfaceId, { ipv6Addresses: dualstack ? takeIpv6(ec2, subnet, [], 1) : [] });
+      changed = { ...changed, ipv6Address: undefined };
+    }
+    if ((ipv6SourceNat === "on") !== (zone.sourceNatPrefix !== undefined)) {
+      ec2.pools.releasePrefixes(zone.subnetId, zone.sourceNatPrefix === undefined ? [] : [zone.sourceNatPrefix]);
+      const sourceNatPrefix = ipv6SourceNat === "on" ? takeSourceNat(elbv2.account, subnet, zone.interfaceId, undefined) : undefined;
+      changed = { ...changed, sourceNatPrefix };
+    }
+    return changed;
   });
 }
 
@@ -140,8 +154,21 @@ function openZone(account: Account, owner: Owner, { subnet, mapping }: ZoneWish)
     publicIp: held?.publicIp,
     privateAddress: mapping.PrivateIPv4Address,
     ipv6Address: mapping.IPv6Address,
-    sourceNatPrefix: owner.ipv6SourceNat === "on" ? (mapping.SourceNatIpv6Prefix ?? "auto_assigned") : undefined,
+    sourceNatPrefix: owner.ipv6SourceNat === "on" ? takeSourceNat(account, subnet, made.id, mapping.SourceNatIpv6Prefix) : undefined,
   };
+}
+
+/** The prefix that connections of IPv6 clients leave from: the one asked for, or a free one. */
+function takeSourceNat(account: Account, subnet: Subnet, interfaceId: string, asked: string | undefined): string {
+  if (subnet.ipv6Cidr === undefined) throw invalidSubnet(`The subnet '${subnet.id}' does not have an IPv6 CIDR block`);
+  const chosen = asked === undefined || asked === "auto_assigned" ? undefined : asked;
+  const block = chosen === undefined ? undefined : parseBlock(chosen);
+  if (chosen !== undefined && (block?.prefix !== 80 || !contains(parseBlock(subnet.ipv6Cidr)!, block))) {
+    throw invalidConfiguration(`'${chosen}' is not a /80 prefix of subnet '${subnet.id}'`);
+  }
+  const prefix = chosen ?? account.ec2.pools.takeIpv6Prefix(subnet.id, subnet.ipv6Cidr);
+  account.ec2.interfaces.update(interfaceId, { ipv6Prefixes: [prefix] });
+  return prefix;
 }
 
 /** What EC2 says of an address, in the words of this service. */
