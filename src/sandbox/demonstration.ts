@@ -133,7 +133,9 @@ class Teller {
     for (const { scene, checks: own, tookMs: took, error } of played) {
       const mark: readonly [Style, string] = error === undefined ? ["good", "✓"] : ["bad", "✗"];
       const passed = own.filter((check) => check.ok).length;
-      this.#print(line("  ", mark, ` ${scene.title.padEnd(42)}${`${passed} checks`.padEnd(12)}`, ["dim", seconds(took)]));
+      this.#print(
+        line("  ", mark, ` ${scene.title.padEnd(42)}${`${passed} check${passed === 1 ? "" : "s"}`.padEnd(12)}`, ["dim", seconds(took)]),
+      );
     }
     for (const scene of program.slice(played.length)) this.#print(line("  ", ["dim", `– ${scene.title} (not played)`]));
     this.#print(line());

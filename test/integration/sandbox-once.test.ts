@@ -23,6 +23,7 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
   for (const line of [
     /✓ no Node carries the taint uninitialized any more/,
     /✓ every Node shows its machine's id, type and zone/,
+    /✓ the VPC has a route to the pods of every Node/,
     /✓ the other replica has taken over/,
     /✓ the new Node is initialised/,
     /✓ the stopped machine's Node is kept and tainted shutdown/,

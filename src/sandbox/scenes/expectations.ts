@@ -37,3 +37,13 @@ export function oneLeads({ replicas }: Picture): Objection {
   const states = replicas.map(({ state }) => state).sort();
   return states.join() === "leading,standing by" ? undefined : `they are ${states.join(" and ")}`;
 }
+
+/** Objects unless the pods of every Node have a route to its machine, and nothing else has one. */
+export function routesFollowNodes(picture: Picture): Objection {
+  const wanted = picture.nodes.flatMap(({ node, instanceId }) => (node?.podCidr ? [`${node.podCidr} to ${instanceId}`] : []));
+  const there = picture.routes.map(({ destination, instanceId }) => `${destination} to ${instanceId}`);
+  const missing = wanted.filter((route) => !there.includes(route));
+  const extra = there.filter((route) => !wanted.includes(route));
+  if (missing.length > 0) return `there is no route ${missing.join(", ")}`;
+  return extra.length > 0 ? `there is still a route ${extra.join(", ")}` : undefined;
+}

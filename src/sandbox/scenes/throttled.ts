@@ -25,11 +25,12 @@ export const throttled: Scene = {
         nodeOf(picture, id)?.taints.includes("uninitialized") ? undefined : "it has not yet",
       );
       const registered = sandbox.world.clock.now();
-      await expect("Fairlead asks AWS about it and is turned away", ({ calls }) =>
-        calls.recent.some(({ at, who, result }) => at >= registered && who === "Fairlead" && isThrottle(result))
-          ? undefined
-          : "it has not asked yet",
-      );
+      await expect("Fairlead asks AWS about it and is turned away", ({ calls }) => {
+        const asked = calls.recent.filter(
+          ({ at, who, action }) => at >= registered && who === "Fairlead" && action === "DescribeInstances",
+        );
+        return asked.some(({ result }) => isThrottle(result)) ? undefined : "it has not asked yet";
+      });
       await holds(`for ${forMs / 1000} seconds the new Node waits, and nothing else is touched`, forMs, (picture) => {
         if (nodeOf(picture, id)?.taints.includes("uninitialized") === false) return "the new Node lost its taint without AWS's word";
         return allKept(kept)(picture);
