@@ -4,16 +4,20 @@ import type { Cloud } from "./cloud.ts";
 import { isAwsError } from "./errors.ts";
 import { type Planned, resolved, type Step } from "./plan.ts";
 
-export type Applied =
+export type Applied = {
+  /** The ids of what was made, by the names the plan gives them. */
+  readonly made: ReadonlyMap<string, string>;
+} & (
   | { readonly kind: "done" }
   /** AWS is not ready for a step yet. Come back; nothing is lost. */
-  | { readonly kind: "waiting"; readonly why: string };
+  | { readonly kind: "waiting"; readonly why: string }
+);
 
 export type Caller = Pick<Cloud, "call">;
 
 export interface ApplyOptions extends Pick<CallOptions, "cause" | "signal" | "urgency"> {
-  /** Told of every step that was carried out. */
-  readonly onStep?: (step: Step) => void;
+  /** Told of every step that was carried out, and what AWS answered. */
+  readonly onStep?: (step: Step, output: unknown) => void;
 }
 
 /** Runs the steps in order, each with the ids of what the steps before it made. */
@@ -25,12 +29,12 @@ export async function apply(steps: readonly Step[], cloud: Caller, { onStep, ...
       const output = await cloud.call(step.action, input, { ...options, target: step.what });
       const id = step.makes?.id(output);
       if (step.makes && id !== undefined) ids.set(step.makes.name, id);
-      onStep?.(step);
+      onStep?.(step, output);
     } catch (error) {
       if (!isAwsError(error)) throw error;
-      if (step.waitsOn.includes(error.code)) return { kind: "waiting", why: `${step.what}: ${error.detail}` };
+      if (step.waitsOn.includes(error.code)) return { kind: "waiting", made: ids, why: `${step.what}: ${error.detail}` };
       if (!step.settledBy.includes(error.code)) throw error;
     }
   }
-  return { kind: "done" };
+  return { kind: "done", made: ids };
 }

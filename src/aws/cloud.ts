@@ -6,17 +6,21 @@ import type { Action, AnyAction } from "./actions.ts";
 import { assumeRole, assumeRoleWithToken, sourceHeaders } from "./assume-role.ts";
 import { AvailabilityZones } from "./availability-zones.ts";
 import { Caller, type CallOptions } from "./caller.ts";
+import { ClassicLoadBalancers } from "./classic-load-balancers.ts";
 import { findCredentials } from "./credential-chain.ts";
 import { anonymous, type CredentialSource, kept } from "./credentials.ts";
 import { Instances } from "./instances.ts";
 import { CallMetrics, Ledger } from "./ledger.ts";
+import { LoadBalancers } from "./load-balancers.ts";
 import { Metadata } from "./metadata.ts";
 import { NetworkInterfaces } from "./network-interfaces.ts";
 import { type Partition, partitionOf } from "./partitions.ts";
 import { type RegionFound, resolveRegion } from "./regions.ts";
 import { RouteTables } from "./route-tables.ts";
 import type { Shape } from "./scan.ts";
+import { SecurityGroups } from "./security-groups.ts";
 import type { AwsSettings } from "./settings.ts";
+import { Subnets } from "./subnets.ts";
 import { ResourceTags } from "./tags.ts";
 import { Topology } from "./topology.ts";
 
@@ -115,6 +119,10 @@ export class Cloud {
   readonly topology: Topology;
   readonly tags: ResourceTags;
   readonly routeTables: RouteTables;
+  readonly subnets: Subnets;
+  readonly securityGroups: SecurityGroups;
+  readonly classicLoadBalancers: ClassicLoadBalancers;
+  readonly loadBalancers: LoadBalancers;
   readonly #caller: Caller;
 
   constructor(region: string, host: Host, callerFor: (ledger: Ledger) => Caller, metrics: CallMetrics) {
@@ -129,6 +137,10 @@ export class Cloud {
     this.networkInterfaces = new NetworkInterfaces(caller, clock);
     this.topology = new Topology(caller, clock);
     this.routeTables = new RouteTables(caller);
+    this.subnets = new Subnets(caller);
+    this.securityGroups = new SecurityGroups(caller, clock);
+    this.classicLoadBalancers = new ClassicLoadBalancers(caller, clock);
+    this.loadBalancers = new LoadBalancers(caller, clock);
     this.tags = new ResourceTags(caller, clock, (resources) => this.instances.forget(resources));
   }
 

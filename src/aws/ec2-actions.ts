@@ -23,3 +23,7 @@ export const modifyInstanceAttribute = ec2("ModifyInstanceAttribute", (sdk) => s
 export const modifyNetworkInterfaceAttribute = ec2("ModifyNetworkInterfaceAttribute", (sdk) => sdk.ModifyNetworkInterfaceAttributeCommand);
 export const replaceRoute = ec2("ReplaceRoute", (sdk) => sdk.ReplaceRouteCommand);
 export const revokeSecurityGroupIngress = ec2("RevokeSecurityGroupIngress", (sdk) => sdk.RevokeSecurityGroupIngressCommand);
+export const updateRuleDescriptions = ec2(
+  "UpdateSecurityGroupRuleDescriptionsIngress",
+  (sdk) => sdk.UpdateSecurityGroupRuleDescriptionsIngressCommand,
+);

@@ -5,6 +5,7 @@ const elb = actionsOf("elb", () => import("./sdk/elb.ts"));
 
 export const describeLoadBalancers = elb("DescribeLoadBalancers", (sdk) => sdk.DescribeLoadBalancersCommand);
 export const describeLoadBalancerAttributes = elb("DescribeLoadBalancerAttributes", (sdk) => sdk.DescribeLoadBalancerAttributesCommand);
+export const describeInstanceHealth = elb("DescribeInstanceHealth", (sdk) => sdk.DescribeInstanceHealthCommand);
 export const describeTags = elb("DescribeTags", (sdk) => sdk.DescribeTagsCommand);
 export const addTags = elb("AddTags", (sdk) => sdk.AddTagsCommand);
 export const createLoadBalancer = elb("CreateLoadBalancer", (sdk) => sdk.CreateLoadBalancerCommand);

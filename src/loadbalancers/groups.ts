@@ -22,11 +22,11 @@ export interface SeenRule {
   readonly description?: string;
 }
 
+/** A group with its ingress rules. */
 export interface SeenGroup {
   readonly id: string;
   readonly name: string;
   readonly tags: Tags;
-  /** Ingress only. */
   readonly rules: readonly SeenRule[];
 }
 
@@ -45,7 +45,7 @@ export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | un
   const id = seen?.id ?? promise;
   const surplus = seen?.rules.filter((rule) => !group.rules.some((wanted) => ruleKey(wanted) === seenRuleKey(rule))) ?? [];
   const missing = group.rules.filter((rule) => !seen?.rules.some((present) => seenRuleKey(present) === ruleKey(rule)));
-  const missingTags = Object.entries(group.tags).filter(([key]) => seen && !seen.tags[key]);
+  const missingTags = Object.entries(group.ownership).filter(([key]) => seen && !seen.tags[key]);
   return {
     id,
     open: [
@@ -71,16 +71,23 @@ export function planGroupDeletion(group: Pick<SeenGroup, "id" | "name">, why: st
   );
 }
 
-/** Lets in what the rules say. A rule that is there already under another description is as good. */
+/** What makes a group of our name another's: it carries our mark with another value. */
+export function groupConflict(group: ManagedGroup, seen: SeenGroup | undefined): string | undefined {
+  const [key, expected] = Object.entries(group.ownership).find(([mark, value]) => seen?.tags[mark] && seen.tags[mark] !== value) ?? [];
+  if (key === undefined) return undefined;
+  return `resource "${seen?.id}" has tag belonging to another cluster: "${key}"="${seen?.tags[key]}" (expected "${expected}")`;
+}
+
+/** Lets in what the rules say, all or nothing: when one of them is there already, what we saw was old. */
 export function authorization(name: string, id: string | Made, rules: readonly Rule[], why: string): Step {
   return step(
     authorizeSecurityGroupIngress,
     { GroupId: id, IpPermissions: rules.map(permission) },
-    { what: `allow ${rules.map(ruleText).join(", ")} in security group ${name}`, why, settledBy: ["InvalidPermission.Duplicate"] },
+    { what: `allow ${rules.map(ruleText).join(", ")} in security group ${name}`, why, waitsOn: ["InvalidPermission.Duplicate"] },
   );
 }
 
-/** Takes rules away, by their ids: nothing but these can be hit. */
+/** Takes rules away, by their ids: nothing but these can be hit. All or nothing: when one is gone, what we saw was old. */
 export function revocation(name: string, id: string, rules: readonly SeenRule[], why: string): Step {
   return step(
     revokeSecurityGroupIngress,
@@ -88,7 +95,7 @@ export function revocation(name: string, id: string, rules: readonly SeenRule[],
     {
       what: `revoke ${rules.map(seenRuleText).join(", ")} in security group ${name}`,
       why,
-      settledBy: ["InvalidSecurityGroupRuleId.NotFound", "InvalidPermission.NotFound"],
+      waitsOn: ["InvalidSecurityGroupRuleId.NotFound", "InvalidPermission.NotFound"],
     },
   );
 }
@@ -98,6 +105,7 @@ export function ruleKey({ protocol, fromPort, toPort, cidr }: Rule): string {
   return protocol === "all" ? `-1 ${cidr}` : `${protocol} ${fromPort}-${toPort} ${cidr}`;
 }
 
+/** The same of a rule that is there. */
 export function seenRuleKey({ protocol, fromPort, toPort, cidr, sourceGroup }: SeenRule): string {
   const source = cidr ?? sourceGroup ?? "";
   return protocol === "-1" ? `-1 ${source}` : `${protocol} ${fromPort}-${toPort} ${source}`;
@@ -127,14 +135,16 @@ function tagging(group: ManagedGroup, id: string | Made, tags: readonly (readonl
   return step(createTags, { Resources: [id], Tags: tagList(Object.fromEntries(tags)) }, { what: `tag security group ${group.name}`, why });
 }
 
-function permission({ protocol, fromPort, toPort, cidr, description }: Rule): Planned<IpPermission> {
+/** A rule as EC2 takes it. */
+export function permission({ protocol, fromPort, toPort, cidr, description }: Rule): Planned<IpPermission> {
   const source = cidr.includes(":")
     ? { Ipv6Ranges: [{ CidrIpv6: cidr, Description: description }] }
     : { IpRanges: [{ CidrIp: cidr, Description: description }] };
   return protocol === "all" ? { IpProtocol: "-1", ...source } : { IpProtocol: protocol, FromPort: fromPort, ToPort: toPort, ...source };
 }
 
-function ruleText({ protocol, fromPort, toPort, cidr }: Rule): string {
+/** `tcp:80 from 0.0.0.0/0` */
+export function ruleText({ protocol, fromPort, toPort, cidr }: Rule): string {
   return protocol === "all" ? `everything from ${cidr}` : `${protocol}:${portText(fromPort, toPort)} from ${cidr}`;
 }
 
@@ -145,4 +155,5 @@ function seenRuleText({ protocol, fromPort, toPort, cidr, sourceGroup }: SeenRul
 
 const portText = (from: number | undefined, to: number | undefined) => (from === to ? `${from}` : `${from}-${to}`);
 
+/** Tags as AWS takes them. */
 export const tagList = (tags: Tags) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));

@@ -19,7 +19,10 @@ export interface Rule {
 export interface ManagedGroup {
   readonly name: string;
   readonly description: string;
+  /** When it is made. */
   readonly tags: Tags;
+  /** Those of its tags that say whose it is: put back when they are missing. */
+  readonly ownership: Tags;
   readonly rules: readonly Rule[];
 }
 

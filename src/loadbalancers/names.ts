@@ -37,20 +37,28 @@ export function targetGroupName(clusterId: string, service: ServiceRef, group: T
   return readable(service, createHash("sha1").update(identity.join("") + healthCheckInterval));
 }
 
+/** How the names of all target groups of a Service begin; those of others may begin the same. */
+export function targetGroupPrefix(service: Pick<ServiceRef, "namespace" | "name">): string {
+  return `k8s-${short(service.namespace)}-${short(service.name)}-`;
+}
+
 /** Names of the two policies a classic load balancer may carry. */
 export const proxyProtocolPolicyName = "k8s-proxyprotocol-enabled";
 export const sslPolicyName = (reference: string) => `k8s-SSLNegotiationPolicy-${reference}`;
 
-/** Descriptions of the rules that let a network load balancer's traffic reach the nodes. */
+/** Descriptions of the rules that let a load balancer's traffic reach the nodes. */
 export const nodeRuleDescription = {
   client: (loadBalancer: string) => `kubernetes.io/rule/nlb/client=${loadBalancer}`,
   health: (loadBalancer: string) => `kubernetes.io/rule/nlb/health=${loadBalancer}`,
   /** Shared by every network load balancer whose clients come through this group. */
   mtu: "kubernetes.io/rule/nlb/mtu",
+  /** Of a classic load balancer whose group was lent to us. */
+  source: (loadBalancer: string) => `kubernetes.io/rule/elb/source=${loadBalancer}`,
 } as const;
 
 /** `k8s-<namespace>-<name>-<hash>`: readable in the console, unique by its hash, within 32 characters. */
 function readable(service: ServiceRef, hash: ReturnType<typeof createHash>): string {
-  const short = (text: string) => text.replace(/[^a-zA-Z0-9]/g, "").slice(0, 8);
-  return `k8s-${short(service.namespace)}-${short(service.name)}-${hash.digest("hex").slice(0, 10)}`;
+  return targetGroupPrefix(service) + hash.digest("hex").slice(0, 10);
 }
+
+const short = (text: string) => text.replace(/[^a-zA-Z0-9]/g, "").slice(0, 8);

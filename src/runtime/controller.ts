@@ -11,6 +11,12 @@ export function again(afterMs: number, why: string): Outcome {
   return { kind: "again", afterMs, why };
 }
 
+/** How long a key that fails waits: doubled each time from `baseMs` up to `maxMs`. */
+export interface Backoff {
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
+
 /** Work that a user waits for passes work that nobody would miss for a minute. */
 export type Urgency = "user" | "background";
 
@@ -24,6 +30,8 @@ export interface Controller {
   readonly name: string;
   readonly sources: readonly Source[];
   readonly concurrency: number;
+  /** How long a key that fails waits, where it is not what the process does for all. */
+  readonly backoff?: Backoff;
   /** Called for one key at a time. A rejection is retried with back-off per key; other keys are not affected. */
   reconcile(key: string, signal: AbortSignal): Promise<Outcome>;
 }

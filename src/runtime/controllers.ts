@@ -1,11 +1,11 @@
 /** Runs controllers: starts what wakes them, hands keys to workers, retries what fails, and knows whether they get on. */
 import type { Gauge } from "prom-client";
-import type { Controller, Outcome, Source } from "./controller.ts";
+import type { Backoff, Controller, Outcome, Source } from "./controller.ts";
 import { refusalIn, type WriteGate } from "./gate.ts";
 import type { Host } from "./host.ts";
 import type { Log } from "./log.ts";
 import { gauge } from "./metrics.ts";
-import { type Backoff, type Work, WorkQueue } from "./queue.ts";
+import { type Work, WorkQueue } from "./queue.ts";
 import { QueueMetrics } from "./queue-metrics.ts";
 import { sleep } from "./world.ts";
 
@@ -97,6 +97,7 @@ export class Controllers {
       if (managed !== null) this.#managed.set({ name: managed, manager: this.#options.manager }, value);
     };
     const { clock, random } = this.#host.world;
+    const backoff = controller.backoff ?? this.#options.backoff;
     mark(1);
     const running = new Running(this.#host, controller, {
       gate,
@@ -106,7 +107,7 @@ export class Controllers {
         clock,
         random,
         metrics: this.#queueMetrics,
-        ...(this.#options.backoff && { backoff: this.#options.backoff }),
+        ...(backoff && { backoff }),
       }),
       onSuccess: () => this.#lastSuccess.set({ name: controller.name }, clock.now() / 1000),
       onStop: () => mark(0),

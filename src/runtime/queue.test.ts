@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import { newRegistry } from "./metrics.ts";
-import { type Backoff, WorkQueue } from "./queue.ts";
+import type { Backoff } from "./controller.ts";
+import { WorkQueue } from "./queue.ts";
 import { QueueMetrics } from "./queue-metrics.ts";
 
 function queueIn(world = virtualWorld(1), backoff: Backoff = { baseMs: 5, maxMs: 1_000 }) {

@@ -1,12 +1,6 @@
-import type { Urgency } from "./controller.ts";
+import type { Backoff, Urgency } from "./controller.ts";
 import type { QueueMetrics } from "./queue-metrics.ts";
 import { type Clock, jittered, type Random } from "./world.ts";
-
-/** How long a key that fails waits: doubled each time from `baseMs` up to `maxMs`. */
-export interface Backoff {
-  readonly baseMs: number;
-  readonly maxMs: number;
-}
 
 export const defaultBackoff: Backoff = { baseMs: 5, maxMs: 5 * 60_000 };
 

@@ -20,4 +20,5 @@ export {
   ModifyNetworkInterfaceAttributeCommand,
   ReplaceRouteCommand,
   RevokeSecurityGroupIngressCommand,
+  UpdateSecurityGroupRuleDescriptionsIngressCommand,
 } from "@aws-sdk/client-ec2";

@@ -10,6 +10,7 @@ export {
   DeleteLoadBalancerCommand,
   DeleteLoadBalancerListenersCommand,
   DeregisterInstancesFromLoadBalancerCommand,
+  DescribeInstanceHealthCommand,
   DescribeLoadBalancerAttributesCommand,
   DescribeLoadBalancersCommand,
   DescribeTagsCommand,

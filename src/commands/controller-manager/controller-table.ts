@@ -1,9 +1,13 @@
 import { nodeInformer } from "../../identity/node-view.ts";
 import type { ControllerContext, ControllerTable } from "./context.ts";
+import { loadBalancerSettings } from "./load-balancer-settings.ts";
 import { clusterCidrs } from "./validate.ts";
 
 /** Changes are seen at once; reading the tables again is for what others change in them by hand. */
 const routeDriftMs = 5 * 60_000;
+
+/** Waiting for AWS is most of a Service's time, and the budget of calls keeps many from being too many. */
+const concurrentServices = 20;
 
 /** The controllers this build carries. Each loads its domain only when it runs. */
 export const controllerTable: ControllerTable = {
@@ -48,6 +52,30 @@ export const controllerTable: ControllerTable = {
       driftMs: options["route-reconciliation-period"] ?? routeDriftMs,
     });
     return { kind: "run", controllers: [{ controller }] };
+  },
+  "service-lb-controller": async (context) => {
+    const { host, kube, recorder, cloud, self, informers, options, config } = context;
+    if (self.vpc === undefined) return { kind: "skip", why: "the VPC of the cluster is not known: set VPC in the cloud config" };
+    const [{ serviceControllers }, { Inventory }, { serviceInformer }] = await Promise.all([
+      import("../../loadbalancers/service/controller.ts"),
+      import("../../loadbalancers/observe.ts"),
+      import("../../loadbalancers/service/seen.ts"),
+    ]);
+    const place = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };
+    const concurrency = options["concurrent-service-syncs"] ?? concurrentServices;
+    if (concurrency < 1) host.log.warn(`--concurrent-service-syncs=${concurrency} would stop all work: ${concurrentServices} is used`);
+    const { services, rules } = serviceControllers({
+      host,
+      kube,
+      recorder,
+      services: informers.shared(serviceInformer),
+      nodes: informers.shared(nodeInformer),
+      inventory: new Inventory(cloud, host.world.clock, place),
+      settings: loadBalancerSettings(config, options["cluster-name"], self.cluster.id),
+      concurrency: concurrency < 1 ? concurrentServices : concurrency,
+      dryRun: options["dry-run"],
+    });
+    return { kind: "run", controllers: [{ controller: services }, { controller: rules, names: { managed: null, queue: rules.name } }] };
   },
   tagging: async (context) => {
     const { nodeTagging } = await import("../../nodes/tagging.ts");

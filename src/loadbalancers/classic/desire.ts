@@ -67,7 +67,7 @@ function listenerFor(port: ServicePort, options: ServiceOptions): ClassicListene
   return protocols && { ...ports, protocol: protocols[0], instanceProtocol: protocols[1], certificate: options.certificate };
 }
 
-function groupsFor({ name, service, options, settings, sourceRanges, groupTags }: Wish): GroupOnLoadBalancer[] {
+function groupsFor({ name, service, options, settings, sourceRanges, groupTags, ownership }: Wish): GroupOnLoadBalancer[] {
   const given = (ids: readonly string[]) => ids.map((id) => ({ kind: "given", id }) as const);
   const extra = given(options.extraSecurityGroups);
   if (options.securityGroups.length > 0) return [...given(options.securityGroups), ...extra];
@@ -76,6 +76,7 @@ function groupsFor({ name, service, options, settings, sourceRanges, groupTags }
     name: classicSecurityGroupName(name),
     description: `Security group for Kubernetes ELB ${name} (${service.namespace}/${service.name})`,
     tags: groupTags,
+    ownership,
     rules: clientRules(service.ports, sourceRanges),
   };
   return [{ kind: "managed", group }, ...extra];

@@ -1,5 +1,6 @@
 /** The steps from the classic load balancer that is seen to the one that is wanted. Pure. */
 import {
+  addTags,
   applySecurityGroups,
   attachSubnets,
   configureHealthCheck,
@@ -14,7 +15,7 @@ import {
 } from "../../aws/elb-actions.ts";
 import { type Made, type Planned, type Step, step } from "../../aws/plan.ts";
 import { planGroup, planGroupDeletion, type SeenGroup, tagList } from "../groups.ts";
-import type { ClassicAttributes, ClassicHealthCheck, ClassicListener, ClassicLoadBalancer } from "../model.ts";
+import type { ClassicAttributes, ClassicHealthCheck, ClassicListener, ClassicLoadBalancer, Tags } from "../model.ts";
 import { planPolicies, type SeenPolicies } from "./policies.ts";
 
 export interface SeenClassicListener {
@@ -35,6 +36,8 @@ export interface SeenClassic {
     readonly instances: readonly string[];
     readonly attributes: ClassicAttributes;
     readonly policies: SeenPolicies;
+    /** Read only while the Service asks for tags of its own. */
+    readonly tags?: Tags;
   };
   /** Our own group by its name, whether it is attached or not. */
   readonly managedGroup?: SeenGroup;
@@ -64,6 +67,7 @@ export function planClassic(model: ClassicLoadBalancer, vpc: string, seen: SeenC
       lb?.policies,
       lb?.listeners.filter((listener) => model.listeners.some((wanted) => sameListener(wanted, listener))) ?? [],
     ),
+    ...(lb?.tags ? tagging(model, lb.tags) : []),
     ...attributeChange(model, lb?.attributes ?? newAttributes),
     ...healthCheckChange(model, lb?.healthCheck),
     ...planInstances(model, lb?.instances ?? []),
@@ -72,8 +76,14 @@ export function planClassic(model: ClassicLoadBalancer, vpc: string, seen: SeenC
   ];
 }
 
+/** As much of what is seen as a deletion needs. */
+export interface ClassicLeftovers {
+  readonly loadBalancer?: object;
+  readonly managedGroup?: Pick<SeenGroup, "id" | "name">;
+}
+
 /** Everything that is ours goes, in the order AWS allows. */
-export function planClassicDeletion(name: string, seen: SeenClassic): Step[] {
+export function planClassicDeletion(name: string, seen: ClassicLeftovers): Step[] {
   const why = "the Service does not want it any more";
   return [
     ...(seen.loadBalancer ? [step(deleteLoadBalancer, { LoadBalancerName: name }, { what: `delete load balancer ${name}`, why })] : []),
@@ -173,6 +183,15 @@ function changes(model: ClassicLoadBalancer, lb: NonNullable<SeenClassic["loadBa
         ]
       : []),
   ];
+}
+
+/** Tags that are missing or differ. Those the Service does not ask for any more stay: others may have come to rely on them. */
+function tagging({ name, tags }: ClassicLoadBalancer, present: Tags): Step[] {
+  const missing = Object.entries(tags).filter(([key, value]) => present[key] !== value);
+  if (missing.length === 0) return [];
+  const what = `tag load balancer ${name} with ${missing.map((pair) => pair.join("=")).join(", ")}`;
+  const input = { LoadBalancerNames: [name], Tags: missing.map(([Key, Value]) => ({ Key, Value })) };
+  return [step(addTags, input, { what, why: "the Service's annotation asks for these tags" })];
 }
 
 function sameListener(wanted: ClassicListener, seen: SeenClassicListener): boolean {

@@ -26,7 +26,7 @@ export function desireNetwork(wish: Wish): Desired<NetworkLoadBalancer> {
       kind: "network",
       name: wish.name,
       internal: wish.options.internal,
-      addressType: "ipv4",
+      addressType: wish.dualStack && !served.some(({ listener }) => listener.protocol.includes("UDP")) ? "dualstack" : "ipv4",
       subnets: mappings(wish),
       securityGroups: groupsFor(wish),
       listeners: served.map(({ listener }) => listener),
@@ -98,13 +98,14 @@ function serve(
   };
 }
 
-function groupsFor({ options, settings, service, sourceRanges, groupTags }: Wish): NetworkGroups {
+function groupsFor({ options, settings, service, sourceRanges, groupTags, ownership }: Wish): NetworkGroups {
   if (!settings.managedNetworkGroups) return { kind: "as-it-is" };
   if (options.securityGroups.length > 0) return { kind: "wanted", groups: options.securityGroups.map((id) => ({ kind: "given", id })) };
   const group = {
     name: networkSecurityGroupName(settings.clusterName, service),
     description: "[k8s] Managed SecurityGroup for LoadBalancer",
     tags: groupTags,
+    ownership,
     rules: clientRules(service.ports, sourceRanges),
   };
   return { kind: "wanted", groups: [{ kind: "managed", group }] };

@@ -82,8 +82,15 @@ export function planNetwork(model: NetworkLoadBalancer, vpc: string, seen: SeenN
   ];
 }
 
+/** As much of what is seen as a deletion needs. */
+export interface NetworkLeftovers {
+  readonly loadBalancer?: { readonly arn: string };
+  readonly targetGroups: readonly Pick<SeenTargetGroup, "arn" | "name">[];
+  readonly managedGroup?: Pick<SeenGroup, "id" | "name">;
+}
+
 /** Everything that is ours goes, in the order AWS allows: the load balancer, its target groups, its security group. */
-export function planNetworkDeletion(name: string, seen: SeenNetwork): Step[] {
+export function planNetworkDeletion(name: string, seen: NetworkLeftovers): Step[] {
   const why = "the Service does not want it any more";
   const lb = seen.loadBalancer;
   return [
@@ -217,6 +224,8 @@ function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTarg
   const is = present.healthCheck;
   const same =
     is.port === healthCheck.port &&
+    is.protocol === healthCheck.protocol &&
+    is.interval === healthCheck.interval &&
     (is.path ?? "") === (healthCheck.path ?? "") &&
     is.healthyThreshold === healthCheck.healthyThreshold &&
     is.unhealthyThreshold === healthCheck.unhealthyThreshold;
@@ -228,6 +237,8 @@ function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTarg
         TargetGroupArn: present.arn,
         HealthCheckPort: healthCheck.port,
         HealthCheckPath: healthCheck.path,
+        ...(is.protocol !== healthCheck.protocol && { HealthCheckProtocol: healthCheck.protocol }),
+        ...(is.interval !== healthCheck.interval && { HealthCheckIntervalSeconds: healthCheck.interval }),
         HealthyThresholdCount: healthCheck.healthyThreshold,
         UnhealthyThresholdCount: healthCheck.unhealthyThreshold,
       },

@@ -16,6 +16,7 @@ export interface WishOptions {
   readonly service?: Partial<ServiceView>;
   readonly settings?: Partial<LoadBalancerSettings>;
   readonly subnets?: readonly string[];
+  readonly dualStack?: boolean;
   readonly instances?: readonly string[];
   readonly sourceRanges?: readonly string[];
 }
@@ -47,10 +48,12 @@ export function wish(kind: Kind, { annotations = {}, service = {}, settings = {}
     settings: { clusterName: "kubernetes", clusterId: "demo", disableNodeIngress: false, managedNetworkGroups: false, ...settings },
     ports: view.ports,
     subnets: ["subnet-a", "subnet-b"],
+    dualStack: false,
     instances: ["i-2", "i-1"],
     sourceRanges: ["0.0.0.0/0"],
     tags: { "kubernetes.io/service-name": "prod-web/edge-gateway", "kubernetes.io/cluster/demo": "owned" },
     groupTags: { "kubernetes.io/cluster/demo": "owned" },
+    ownership: { "kubernetes.io/cluster/demo": "owned" },
     ...rest,
   };
 }

@@ -11,11 +11,15 @@ export interface Wish {
   /** The ports that have a node port. */
   readonly ports: readonly ServicePort[];
   readonly subnets: readonly string[];
+  /** The Service has both address families, and so have all these subnets. */
+  readonly dualStack: boolean;
   readonly instances: readonly string[];
   readonly sourceRanges: readonly string[];
   /** Tags of the load balancer and its parts, and of its security group. */
   readonly tags: Tags;
   readonly groupTags: Tags;
+  /** Those of them that say whose it is. */
+  readonly ownership: Tags;
 }
 
 /** A model, and what its author has to mend before it can be had. */

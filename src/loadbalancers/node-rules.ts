@@ -1,0 +1,170 @@
+/**
+ * The rules of one node security group, as the union of what every load balancer asks for. Pure.
+ *
+ *     the rule is …             wanted by its owner   wanted by another     wanted by nobody
+ *     there, known as ours      stays                 gets the other's name is revoked
+ *     there, not ours           counts as there       counts as there       is none of our business
+ *     missing                   is authorised         is authorised
+ */
+import { authorizeSecurityGroupIngress, updateRuleDescriptions } from "../aws/ec2-actions.ts";
+import { type Step, step } from "../aws/plan.ts";
+import { permission, revocation, ruleKey, ruleText, type SeenRule, seenRuleKey } from "./groups.ts";
+import type { Rule } from "./model.ts";
+import { nodeRuleDescription } from "./names.ts";
+
+/** One thing the nodes must let in: from addresses, or everything from a load balancer's group. */
+export type NodeRule = Rule | { readonly protocol: "all"; readonly sourceGroup: string; readonly description?: string };
+
+/** What one load balancer asks of the nodes, and by what its rules are known. */
+export interface Claim {
+  /** Groups of the nodes behind it. */
+  readonly nodeGroups: readonly string[];
+  readonly rules: readonly NodeRule[];
+  readonly marks: Marks;
+}
+
+/** By these, and by nothing else, a rule is known as an owner's. */
+export interface Marks {
+  readonly descriptions: readonly string[];
+  /** Groups of ours that rules name as their source. */
+  readonly sources: readonly string[];
+}
+
+export interface NodeGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly rules: readonly SeenRule[];
+}
+
+export interface Owners {
+  /** Every load balancer known to be wanted. */
+  readonly claims: readonly Claim[];
+  /** Those that are going: nothing of theirs is wanted any more. */
+  readonly leaving: readonly Marks[];
+  /** Ports that load balancers need whose claims are not known: rules for them stay. */
+  readonly held: ReadonlySet<number>;
+  /** Whether everybody has said what they need. Until then nothing is taken away. */
+  readonly complete: boolean;
+}
+
+export function planNodeRules(group: NodeGroup, owners: Owners): Step[] {
+  const wanted = wantedRules(group, owners.claims);
+  const missing = [...wanted.values()].filter((rule) => !group.rules.some((present) => satisfies(present, rule)));
+  const unwanted = owners.complete ? group.rules.filter((rule) => isKnown(rule, owners) && !isWanted(rule, wanted, owners)) : [];
+  const renamed = owners.complete ? group.rules.flatMap((rule) => rename(rule, group, owners)) : [];
+  const mtu = planMtu(group, [...wanted.values()], unwanted, owners.complete);
+  const added = [...missing, ...mtu.missing];
+  const removed = [...unwanted, ...mtu.surplus];
+  return [
+    ...(added.length > 0 ? [grant(group, added)] : []),
+    ...(renamed.length > 0 ? [renaming(group, renamed)] : []),
+    ...(removed.length > 0 ? [revocation(group.name, group.id, removed, "no load balancer needs them any more")] : []),
+  ];
+}
+
+/** Whether a group has, or may have, rules of somebody with these marks. */
+export function mentions(group: { readonly sources: readonly string[]; readonly descriptions: readonly string[] }, marks: Marks): boolean {
+  return (
+    group.sources.some((source) => marks.sources.includes(source)) ||
+    group.descriptions.some((description) => marks.descriptions.includes(description))
+  );
+}
+
+/** Client rules of any network load balancer, whoever's it is. */
+const anyClient = nodeRuleDescription.client("");
+
+function keyOfRule(rule: NodeRule): string {
+  return "sourceGroup" in rule ? `from ${rule.sourceGroup}` : ruleKey(rule);
+}
+
+function wantedRules(group: NodeGroup, claims: readonly Claim[]): ReadonlyMap<string, NodeRule> {
+  const wanted = new Map<string, NodeRule>();
+  for (const { nodeGroups, rules } of claims) {
+    if (!nodeGroups.includes(group.id)) continue;
+    for (const rule of rules) if (!wanted.has(keyOfRule(rule))) wanted.set(keyOfRule(rule), rule);
+  }
+  return wanted;
+}
+
+/** A rule that lets the same in, under any description; of a group as source any rule counts, as it always did. */
+function satisfies(present: SeenRule, wanted: NodeRule): boolean {
+  return "sourceGroup" in wanted ? present.sourceGroup === wanted.sourceGroup : seenRuleKey(present) === ruleKey(wanted);
+}
+
+function isMarked({ description, sourceGroup }: SeenRule, { descriptions, sources }: Marks): boolean {
+  return (description !== undefined && descriptions.includes(description)) || (sourceGroup !== undefined && sources.includes(sourceGroup));
+}
+
+function isKnown(rule: SeenRule, { claims, leaving }: Owners): boolean {
+  return claims.some(({ marks }) => isMarked(rule, marks)) || leaving.some((marks) => isMarked(rule, marks));
+}
+
+function isWanted(rule: SeenRule, wanted: ReadonlyMap<string, NodeRule>, { held }: Owners): boolean {
+  if (rule.sourceGroup !== undefined) return wanted.has(`from ${rule.sourceGroup}`);
+  return wanted.has(seenRuleKey(rule)) || (rule.fromPort !== undefined && held.has(rule.fromPort));
+}
+
+/** A rule whose owner has no more use for it, and somebody else has: it gets the other's name, and is never missing. */
+function rename(rule: SeenRule, group: NodeGroup, { claims, leaving }: Owners): { rule: SeenRule; description: string }[] {
+  const here = claims.filter(({ nodeGroups }) => nodeGroups.includes(group.id));
+  const users = here.filter(({ rules }) => rules.some((wish) => satisfies(rule, wish)));
+  const named = (marks: Marks) => rule.description !== undefined && marks.descriptions.includes(rule.description);
+  if (users.length === 0 || users.some(({ marks }) => named(marks))) return [];
+  if (!leaving.some(named) && !claims.some(({ marks }) => named(marks))) return [];
+  const description = users[0]?.rules.find((wish) => satisfies(rule, wish))?.description;
+  return description === undefined ? [] : [{ rule, description }];
+}
+
+/** Where clients come in, the message that a packet is too big must come in too. Its rule is shared by all and named by none. */
+function planMtu(group: NodeGroup, wanted: readonly NodeRule[], leaving: readonly SeenRule[], complete: boolean) {
+  const isClient = (description: string | undefined) => description?.startsWith(anyClient) ?? false;
+  const cidrs = new Set([
+    ...group.rules.filter((rule) => isClient(rule.description) && !leaving.includes(rule)).flatMap(({ cidr }) => cidr ?? []),
+    ...wanted.flatMap((rule) => ("cidr" in rule && isClient(rule.description) ? [rule.cidr] : [])),
+  ]);
+  const present = group.rules.filter(({ description }) => description === nodeRuleDescription.mtu);
+  const rules = [...cidrs].map(mtuRule);
+  return {
+    missing: rules.filter((rule) => !group.rules.some((other) => satisfies(other, rule))),
+    surplus: complete ? present.filter(({ cidr }) => cidr !== undefined && !cidrs.has(cidr)) : [],
+  };
+}
+
+/** Fragmentation needed, in the words of either family. */
+function mtuRule(cidr: string): Rule {
+  const description = nodeRuleDescription.mtu;
+  return cidr.includes(":")
+    ? { protocol: "icmpv6", fromPort: 2, toPort: 0, cidr, description }
+    : { protocol: "icmp", fromPort: 3, toPort: 4, cidr, description };
+}
+
+function grant({ id, name }: NodeGroup, rules: readonly NodeRule[]): Step {
+  const permissions = rules.map((rule) =>
+    "sourceGroup" in rule
+      ? { IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: rule.sourceGroup, Description: rule.description }] }
+      : permission(rule),
+  );
+  const texts = rules.map((rule) => ("sourceGroup" in rule ? `everything from ${rule.sourceGroup}` : ruleText(rule)));
+  return step(
+    authorizeSecurityGroupIngress,
+    { GroupId: id, IpPermissions: permissions },
+    {
+      what: `allow ${texts.join(", ")} in node security group ${name}`,
+      why: "load balancers send this to the nodes",
+      waitsOn: ["InvalidPermission.Duplicate"],
+    },
+  );
+}
+
+function renaming({ id, name }: NodeGroup, renamed: readonly { rule: SeenRule; description: string }[]): Step {
+  const descriptions = renamed.map(({ rule, description }) => ({ SecurityGroupRuleId: rule.id, Description: description }));
+  return step(
+    updateRuleDescriptions,
+    { GroupId: id, SecurityGroupRuleDescriptions: descriptions },
+    {
+      what: `describe ${renamed.map(({ rule, description }) => `${rule.id} as ${description}`).join(", ")} in node security group ${name}`,
+      why: "the load balancer they were made for goes, and another needs them",
+      waitsOn: ["InvalidSecurityGroupRuleId.NotFound"],
+    },
+  );
+}

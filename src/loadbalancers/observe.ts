@@ -1,0 +1,113 @@
+/**
+ * What is in the account, read together: one list of each kind serves every Service that asks in the same moment, what
+ * we write is read by itself afterwards, and what hardly changes is kept for minutes.
+ */
+import type { LoadBalancerDescription } from "@aws-sdk/client-elastic-load-balancing";
+import type { LoadBalancer, TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
+import type { Ask } from "../aws/ask.ts";
+import { Cache } from "../aws/cache.ts";
+import type { Cloud } from "../aws/cloud.ts";
+import type { SecurityGroup } from "../aws/security-groups.ts";
+import type { ClusterId } from "../identity/cluster-id.ts";
+import { hasClusterTag } from "../identity/ownership.ts";
+import type { Clock } from "../runtime/world.ts";
+import type { SeenGroup } from "./groups.ts";
+import { type Ages, Listing } from "./listing.ts";
+import type { Network } from "./subnets.ts";
+
+/** Where the load balancers of a cluster stand. */
+export interface Place {
+  readonly vpc: string;
+  readonly cluster: ClusterId;
+  /** Where the controller itself stands: the last resort when no subnet may be used. */
+  readonly ownSubnetId?: string;
+}
+
+/** For a reconcile: that nobody has taken a name of ours may be known from a while ago, what stands must be seen now. */
+export const reconcileAges: Ages = { absentMs: 10 * 60_000, presentMs: 60_000 };
+/** For a decision that lets go of something. What we have written is always read anew, so this is about what others do. */
+export const freshAges: Ages = { absentMs: 2_000, presentMs: 2_000 };
+
+/** Subnets, route tables and zones: people change them, and wait a moment for it to show. */
+const networkAgeMs = 5 * 60_000;
+
+export class Inventory {
+  readonly place: Place;
+  readonly cloud: Cloud;
+  /** By name. */
+  readonly classic: Listing<LoadBalancerDescription>;
+  readonly loadBalancers: Listing<LoadBalancer>;
+  readonly targetGroups: Listing<TargetGroup>;
+  /** Those of the VPC, by name. */
+  readonly groups: Listing<SecurityGroup>;
+  readonly #network: Cache<Network>;
+
+  constructor(cloud: Cloud, clock: Clock, place: Place) {
+    this.cloud = cloud;
+    this.place = place;
+    this.#network = new Cache({ clock, most: 1 });
+    this.classic = new Listing<LoadBalancerDescription>({
+      clock,
+      nameOf: ({ LoadBalancerName = "" }) => LoadBalancerName,
+      list: (ask) => cloud.classicLoadBalancers.list(ask),
+      one: (name, ask) => cloud.classicLoadBalancers.byName(name, ask),
+    });
+    this.loadBalancers = new Listing<LoadBalancer>({
+      clock,
+      nameOf: ({ LoadBalancerName = "" }) => LoadBalancerName,
+      list: (ask) => cloud.loadBalancers.list(ask),
+      one: (name, ask) => cloud.loadBalancers.byName(name, ask),
+    });
+    this.targetGroups = new Listing<TargetGroup>({
+      clock,
+      nameOf: ({ TargetGroupName = "" }) => TargetGroupName,
+      list: (ask) => cloud.loadBalancers.targetGroups(ask),
+      one: (name, ask) => cloud.loadBalancers.targetGroup(name, ask),
+    });
+    const ofVpc = { name: "vpc-id", values: [place.vpc] };
+    this.groups = new Listing<SecurityGroup>({
+      clock,
+      nameOf: ({ name }) => name,
+      list: (ask) => cloud.securityGroups.list([ofVpc], ask),
+      one: async (name, ask) => (await cloud.securityGroups.list([ofVpc, { name: "group-name", values: [name] }], ask))[0],
+    });
+  }
+
+  /** Subnets, routes and zones of the VPC, at most this old. */
+  network(ask: Ask, maxAgeMs = networkAgeMs): Promise<Network> {
+    return this.#network.get("network", maxAgeMs, () => this.#readNetwork(ask));
+  }
+
+  /** A group of ours with its rules as they are now. */
+  async group(name: string, ages: Ages, ask: Ask): Promise<SeenGroup | undefined> {
+    const group = await this.groups.get(name, ages, ask);
+    return group && { ...group, rules: await this.cloud.securityGroups.rules(group.id, ask) };
+  }
+
+  /** Whether something with these tags belongs to, or is shared with, this cluster. */
+  mine(tags: Readonly<Record<string, string>>): boolean {
+    return hasClusterTag(tags, this.place.cluster);
+  }
+
+  async #readNetwork(ask: Ask): Promise<Network> {
+    const { vpc, ownSubnetId } = this.place;
+    const ofVpc = [{ name: "vpc-id", values: [vpc] }];
+    const [subnets, tables] = await Promise.all([this.cloud.subnets.list(ofVpc, ask), this.cloud.routeTables.list(ofVpc, ask)]);
+    const zones = await Promise.all(
+      [...new Set(subnets.map(({ zone }) => zone))].map(
+        async (name) => [name, await this.cloud.availabilityZones.byName(name, ask)] as const,
+      ),
+    );
+    return {
+      subnets,
+      routeTables: tables.map(({ id, main, subnets: subnetIds, routes }) => ({
+        id,
+        main,
+        subnetIds,
+        toInternet: routes.some(({ otherTarget }) => otherTarget?.startsWith("igw")),
+      })),
+      zoneTypes: Object.fromEntries(zones.flatMap(([name, zone]) => (zone?.type ? [[name, zone.type]] : []))),
+      ...(ownSubnetId !== undefined && { ownSubnetId }),
+    };
+  }
+}

@@ -1,0 +1,128 @@
+/** From a Service and its surroundings to the load balancer it asks for. Pure: the same inputs always give the same model. */
+import type { ClusterId } from "../../identity/cluster-id.ts";
+import { hasClusterTag, ownershipTags } from "../../identity/ownership.ts";
+import { desireClassic } from "../classic/desire.ts";
+import type { ClassicLoadBalancer, LoadBalancer, NetworkLoadBalancer, NodeAccess, Tags } from "../model.ts";
+import { desireNetwork, nodeAccess } from "../network/desire.ts";
+import { discoverSubnets, type Network, namedSubnets, type Subnet, type SubnetChoice } from "../subnets.ts";
+import { annotationKey, type Kind, type Problem, type ServiceOptions, sourceRangesAnnotation } from "./annotations.ts";
+import { usablePorts } from "./ports.ts";
+import { sourceRanges } from "./source-ranges.ts";
+import type { LoadBalancerSettings, ServiceView } from "./view.ts";
+import type { Wish } from "./wish.ts";
+
+/** The load balancer that stands already, in what cannot be changed about it. */
+export interface Standing {
+  readonly internal: boolean;
+  readonly subnets: readonly string[];
+}
+
+export interface Surroundings {
+  readonly name: string;
+  readonly options: ServiceOptions;
+  readonly settings: LoadBalancerSettings;
+  readonly cluster: ClusterId;
+  readonly network: Network;
+  readonly instances: readonly string[];
+  readonly standing?: Standing;
+}
+
+interface Common {
+  /** Why each subnet was taken or refused. */
+  readonly subnets: SubnetChoice;
+  readonly access: NodeAccess;
+  /** Nothing is done while there are any. */
+  readonly problems: readonly Problem[];
+  /** Said, and lived with. */
+  readonly warnings: readonly Problem[];
+}
+
+export type ServiceDesire = Common &
+  ({ readonly kind: "classic"; readonly model: ClassicLoadBalancer } | { readonly kind: "network"; readonly model: NetworkLoadBalancer });
+
+/** What tells which Service a load balancer or target group was made for. */
+export const serviceTag = "kubernetes.io/service-name";
+
+export function desireService(view: ServiceView, kind: Kind, around: Surroundings): ServiceDesire {
+  const { options, network, cluster, standing } = around;
+  const ports = usablePorts(view, kind);
+  const ranges = sourceRanges(view.sourceRanges, view.annotations[sourceRangesAnnotation]);
+  const moved = standing !== undefined && standing.internal !== options.internal;
+  const choice = moved ? keptSubnets(standing, network) : chooseSubnets(options, network, cluster);
+  const subnets = choice.kind === "chosen" ? choice.subnets : [];
+  const dualStack = dualStackFor(view, kind, subnets);
+  const tags = tagsFor(view, options, cluster);
+  const wish: Wish = {
+    name: around.name,
+    service: view,
+    options,
+    settings: around.settings,
+    ports: ports.ports,
+    subnets: subnets.map(({ id }) => id),
+    dualStack: dualStack.use,
+    instances: around.instances,
+    sourceRanges: ranges.cidrs,
+    tags: { ...tags.given, [serviceTag]: `${view.namespace}/${view.name}`, ...tags.ownership },
+    groupTags: { ...tags.given, ...tags.ownership },
+    ownership: tags.ownership,
+  };
+  const before = [...ports.problems, ...ranges.problems];
+  const missing = choice.kind === "none" ? [{ message: choice.message }] : [];
+  const warnings = [...ports.warnings, ...tags.warnings, ...dualStack.warnings, ...(moved ? [schemeWarning(options.internal)] : [])];
+  const common = { subnets: choice, warnings };
+  if (kind === "classic") {
+    const { model, problems } = desireClassic(wish);
+    const access: NodeAccess = { kind: "from-group", loadBalancer: wish.name };
+    return { ...common, kind, model, access, problems: [...before, ...problems, ...missing] };
+  }
+  const { model, problems } = desireNetwork(wish);
+  // Without subnets their number says nothing about the addresses given.
+  const counted = choice.kind === "none" ? problems.filter(({ message }) => !message.includes("Must have same number")) : problems;
+  return { ...common, kind, model, access: nodeAccess(model, wish), problems: [...before, ...counted, ...missing] };
+}
+
+/** A load balancer as text, for messages: `network load balancer a0f1…`. */
+export const nameOfLoadBalancer = ({ kind, name }: Pick<LoadBalancer, "kind" | "name">) => `${kind} load balancer ${name}`;
+
+function chooseSubnets(options: ServiceOptions, network: Network, cluster: ClusterId): SubnetChoice {
+  if (options.subnets !== undefined) return namedSubnets(options.subnets, network.subnets);
+  return discoverSubnets(network, options.internal, { mine: (tags) => hasClusterTag(tags, cluster) });
+}
+
+/** The scheme cannot be changed, so the subnets that fit it stay. */
+function keptSubnets(standing: Standing, network: Network): SubnetChoice {
+  const subnets = network.subnets.filter(({ id }) => standing.subnets.includes(id));
+  const why = "the load balancer stands in it, and its scheme cannot be changed";
+  return { kind: "chosen", subnets, verdicts: subnets.map((subnet) => ({ subnet, taken: true, why })) };
+}
+
+function schemeWarning(internal: boolean): Problem {
+  const annotation = annotationKey("internal");
+  const wanted = internal ? "internal" : "internet-facing";
+  return {
+    annotation,
+    message: `annotation ${annotation} asks for an ${wanted} load balancer, but AWS cannot change the one that stands: delete the Service and create it anew`,
+  };
+}
+
+/** Both families where the Service has both and AWS can: else IPv4, and a word about what is missing. */
+function dualStackFor(view: ServiceView, kind: Kind, subnets: readonly Subnet[]): { use: boolean; warnings: readonly Problem[] } {
+  const asked = view.ipFamilies.includes("IPv6") && view.ipFamilies.includes("IPv4");
+  if (!asked || kind === "classic") return { use: false, warnings: [] };
+  const without = subnets.filter(({ ipv6Cidrs }) => ipv6Cidrs.length === 0).map(({ id }) => id);
+  if (without.length === 0) return { use: true, warnings: [] };
+  const message = `the Service has both address families, but ${without.join(", ")} have no IPv6 block: the load balancer is IPv4 only`;
+  return { use: false, warnings: [{ message }] };
+}
+
+function tagsFor(view: ServiceView, options: ServiceOptions, cluster: ClusterId) {
+  const ownership: Tags = ownershipTags(cluster, "owned");
+  const reserved = Object.keys(options.tags).filter((key) => key === serviceTag || key in ownership);
+  const given = Object.fromEntries(Object.entries(options.tags).filter(([key]) => !reserved.includes(key)));
+  const annotation = annotationKey("additional-resource-tags");
+  const warnings = reserved.map((key) => ({
+    annotation,
+    message: `annotation ${annotation}: ${key} says whose the load balancer of ${view.namespace}/${view.name} is and cannot be given`,
+  }));
+  return { given, ownership, warnings };
+}

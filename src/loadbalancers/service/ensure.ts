@@ -1,0 +1,146 @@
+/** Brings what stands for a Service to what the Service asks for, and says what the nodes have to let in. */
+import { type Applied, apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import type { ClaimBook, Owner } from "../claim-book.ts";
+import { claimFor, type Stand } from "../claims.ts";
+import type { SeenClassic } from "../classic/plan.ts";
+import type { NodeAccess } from "../model.ts";
+import type { SeenNetwork } from "../network/plan.ts";
+import { mentions } from "../node-rules.ts";
+import { type Inventory, reconcileAges } from "../observe.ts";
+import { nodeGroupsOf, type Targets } from "../targets.ts";
+import type { Problem } from "./annotations.ts";
+import type { Survey } from "./survey.ts";
+import type { LoadBalancerSettings } from "./view.ts";
+
+export interface EnsureParts {
+  readonly inventory: Inventory;
+  readonly settings: LoadBalancerSettings;
+  readonly book: ClaimBook;
+  readonly onStep: (step: Step) => void;
+}
+
+export interface Ensured {
+  readonly applied: Applied;
+  /** The host name of the load balancer; undefined while AWS gives none, or says that it has failed. */
+  readonly hostname: string | undefined;
+  readonly seen: SeenClassic | SeenNetwork;
+  readonly stand: Stand;
+  readonly warnings: readonly Problem[];
+}
+
+/** Carries out a survey's steps. */
+export async function ensure(survey: Survey, parts: EnsureParts, ask: Ask): Promise<Ensured> {
+  const { inventory, onStep } = parts;
+  let hostname = hostnameOf(survey);
+  const applied = await apply(survey.steps, inventory.cloud, {
+    ...ask,
+    onStep: (step, output) => {
+      onStep(step);
+      hostname ??= madeHostname(output);
+    },
+  }).finally(() => touch(survey, inventory));
+  const seen = afterwards(survey, applied.made);
+  const { stand, warnings } = await standOf(survey, applied.made, parts, ask);
+  return { applied, hostname, seen, stand, warnings };
+}
+
+/** Writes down what the load balancer needs from the nodes; groups that only speak of it from before are looked at too. */
+export async function claimAccess(
+  owner: Owner,
+  access: NodeAccess,
+  stand: Stand,
+  { book, inventory, settings }: Omit<EnsureParts, "onStep">,
+  recheck: boolean,
+  ask: Ask,
+): Promise<void> {
+  const claim = claimFor(access, stand);
+  if (settings.disableNodeIngress) {
+    book.claim(owner, { ...claim, nodeGroups: [], rules: [], marks: { descriptions: [], sources: [] } }, [], false);
+    return;
+  }
+  const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
+  const mentioning = groups.filter((group) => mentions(group, claim.marks)).map(({ id }) => id);
+  book.claim(owner, claim, mentioning, recheck);
+}
+
+/** The groups of the nodes behind a load balancer, and what is unclear about them. */
+export async function nodeGroups({ instances }: Targets, inventory: Inventory, ask: Ask) {
+  const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
+  return nodeGroupsOf(instances, groups, inventory.place.cluster);
+}
+
+/** A failed load balancer has no address worth publishing. */
+function hostnameOf({ found }: Survey): string | undefined {
+  if (found === undefined || found.hostname === "" || (found.kind === "network" && found.state === "failed")) return undefined;
+  return found.hostname;
+}
+
+/** Both kinds answer their creation with the host name. */
+function madeHostname(output: unknown): string | undefined {
+  const { DNSName, LoadBalancers } = output as {
+    readonly DNSName?: string;
+    readonly LoadBalancers?: readonly { readonly DNSName?: string }[];
+  };
+  return (DNSName ?? LoadBalancers?.[0]?.DNSName) || undefined;
+}
+
+/** What was written is not as the lists have it. */
+function touch({ steps, desire, seen }: Survey, inventory: Inventory): void {
+  if (steps.length === 0) return;
+  const { model } = desire;
+  (model.kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(model.name);
+  const managed =
+    model.kind === "classic" ? model.securityGroups : model.securityGroups.kind === "wanted" ? model.securityGroups.groups : [];
+  for (const entry of managed) if (entry.kind === "managed") inventory.groups.touch(entry.group.name);
+  if (seen.managedGroup) inventory.groups.touch(seen.managedGroup.name);
+  if (model.kind !== "network" || !("targetGroups" in seen)) return;
+  for (const { name } of [...model.targetGroups, ...seen.targetGroups]) inventory.targetGroups.touch(name);
+}
+
+/** What stands when the steps are done, as far as its targets go. */
+function afterwards({ desire, seen }: Survey, made: ReadonlyMap<string, string>): SeenClassic | SeenNetwork {
+  if (desire.kind === "classic") {
+    const before = "targetGroups" in seen ? undefined : seen.loadBalancer;
+    const { model } = desire;
+    const lb = before ?? { ...model, securityGroups: [], listeners: [], policies: { names: [], backends: {} } };
+    return { loadBalancer: { ...lb, instances: model.instances } };
+  }
+  const before = "targetGroups" in seen ? seen.targetGroups : [];
+  return {
+    targetGroups: desire.model.targetGroups.map((group) => ({
+      ...group,
+      arn: before.find(({ name }) => name === group.name)?.arn ?? made.get(`target group ${group.name}`) ?? "",
+      targets: group.targets.map((id) => ({ id, port: group.port })),
+    })),
+  };
+}
+
+async function standOf(
+  survey: Survey,
+  made: ReadonlyMap<string, string>,
+  { inventory }: EnsureParts,
+  ask: Ask,
+): Promise<{ stand: Stand; warnings: readonly Problem[] }> {
+  const { desire, found, managedGroup, targets } = survey;
+  const { ids, warnings } = await nodeGroups(targets, inventory, ask);
+  const common = { nodeGroups: ids };
+  const told = warnings.map((message) => ({ message }));
+  if (desire.kind === "network") {
+    const network = await inventory.network(ask);
+    const wanted = found?.subnets ?? desire.model.subnets.map(({ subnet }) => subnet);
+    const subnetCidrs = network.subnets.filter(({ id }) => wanted.includes(id)).map(({ cidr }) => cidr);
+    return { stand: { ...common, ownGroups: [], subnetCidrs: subnetCidrs.toSorted() }, warnings: told };
+  }
+  const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
+  const sources = desire.model.securityGroups.flatMap((entry) => {
+    const id = entry.kind === "given" ? entry.id : (managedGroup?.id ?? made.get(`security group ${entry.group.name}`));
+    return id === undefined ? [] : [{ id, ours: entry.kind === "managed" }];
+  });
+  const isTagged = ({ id, ours }: { id: string; ours: boolean }) =>
+    ours || inventory.mine(groups.find((group) => group.id === id)?.tags ?? {});
+  const source = sources.find(isTagged) ?? sources[0];
+  const ownGroups = new Set([...(managedGroup ? [managedGroup.id] : []), ...sources.filter(({ ours }) => ours).map(({ id }) => id)]);
+  return { stand: { ...common, ...(source && { source }), ownGroups: [...ownGroups], subnetCidrs: [] }, warnings: told };
+}

@@ -1,0 +1,85 @@
+/** What the controller remembers of a Service between two looks. Losing it costs a look at AWS, never a mistake. */
+
+import type { Stand } from "../claims.ts";
+import type { SeenClassic } from "../classic/plan.ts";
+import type { NodeAccess } from "../model.ts";
+import type { SeenNetwork } from "../network/plan.ts";
+import type { Kind, ServiceOptions } from "./annotations.ts";
+import type { Seeker } from "./find.ts";
+
+/** A load balancer as it stood when it was last brought to its wanted state. */
+export interface Standing {
+  readonly fingerprint: string;
+  readonly kind: Kind;
+  readonly name: string;
+  readonly options: ServiceOptions;
+  /** Its targets are what is of interest. */
+  readonly seen: SeenClassic | SeenNetwork;
+  readonly access: NodeAccess;
+  readonly stand: Stand;
+}
+
+export interface Remembered {
+  /** Enough to find what belongs to it, also after the Service itself is gone. */
+  seeker: Seeker;
+  standing?: Standing;
+  /** Look at everything the next time, whatever is remembered. */
+  full: boolean;
+  /** Monotonic time of the next look that nobody asked for. */
+  driftAt: number;
+  /** What was said last, so that it is not said twice. */
+  warned?: string;
+  hadNodes: boolean;
+  /** It was said that something is being done, and not yet that it is done. */
+  announcing: boolean;
+  /** Monotonic time since when it is being taken away. */
+  leavingSince?: number;
+  leavingToldAt?: number;
+}
+
+export class Memory {
+  readonly #byUid = new Map<string, Remembered>();
+  /** UIDs of Services that were gone before what we made for them was, by key. */
+  readonly #orphans = new Map<string, Set<string>>();
+  readonly #newDriftAt: () => number;
+
+  constructor(newDriftAt: () => number) {
+    this.#newDriftAt = newDriftAt;
+  }
+
+  of(seeker: Seeker): Remembered {
+    let remembered = this.#byUid.get(seeker.uid);
+    if (remembered === undefined) {
+      remembered = { seeker, full: false, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false };
+      this.#byUid.set(seeker.uid, remembered);
+    }
+    remembered.seeker = seeker;
+    return remembered;
+  }
+
+  get(uid: string): Remembered | undefined {
+    return this.#byUid.get(uid);
+  }
+
+  forget(key: string, uid: string): void {
+    this.#byUid.delete(uid);
+    const orphans = this.#orphans.get(key);
+    orphans?.delete(uid);
+    if (orphans?.size === 0) this.#orphans.delete(key);
+  }
+
+  all(): Iterable<Remembered> {
+    return this.#byUid.values();
+  }
+
+  /** A Service vanished, its finalizer taken by force: what we know of it is all that is left to clean up by. */
+  orphan(key: string, uid: string): void {
+    if (!this.#byUid.has(uid)) return;
+    const orphans = this.#orphans.get(key) ?? new Set();
+    this.#orphans.set(key, orphans.add(uid));
+  }
+
+  orphansOf(key: string): readonly Remembered[] {
+    return [...(this.#orphans.get(key) ?? [])].flatMap((uid) => this.#byUid.get(uid) ?? []);
+  }
+}

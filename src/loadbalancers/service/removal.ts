@@ -1,0 +1,175 @@
+/**
+ * Takes away everything that was made for a Service, found by names, tags and rules and not by what is remembered, until
+ * AWS says that nothing is left. What cannot go yet is waited for by coming again.
+ */
+import type { TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import type { SecurityGroup } from "../../aws/security-groups.ts";
+import { isOwned } from "../../identity/ownership.ts";
+import type { ClaimBook, Owner } from "../claim-book.ts";
+import { marksOf } from "../claims.ts";
+import { planClassicDeletion } from "../classic/plan.ts";
+import { planGroupDeletion } from "../groups.ts";
+import type { Ages } from "../listing.ts";
+import { classicSecurityGroupName, loadBalancerName, networkSecurityGroupName } from "../names.ts";
+import { planNetworkDeletion } from "../network/plan.ts";
+import { type Marks, mentions } from "../node-rules.ts";
+import { freshAges, type Inventory } from "../observe.ts";
+import { annotationKey, type Kind } from "./annotations.ts";
+import { type Found, findLoadBalancers, isServices, type Seeker } from "./find.ts";
+import { ownTargetGroups } from "./target-groups.ts";
+import type { LoadBalancerSettings } from "./view.ts";
+
+export interface RemovalParts {
+  readonly inventory: Inventory;
+  readonly settings: LoadBalancerSettings;
+  readonly book: ClaimBook;
+}
+
+/** Everything of a Service that is still there. */
+export interface Leftovers {
+  readonly loadBalancers: readonly Found[];
+  readonly targetGroups: readonly TargetGroup[];
+  readonly ownGroups: readonly SecurityGroup[];
+  /** Names its load balancers had or may have had. */
+  readonly names: readonly string[];
+  /** Node groups whose rules still speak of it. */
+  readonly nodeGroups: readonly SecurityGroup[];
+  /** Of our name, but without our tags: left alone. */
+  readonly notOurs: readonly string[];
+}
+
+export type Removal =
+  | { readonly kind: "gone"; readonly notOurs: readonly string[]; readonly changed: boolean }
+  | { readonly kind: "waiting"; readonly why: string };
+
+export interface RemovalOptions {
+  readonly kinds: readonly Kind[];
+  /** Told before the first thing goes. */
+  readonly onBegin?: () => void;
+  readonly onStep?: (step: Step) => void;
+}
+
+/** One pass of the removal: what can go goes, and then AWS is asked once more. */
+export async function remove(seeker: Seeker, key: string, parts: RemovalParts, ask: Ask, options: RemovalOptions): Promise<Removal> {
+  const { kinds } = options;
+  // Whatever the lists say: one look at these very names.
+  for (const name of ownNames(seeker)) for (const each of [parts.inventory.classic, parts.inventory.loadBalancers]) each.touch(name);
+  let left = await leftovers(seeker, parts, kinds, freshAges, ask);
+  const changed = !isNothing(left);
+  if (changed) {
+    options.onBegin?.();
+    const { onStep } = options;
+    const applying = apply(planRemoval(left), parts.inventory.cloud, { ...ask, ...(onStep && { onStep }) });
+    const applied = await applying.finally(() => touch(left, parts.inventory));
+    letGo(left, seeker, key, parts, kinds);
+    if (applied.kind === "waiting") return { kind: "waiting", why: applied.why };
+    left = await leftovers(seeker, parts, kinds, freshAges, ask);
+    if (!isNothing(left)) {
+      letGo(left, seeker, key, parts, kinds);
+      return { kind: "waiting", why: `not yet gone: ${describe(left).join(", ")}` };
+    }
+  }
+  for (const owner of ownersOf(left, seeker, key, kinds)) parts.book.forget(owner);
+  return { kind: "gone", notOurs: left.notOurs, changed };
+}
+
+/** The steps that are possible now, in the order AWS allows: a group that rules still name cannot go. */
+export function planRemoval({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Leftovers): Step[] {
+  const groups = targetGroups.map(({ TargetGroupArn: arn = "", TargetGroupName: name = "" }) => ({ arn, name }));
+  const why = "the Service does not want it any more";
+  return [
+    ...loadBalancers.flatMap((lb) =>
+      lb.kind === "classic"
+        ? planClassicDeletion(lb.name, { loadBalancer: lb })
+        : planNetworkDeletion(lb.name, { loadBalancer: lb, targetGroups: [] }),
+    ),
+    ...groups.flatMap((group) => planNetworkDeletion(group.name, { targetGroups: [group] })),
+    ...(nodeGroups.length > 0 ? [] : ownGroups.map((group) => planGroupDeletion(group, why))),
+  ];
+}
+
+/** What is still there of a Service, of these kinds. */
+export async function leftovers(
+  seeker: Seeker,
+  parts: Pick<RemovalParts, "inventory" | "settings">,
+  kinds: readonly Kind[],
+  ages: Ages,
+  ask: Ask,
+): Promise<Leftovers> {
+  const { inventory, settings } = parts;
+  const { found } = await findLoadBalancers(seeker, inventory, ages, ask);
+  const standing = found.filter(({ kind }) => kinds.includes(kind));
+  const verdicts = await Promise.all(standing.map((lb) => isServices(lb, seeker, inventory, ask)));
+  const loadBalancers = standing.filter((_, i) => verdicts[i]);
+  const names = [...new Set([...ownNames(seeker), ...standing.map(({ name }) => name)])];
+  const arn = loadBalancers.find((lb) => lb.kind === "network")?.arn;
+  const [targetGroups, groups] = await Promise.all([
+    kinds.includes("network") ? ownTargetGroups(seeker, arn, inventory, ages.absentMs, ask) : [],
+    inventory.groups.all(ages.absentMs, ask),
+  ]);
+  const groupNames = new Set([
+    ...(kinds.includes("classic") ? names.map(classicSecurityGroupName) : []),
+    ...(kinds.includes("network") ? [networkSecurityGroupName(settings.clusterName, seeker)] : []),
+  ]);
+  const named = groups.filter(({ name }) => groupNames.has(name));
+  const ownGroups = named.filter(({ tags }) => isOwned(tags, inventory.place.cluster));
+  const marks = kinds.flatMap((kind) => names.map((name) => marksFor(kind, name, ownGroups, settings)));
+  return {
+    loadBalancers,
+    targetGroups,
+    ownGroups,
+    names,
+    nodeGroups: groups.filter((group) => marks.some((mark) => mentions(group, mark))),
+    notOurs: [...standing.filter((_, i) => !verdicts[i]), ...named.filter((group) => !ownGroups.includes(group))].map(({ name }) => name),
+  };
+}
+
+/** What is left, in words. */
+export function describe({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Leftovers): string[] {
+  return [
+    ...loadBalancers.map(({ kind, name }) => `${kind} load balancer ${name}`),
+    ...targetGroups.map(({ TargetGroupName }) => `target group ${TargetGroupName}`),
+    ...ownGroups.map(({ id, name }) => `security group ${name} (${id})`),
+    ...nodeGroups.map(({ id, name }) => `rules in node security group ${name} (${id})`),
+  ];
+}
+
+/** What its load balancers are called unless they were given another name before. */
+function ownNames({ uid, annotations }: Seeker): string[] {
+  const chosen = annotations[annotationKey("name")];
+  return [loadBalancerName(uid), ...(chosen ? [chosen] : [])];
+}
+
+const isNothing = (left: Leftovers) => describe(left).length === 0;
+
+/** With node rules switched off nothing is looked at but what keeps our own groups from going. */
+function marksFor(kind: Kind, name: string, ownGroups: readonly SecurityGroup[], { disableNodeIngress }: LoadBalancerSettings): Marks {
+  const marks = marksOf(
+    kind,
+    name,
+    ownGroups.map(({ id }) => id),
+  );
+  return disableNodeIngress ? { ...marks, descriptions: [] } : marks;
+}
+
+function ownersOf({ names }: Pick<Leftovers, "names">, { uid }: Seeker, key: string, kinds: readonly Kind[]): Owner[] {
+  return kinds.flatMap((kind) => names.map((loadBalancer) => ({ key, uid, kind, loadBalancer })));
+}
+
+/** Tells the writer of the node groups that nothing of this is wanted any more. */
+function letGo(left: Leftovers, seeker: Seeker, key: string, { book, settings }: RemovalParts, kinds: readonly Kind[]): void {
+  for (const owner of ownersOf(left, seeker, key, kinds)) {
+    const marks = marksFor(owner.kind, owner.loadBalancer, left.ownGroups, settings);
+    const groups = left.nodeGroups.filter((group) => mentions(group, marks)).map(({ id }) => id);
+    book.leave(owner, marks, groups);
+  }
+}
+
+function touch({ loadBalancers, targetGroups, ownGroups }: Leftovers, inventory: Inventory): void {
+  for (const { kind, name } of loadBalancers) (kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(name);
+  for (const { TargetGroupName = "" } of targetGroups) inventory.targetGroups.touch(TargetGroupName);
+  for (const { name } of ownGroups) inventory.groups.touch(name);
+}

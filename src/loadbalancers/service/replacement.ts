@@ -1,0 +1,98 @@
+/**
+ * A load balancer of one kind takes the place of one of the other: the new one is made first, its address is published
+ * when it is healthy or a limit has passed, and the old one goes when clients have had time to learn the new address.
+ */
+import type { Ask } from "../../aws/ask.ts";
+import { again, type Outcome } from "../../runtime/controller.ts";
+import type { Clock } from "../../runtime/world.ts";
+import type { SeenNetwork } from "../network/plan.ts";
+import type { Inventory } from "../observe.ts";
+import type { Kind } from "./annotations.ts";
+import type { Ensured } from "./ensure.ts";
+import type { Found } from "./find.ts";
+import { type Report, replacedCondition } from "./report.ts";
+import type { SeenService } from "./seen.ts";
+import type { Survey } from "./survey.ts";
+
+/** A new load balancer that has not become healthy after this long is published all the same: the user has asked for it. */
+export const healthLimitMs = 5 * 60_000;
+/** How long the old one is kept after the new address was published. */
+export const drainMs = 10 * 60_000;
+const lookAgainMs = 10_000;
+
+export interface ReplacementParts {
+  readonly inventory: Inventory;
+  readonly report: Report;
+  readonly clock: Clock;
+  readonly ask: Ask;
+  /** Lets the old one's targets follow the nodes. */
+  follow(old: Found): Promise<void>;
+  /** One pass of taking everything of a kind away; undefined when nothing is left. */
+  remove(kind: Kind): Promise<Outcome | undefined>;
+}
+
+/** The next step of a replacement; undefined when it is over. */
+export async function continueReplacement(
+  service: SeenService,
+  survey: Survey,
+  { hostname }: Ensured,
+  parts: ReplacementParts,
+): Promise<Outcome | undefined> {
+  const { other, kind } = survey;
+  const { report, clock, ask } = parts;
+  if (hostname === undefined) return again(lookAgainMs, "the new load balancer has no address yet");
+  if (other !== undefined) {
+    await parts.follow(other);
+    if (service.hostname !== "" && service.hostname !== hostname) return publishWhenReady(service, survey, hostname, other, parts);
+    const left = service.hostname === "" ? 0 : (await drainEnd(service, parts)) - clock.now();
+    if (left > 0) return again(left, `the ${other.kind} load balancer is kept until clients know the new address`);
+  }
+  await report.publish(service, hostname, ask.signal);
+  const leaving = await parts.remove(kind === "classic" ? "network" : "classic");
+  if (leaving !== undefined) return leaving;
+  await report.condition(service, replacedCondition, undefined, ask.signal);
+  return undefined;
+}
+
+async function publishWhenReady(
+  service: SeenService,
+  survey: Survey,
+  hostname: string,
+  other: Found,
+  { inventory, report, clock, ask }: ReplacementParts,
+): Promise<Outcome> {
+  const { found } = survey;
+  const late = found !== undefined && clock.now() - found.createdAt >= healthLimitMs;
+  if (!late && !(await isHealthy(survey, inventory, ask))) return again(lookAgainMs, "the new load balancer is not healthy yet");
+  await report.publish(service, hostname, ask.signal);
+  await report.condition(service, replacedCondition, replaced(other), ask.signal);
+  const message = `published ${hostname} in the place of ${other.hostname}, which is kept for ${drainMs / 60_000} minutes`;
+  report.tell(service, "Normal", "LoadBalancerReplacement", message);
+  return again(drainMs, "the old load balancer is kept until clients know the new address");
+}
+
+/** When the old one may go. If it is not known since when it waits, it waits from now on. */
+async function drainEnd(service: SeenService, { report, clock, ask }: ReplacementParts): Promise<number> {
+  const since = service.conditions.find(({ type }) => type === replacedCondition)?.lastTransitionTime;
+  if (since !== undefined) return Date.parse(since) + drainMs;
+  await report.condition(
+    service,
+    replacedCondition,
+    { status: "True", reason: "TypeChanged", message: "the old load balancer is drained" },
+    ask.signal,
+  );
+  return clock.now() + drainMs;
+}
+
+const replaced = ({ kind, name }: Found) =>
+  ({ status: "True", reason: "TypeChanged", message: `${kind} load balancer ${name} is drained and then deleted` }) as const;
+
+/** Whether every port of the new one has a target that takes traffic. */
+async function isHealthy({ found, seen }: Survey, { cloud }: Inventory, ask: Ask): Promise<boolean> {
+  if (found === undefined) return false;
+  if (found.kind === "classic")
+    return (await cloud.classicLoadBalancers.health(found.name, ask)).some(({ State }) => State === "InService");
+  const groups = (seen as SeenNetwork).targetGroups;
+  const healths = await Promise.all(groups.map(({ arn }) => cloud.loadBalancers.targetHealth(arn, ask)));
+  return groups.length > 0 && healths.every((targets) => targets.some(({ TargetHealth }) => TargetHealth?.State === "healthy"));
+}

@@ -1,0 +1,121 @@
+/** What the user sees of a Service's load balancer: finalizer, status, condition, Events. */
+import { services } from "../../kube/builtin.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import { isApiError } from "../../kube/errors.ts";
+import { type EventRecorder, objectRef } from "../../kube/event-recorder.ts";
+import type { Clock } from "../../runtime/world.ts";
+import { cleanupFinalizer, hasFinalizer, type SeenService, type ServiceCondition } from "./seen.ts";
+
+/** The reasons users and their alerts know, with the texts that never change. */
+const events = {
+  EnsuringLoadBalancer: ["Normal", "Ensuring load balancer"],
+  EnsuredLoadBalancer: ["Normal", "Ensured load balancer"],
+  UnAvailableLoadBalancer: ["Warning", "There are no available nodes for LoadBalancer"],
+  DeletingLoadBalancer: ["Normal", "Deleting load balancer"],
+  DeletedLoadBalancer: ["Normal", "Deleted load balancer"],
+  UpdatedLoadBalancer: ["Normal", "Updated load balancer with new hosts"],
+} as const;
+
+/** Those whose text says more. */
+export type TellingReason =
+  | "SyncLoadBalancerFailed"
+  | "DeleteLoadBalancerFailed"
+  | "UpdateLoadBalancerFailed"
+  | "LoadBalancerWarning"
+  | "LoadBalancerReplacement"
+  | "LoadBalancerPlan";
+
+/** What is wrong, or worth knowing, about what the Service asks for; there only while something is. */
+export const configurationCondition = "LoadBalancerConfigured";
+/** When the address of a load balancer of another kind was published: the old one is kept for a while from then on. */
+export const replacedCondition = "LoadBalancerReplaced";
+
+export interface ReportParts {
+  readonly kube: KubeClient;
+  readonly recorder: EventRecorder;
+  readonly clock: Clock;
+}
+
+export class Report {
+  readonly #parts: ReportParts;
+
+  constructor(parts: ReportParts) {
+    this.#parts = parts;
+  }
+
+  event(service: Pick<SeenService, "metadata">, reason: keyof typeof events): void {
+    const [type, message] = events[reason];
+    this.#parts.recorder.record(objectRef(services, service), type, reason, message);
+  }
+
+  tell(service: Pick<SeenService, "metadata">, type: "Normal" | "Warning", reason: TellingReason, message: string): void {
+    this.#parts.recorder.record(objectRef(services, service), type, reason, message);
+  }
+
+  /** Before the first call to AWS. */
+  async addFinalizer(service: SeenService, signal: AbortSignal): Promise<void> {
+    if (hasFinalizer(service)) return;
+    const { finalizers } = service.metadata;
+    await this.#patch(service, { metadata: finalizersAdded(finalizers) }, signal, "failed to add load balancer cleanup finalizer");
+  }
+
+  /** After everything it guards is gone. */
+  async removeFinalizer(service: SeenService, signal: AbortSignal): Promise<void> {
+    if (!hasFinalizer(service)) return;
+    const rest = service.metadata.finalizers.filter((name) => name !== cleanupFinalizer);
+    await this.#patch(service, { metadata: finalizersRemoved(rest) }, signal, "failed to remove load balancer cleanup finalizer");
+  }
+
+  /** Publishes the host name, or none; says nothing that is said already. */
+  async publish(service: SeenService, hostname: string | undefined, signal: AbortSignal): Promise<void> {
+    const same = hostname === undefined ? !service.published : service.hostname === hostname;
+    if (same) return;
+    const ingress = hostname === undefined ? null : [{ hostname }];
+    await this.#patch(service, { status: { loadBalancer: { ingress } } }, signal, "failed to update load balancer status");
+  }
+
+  /** Sets a condition, or takes it away. */
+  async condition(
+    service: SeenService,
+    type: string,
+    wanted: { readonly status: "True" | "False"; readonly reason: string; readonly message: string } | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const present = service.conditions.find((condition) => condition.type === type);
+    if (wanted === undefined) {
+      if (present) await this.#conditions(service, [{ $patch: "delete", type }], signal);
+      return;
+    }
+    const message = wanted.message.slice(0, 1024);
+    if (present?.status === wanted.status && present.reason === wanted.reason && present.message === message) return;
+    const since = present?.status === wanted.status ? present.lastTransitionTime : new Date(this.#parts.clock.now()).toISOString();
+    // The API keeps whole seconds.
+    const lastTransitionTime = since.replace(/\.\d+Z$/, "Z");
+    await this.#conditions(service, [{ type, ...wanted, message, lastTransitionTime } satisfies ServiceCondition], signal);
+  }
+
+  #conditions(service: SeenService, conditions: readonly object[], signal: AbortSignal): Promise<void> {
+    return this.#patch(service, { status: { conditions } }, signal, "failed to update load balancer status");
+  }
+
+  /** A Service that is gone needs no status: that is how a deletion ends. */
+  async #patch({ metadata }: SeenService, strategic: object, signal: AbortSignal, failed: string): Promise<void> {
+    const { namespace, name } = metadata;
+    try {
+      await this.#parts.kube.patch(services, { namespace, name, subresource: "status" }, { strategic }, { signal });
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (!isApiError(cause, "not-found")) throw new Error(`${failed}: ${(cause as Error).message}`, { cause });
+    }
+  }
+}
+
+function finalizersAdded(present: readonly string[]): object {
+  if (present.length === 0) return { finalizers: [cleanupFinalizer] };
+  return { "$setElementOrder/finalizers": [...present, cleanupFinalizer], finalizers: [cleanupFinalizer] };
+}
+
+function finalizersRemoved(rest: readonly string[]): object {
+  if (rest.length === 0) return { finalizers: null };
+  return { "$deleteFromPrimitiveList/finalizers": [cleanupFinalizer], "$setElementOrder/finalizers": rest };
+}

@@ -1,0 +1,235 @@
+/**
+ * One look at a Service: what it asks for, what stands, and the steps between them. The controller applies it,
+ * `fairlead plan` prints it, `fairlead explain` tells it.
+ */
+import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import type { Nodes } from "../../identity/node-view.ts";
+import { seeClassic } from "../classic/observe.ts";
+import { planClassic, planInstances, type SeenClassic } from "../classic/plan.ts";
+import { groupConflict, type SeenGroup } from "../groups.ts";
+import type { Ages } from "../listing.ts";
+import type { ManagedGroup } from "../model.ts";
+import { classicSecurityGroupName, loadBalancerName, networkSecurityGroupName } from "../names.ts";
+import { seeListener, seeTargetGroup } from "../network/observe.ts";
+import { planNetwork, planTargets, type SeenNetwork, type SeenTargetGroup } from "../network/plan.ts";
+import { type Inventory, reconcileAges } from "../observe.ts";
+import { type Targets, targetsOf } from "../targets.ts";
+import { annotationKey, type Kind, type Problem, readOptions, type ServiceOptions } from "./annotations.ts";
+import { desireService, type ServiceDesire } from "./desire.ts";
+import { type Found, findLoadBalancers } from "./find.ts";
+import { hasLabels, isEligible, targetOf } from "./nodes.ts";
+import type { SeenService } from "./seen.ts";
+import { ownTargetGroups } from "./target-groups.ts";
+import type { LoadBalancerSettings, ServiceView } from "./view.ts";
+
+export interface SurveyParts {
+  readonly inventory: Inventory;
+  readonly nodes: Pick<Nodes, "list">;
+  readonly settings: LoadBalancerSettings;
+}
+
+export interface Survey {
+  readonly kind: Kind;
+  readonly options: ServiceOptions;
+  readonly desire: ServiceDesire;
+  readonly targets: Targets;
+  /** The load balancer of the wanted kind, if it stands. */
+  readonly found?: Found;
+  /** The one of the other kind, while the Service has one. */
+  readonly other?: Found;
+  readonly managedGroup?: SeenGroup;
+  readonly seen: SeenClassic | SeenNetwork;
+  /** What keeps the load balancer from being brought to its wanted state. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** Empty while there are problems. */
+  readonly steps: readonly Step[];
+}
+
+export async function survey(service: SeenService, kind: Kind, parts: SurveyParts, ask: Ask, ages: Ages = reconcileAges): Promise<Survey> {
+  const { inventory, settings } = parts;
+  const view: ServiceView = { ...service.view, hostname: service.hostname };
+  const read = readOptions(view.annotations, kind);
+  const [{ found: all, taken }, eligible] = await Promise.all([
+    findLoadBalancers(view, inventory, ages, ask),
+    eligibleTargets(read.options, parts, ask),
+  ]);
+  const found = all.find((lb) => lb.kind === kind);
+  const other = all.find((lb) => lb.kind !== kind);
+  const { seen, managedGroup } = await observe(kind, view, found, read.options, parts, ages, ask);
+  const targets = registrable(eligible, registeredIn(seen));
+  const name = found?.name ?? read.options.name ?? loadBalancerName(view.uid);
+  const desireIn = async (networkAgeMs?: number) =>
+    desireService(view, kind, {
+      name,
+      options: read.options,
+      settings,
+      cluster: inventory.place.cluster,
+      network: await inventory.network(ask, networkAgeMs),
+      instances: targets,
+      ...(found && { standing: found }),
+    });
+  let desire = await desireIn();
+  // Whoever has just mended the subnets need not wait for what is remembered of them.
+  if (desire.subnets.kind === "none") desire = await desireIn(10_000);
+  const problems = [
+    ...read.problems,
+    ...desire.problems,
+    ...(taken !== undefined && found === undefined ? [nameTaken(taken)] : []),
+    ...(other && service.hostname !== "" && !read.options.replaceOnTypeChange ? [typeChanged(kind)] : []),
+    ...conflicts(desire, managedGroup),
+  ];
+  return {
+    kind,
+    options: read.options,
+    desire,
+    targets: eligible,
+    ...(found && { found }),
+    ...(other && { other }),
+    ...(managedGroup && { managedGroup }),
+    seen,
+    problems,
+    warnings: [...read.warnings, ...desire.warnings],
+    steps: problems.length > 0 ? [] : planFor(desire, inventory.place.vpc, seen),
+  };
+}
+
+/** The instances a Service's traffic may go to. */
+export function eligibleTargets({ targetNodeLabels }: ServiceOptions, { nodes, inventory }: SurveyParts, ask: Ask): Promise<Targets> {
+  const eligible = nodes.list().filter((node) => isEligible(node) && hasLabels(node, targetNodeLabels));
+  const ids = new Set(eligible.flatMap((node) => targetOf(node) ?? []));
+  return targetsOf([...ids], inventory.cloud, inventory.place.cluster, ask);
+}
+
+/** What AWS takes at this moment: what runs, and what is registered already. */
+export function registrable({ running, notRunning }: Targets, registered: ReadonlySet<string>): string[] {
+  return [...running, ...notRunning.filter((id) => registered.has(id))].toSorted();
+}
+
+/** The instances registered with a load balancer, in whichever of its groups. */
+export function registeredIn(seen: SeenClassic | SeenNetwork): ReadonlySet<string> {
+  if ("targetGroups" in seen) return new Set(seen.targetGroups.flatMap(({ targets }) => targets.map(({ id }) => id)));
+  return new Set(seen.loadBalancer?.instances ?? []);
+}
+
+/** The steps that bring nothing but the targets of what stands to what is wanted. */
+export function planTargetsOnly(name: string, seen: SeenClassic | SeenNetwork, wanted: readonly string[]): Step[] {
+  if ("targetGroups" in seen) {
+    return seen.targetGroups.flatMap((group) =>
+      planTargets({ name: group.name, port: group.port, targets: wanted }, group.arn, group.targets),
+    );
+  }
+  return planInstances({ name, instances: wanted }, seen.loadBalancer?.instances ?? []);
+}
+
+/** Everything of a load balancer that plans compare with. */
+export async function observe(
+  kind: Kind,
+  view: ServiceView,
+  found: Found | undefined,
+  options: ServiceOptions,
+  { inventory, settings }: SurveyParts,
+  ages: Ages,
+  ask: Ask,
+): Promise<{ readonly seen: SeenClassic | SeenNetwork; readonly managedGroup?: SeenGroup }> {
+  const name = managedGroupName(kind, view, found, options, settings);
+  const managed = async () => inventory.group(name, ages, ask);
+  if (kind === "classic") {
+    const [group, loadBalancer] = await Promise.all([
+      managed(),
+      found?.kind === "classic" ? readClassic(found, options, inventory, ask) : undefined,
+    ]);
+    return {
+      seen: { ...(loadBalancer && { loadBalancer }), ...(group && { managedGroup: group }) },
+      ...(group && { managedGroup: group }),
+    };
+  }
+  const [group, network] = await Promise.all([managed(), readNetwork(view, found, options, inventory, ages, ask)]);
+  return { seen: { ...network, ...(group && { managedGroup: group }) }, ...(group && { managedGroup: group }) };
+}
+
+async function readClassic(found: Extract<Found, { kind: "classic" }>, options: ServiceOptions, { cloud }: Inventory, ask: Ask) {
+  const asksForTags = Object.keys(options.tags).length > 0;
+  const [attributes, tags] = await Promise.all([
+    cloud.classicLoadBalancers.attributes(found.name, ask),
+    asksForTags ? cloud.classicLoadBalancers.tags(found.name, ask) : undefined,
+  ]);
+  return seeClassic(found.description, attributes ?? {}, tags);
+}
+
+async function readNetwork(
+  view: ServiceView,
+  found: Found | undefined,
+  options: ServiceOptions,
+  inventory: Inventory,
+  ages: Ages,
+  ask: Ask,
+): Promise<SeenNetwork> {
+  const lb = found?.kind === "network" ? found : undefined;
+  const { loadBalancers } = inventory.cloud;
+  const [groups, listeners, attributes] = await Promise.all([
+    ownTargetGroups(view, lb?.arn, inventory, lb ? ages.presentMs : ages.absentMs, ask),
+    lb ? loadBalancers.listeners(lb.arn, ask) : [],
+    lb ? loadBalancers.attributes(lb.arn, ask) : {},
+  ]);
+  const managesAttributes = options.targetGroupAttributes !== undefined;
+  const targetGroups = await Promise.all(
+    groups.map(async (group): Promise<SeenTargetGroup> => {
+      const arn = group.TargetGroupArn ?? "";
+      const [health, is] = await Promise.all([
+        loadBalancers.targetHealth(arn, ask),
+        managesAttributes ? loadBalancers.targetGroupAttributes(arn, ask) : {},
+      ]);
+      return seeTargetGroup(group, health, is);
+    }),
+  );
+  if (lb === undefined) return { targetGroups };
+  return {
+    loadBalancer: { arn: lb.arn, securityGroups: lb.securityGroups, attributes, listeners: listeners.map(seeListener) },
+    targetGroups,
+  };
+}
+
+function managedGroupName(
+  kind: Kind,
+  view: ServiceView,
+  found: Found | undefined,
+  options: ServiceOptions,
+  settings: LoadBalancerSettings,
+): string {
+  if (kind === "network") return networkSecurityGroupName(settings.clusterName, view);
+  return classicSecurityGroupName(found?.name ?? options.name ?? loadBalancerName(view.uid));
+}
+
+function planFor(desire: ServiceDesire, vpc: string, seen: SeenClassic | SeenNetwork): Step[] {
+  if (desire.kind === "network") return planNetwork(desire.model, vpc, "targetGroups" in seen ? seen : { targetGroups: [] });
+  return planClassic(desire.model, vpc, "targetGroups" in seen ? {} : seen);
+}
+
+function conflicts({ model }: ServiceDesire, seen: SeenGroup | undefined): Problem[] {
+  const wanted =
+    model.kind === "classic" ? model.securityGroups : model.securityGroups.kind === "wanted" ? model.securityGroups.groups : [];
+  const managed = wanted.flatMap((entry): ManagedGroup[] => (entry.kind === "managed" ? [entry.group] : []));
+  return managed.flatMap((group) => {
+    const message = groupConflict(group, seen);
+    return message === undefined ? [] : [{ message }];
+  });
+}
+
+function nameTaken(name: string): Problem {
+  const annotation = annotationKey("name");
+  return {
+    annotation,
+    message: `annotation ${annotation}=${JSON.stringify(name)}: a load balancer of this name exists in this account and region and is not this Service's; names are unique there: choose another`,
+  };
+}
+
+function typeChanged(kind: Kind): Problem {
+  const annotation = annotationKey("type");
+  const what = kind === "network" ? "NLB" : "Classic Load Balancer";
+  return {
+    annotation,
+    message: `cannot update Load Balancer Type annotation "${annotation}" after creation for ${what}; to have the load balancer replaced, which changes its host name, set ${annotationKey("type-change")}: replace`,
+  };
+}

@@ -1,0 +1,39 @@
+/** The targets of a load balancer that is otherwise left as it is. */
+import type { Ask } from "../../aws/ask.ts";
+import { classicInstances } from "../classic/observe.ts";
+import type { SeenClassic } from "../classic/plan.ts";
+import { seeTargetGroup } from "../network/observe.ts";
+import type { SeenNetwork } from "../network/plan.ts";
+import { type Inventory, reconcileAges } from "../observe.ts";
+import type { Found } from "./find.ts";
+
+export async function targetsBehind(lb: Found, inventory: Inventory, ask: Ask): Promise<SeenClassic | SeenNetwork> {
+  if (lb.kind === "classic") return withTargets({}, classicInstances(lb.description));
+  const all = await inventory.targetGroups.all(reconcileAges.presentMs, ask);
+  const own = all.filter(({ LoadBalancerArns = [] }) => LoadBalancerArns.includes(lb.arn));
+  const { loadBalancers } = inventory.cloud;
+  return {
+    targetGroups: await Promise.all(
+      own.map(async (group) => seeTargetGroup(group, await loadBalancers.targetHealth(group.TargetGroupArn ?? "", ask), {})),
+    ),
+  };
+}
+
+/** The same with these targets in it. */
+export function withTargets(seen: SeenClassic | SeenNetwork, ids: readonly string[]): SeenClassic | SeenNetwork {
+  if ("targetGroups" in seen) {
+    const targetGroups = seen.targetGroups.map((group) => ({ ...group, targets: ids.map((id) => ({ id, port: group.port })) }));
+    return { ...seen, targetGroups };
+  }
+  return { ...seen, loadBalancer: { ...(seen.loadBalancer ?? nothingElse), instances: ids } };
+}
+
+/** Of a classic load balancer whose targets alone are of interest. */
+const nothingElse: NonNullable<SeenClassic["loadBalancer"]> = {
+  subnets: [],
+  securityGroups: [],
+  listeners: [],
+  instances: [],
+  attributes: { accessLog: { enabled: false }, connectionDraining: { enabled: false }, idleTimeout: 60, crossZone: false },
+  policies: { names: [], backends: {} },
+};
