@@ -2,6 +2,7 @@
 import { appendFile, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { CanonicalName } from "../commands/controller-manager/controller-names.ts";
 import { controllerTable } from "../commands/controller-manager/controller-table.ts";
 import { KubeClient } from "../kube/client.ts";
@@ -14,9 +15,9 @@ import type { World } from "../runtime/world.ts";
 import { CallLog } from "./calls.ts";
 import type { Probe } from "./cloud/account.ts";
 import { type Cloud, createCloud } from "./cloud/cloud.ts";
-import { standardNetwork } from "./cloud/network.ts";
+import { type Network, standardNetwork } from "./cloud/network.ts";
 import { serve } from "./cloud/serve.ts";
-import { supervise } from "./cluster/real/supervision.ts";
+import { type Supervision, supervise } from "./cluster/real/supervision.ts";
 import { type SandboxCluster, startSandboxCluster } from "./cluster.ts";
 import { podNetwork, standInForKubeControllerManager } from "./kube-controller-manager.ts";
 import { Kubelets } from "./kubelets.ts";
@@ -87,6 +88,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   ends.push(() => supervision.close());
   const life = new AbortController();
 
+  // The cloud is there before anybody lives in it who could answer its health checks.
   const seats: { probe: Probe } = { probe: () => ({ kind: "silent" }) };
   const cloud = createCloud({
     world,
@@ -114,48 +116,11 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   ends.push(async () => life.abort(new Error("the sandbox ends")));
   const observer = new Observer(kube);
   await observer.start(life.signal);
-  // What the sandbox's own parts stumble over is tried again, and of interest only to who works on them.
-  const complain = (message: string, error: unknown) => {
-    const time = new Date(world.clock.now()).toISOString();
-    appendFile(join(folder, "sandbox.log"), `${time} ${message}: ${error instanceof Error ? error.message : error}\n`).catch(() => {});
-  };
-  const kubelets = new Kubelets({
-    kube,
-    machines,
-    withProviderId: options.withProviderId,
-    heartbeatMs: pace.heartbeatMs,
-    openPorts: () => observer.openPorts(),
-    complain,
-  });
-  seats.probe = (target) => kubelets.probe(target);
-  void kubelets.run(life.signal);
-  void standInForKubeControllerManager({ kube, nodes: observer.nodes, graceMs: pace.graceMs, complain }, life.signal);
-  for (let count = 0; count < options.nodes; count++) machines.launch();
+  seats.probe = populate({ ...options, folder, kube, observer, machines, signal: life.signal });
   say(`${options.nodes} machines are booting, each with a kubelet that will register its Node`);
 
-  const manifest = await world.files.read(new URL("../../deploy/manifests/rbac.yaml", import.meta.url).pathname);
-  await applyManifest(kube, Buffer.from(manifest).toString("utf8"));
-  const token = await accountToken(kube, "kube-system", "fairlead-controller-manager");
-  const cloudConfig = join(folder, "cloud.conf");
-  await world.files.write(cloudConfig, cloudConfigText(network.vpcId, network.privateSubnetIds[0]!), 0o600);
   const controllers = new Set(Object.keys(controllerTable) as CanonicalName[]);
-  const replicas = new Replicas({
-    world,
-    supervision,
-    folder,
-    server: cluster.server,
-    kubeconfig: (server) => cluster.kubeconfig(token, server),
-    flags: [`--cloud-config=${cloudConfig}`, ...fairleadFlags(podNetwork, controllers)],
-    environment: {
-      PATH: world.environment.PATH ?? "",
-      HOME: folder,
-      AWS_ENDPOINT_URL: aws.url,
-      AWS_EC2_METADATA_DISABLED: "true",
-      AWS_ACCESS_KEY_ID: keys.fairlead,
-      AWS_SECRET_ACCESS_KEY: keys.secret,
-    },
-    holder: () => observer.holder(),
-  });
+  const replicas = await installFairlead({ world, supervision, folder, cluster, kube, observer, network, awsUrl: aws.url, controllers });
   ends.push(() => replicas.close());
   await replicas.start(life.signal);
   say("two replicas of fairlead controller-manager are starting; one of them will lead");
@@ -197,6 +162,68 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
     },
     close,
   };
+}
+
+interface Population extends Pick<SandboxOptions, "world" | "nodes" | "withProviderId"> {
+  readonly folder: string;
+  readonly kube: KubeClient;
+  readonly observer: Observer;
+  readonly machines: Machines;
+  readonly signal: AbortSignal;
+}
+
+/** Machines, their kubelets and the stand-in for kube-controller-manager. Returns who answers health checks. */
+function populate({ world, nodes, withProviderId, folder, kube, observer, machines, signal }: Population): Probe {
+  // What the sandbox's own parts stumble over is tried again, and of interest only to who works on them.
+  const complain = (message: string, error: unknown) => {
+    const time = new Date(world.clock.now()).toISOString();
+    appendFile(join(folder, "sandbox.log"), `${time} ${message}: ${error instanceof Error ? error.message : error}\n`).catch(() => {});
+  };
+  const openPorts = () => observer.openPorts();
+  const kubelets = new Kubelets({ kube, machines, withProviderId, heartbeatMs: pace.heartbeatMs, openPorts, complain });
+  void kubelets.run(signal);
+  void standInForKubeControllerManager({ kube, nodes: observer.nodes, graceMs: pace.graceMs, complain }, signal);
+  for (let count = 0; count < nodes; count++) machines.launch();
+  return (target) => kubelets.probe(target);
+}
+
+interface Installation {
+  readonly world: World;
+  readonly supervision: Supervision;
+  readonly folder: string;
+  readonly cluster: SandboxCluster;
+  readonly kube: KubeClient;
+  readonly observer: Observer;
+  readonly network: Network;
+  readonly awsUrl: string;
+  readonly controllers: ReadonlySet<CanonicalName>;
+}
+
+/** What an operator does: applies the manifests we ship, writes the cloud config, and deploys two replicas. */
+async function installFairlead(installation: Installation): Promise<Replicas> {
+  const { world, supervision, folder, cluster, kube, observer, network, awsUrl, controllers } = installation;
+  const manifest = await world.files.read(fileURLToPath(new URL("../../deploy/manifests/rbac.yaml", import.meta.url)));
+  await applyManifest(kube, Buffer.from(manifest).toString("utf8"));
+  const token = await accountToken(kube, "kube-system", "fairlead-controller-manager");
+  const cloudConfig = join(folder, "cloud.conf");
+  await world.files.write(cloudConfig, cloudConfigText(network.vpcId, network.privateSubnetIds[0]!), 0o600);
+  return new Replicas({
+    world,
+    supervision,
+    folder,
+    server: cluster.server,
+    kubeconfig: (server) => cluster.kubeconfig(token, server),
+    flags: [`--cloud-config=${cloudConfig}`, ...fairleadFlags(podNetwork, controllers)],
+    environment: {
+      PATH: world.environment.PATH ?? "",
+      HOME: folder,
+      AWS_ENDPOINT_URL: awsUrl,
+      AWS_EC2_METADATA_DISABLED: "true",
+      AWS_ACCESS_KEY_ID: keys.fairlead,
+      AWS_SECRET_ACCESS_KEY: keys.secret,
+    },
+    holder: () => observer.holder(),
+  });
 }
 
 /** Somebody else listens where the user wanted the sandbox to. */
