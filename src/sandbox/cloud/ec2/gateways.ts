@@ -185,6 +185,7 @@ function describeNatGateway(ec2: Ec2, gateway: NatGateway): NatGatewayAnswer {
     NatGatewayAddresses: [
       {
         AllocationId: gateway.allocationId,
+        AssociationId: address?.association?.id,
         NetworkInterfaceId: gateway.interfaceId,
         PrivateIp: networkInterface?.privateAddresses[0],
         PublicIp: address?.publicIp,

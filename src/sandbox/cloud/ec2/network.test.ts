@@ -222,6 +222,7 @@ test("A route to a detached or deleted gateway is a blackhole; a NAT gateway tak
   world.pass(2 * MINUTE);
   const { NatGateways } = await ec2.send(new DescribeNatGatewaysCommand({}));
   assert.equal(NatGateways?.[0]?.State, "available");
+  assert.match(NatGateways?.[0]?.NatGatewayAddresses?.[0]?.AssociationId ?? "", /^eipassoc-0[0-9a-f]{16}$/);
   await refused(ec2.send(new ReleaseAddressCommand({ AllocationId })), "InvalidIPAddress.InUse");
   await ec2.send(new DeleteNatGatewayCommand({ NatGatewayId }));
   world.pass(MINUTE);
@@ -253,6 +254,19 @@ test("Elastic IPs come and go with their quota", async () => {
   const { ec2 } = networkBed();
   for (let count = 0; count < 5; count++) await ec2.send(new AllocateAddressCommand({}));
   await refused(ec2.send(new AllocateAddressCommand({})), "AddressLimitExceeded");
+});
+
+test("VPC: its blocks have associations of their own, and default VPCs are found by either name of the filter", async () => {
+  const { ec2, network } = networkBed({ ipv6: true });
+  const { Vpcs } = await ec2.send(new DescribeVpcsCommand({ VpcIds: [network.vpcId] }));
+  const { CidrBlockAssociationSet = [], Ipv6CidrBlockAssociationSet = [] } = Vpcs![0]!;
+  const ids = [...CidrBlockAssociationSet, ...Ipv6CidrBlockAssociationSet].map(({ AssociationId }) => AssociationId!);
+  assert.equal(new Set(ids).size, 2);
+  for (const id of ids) assert.match(id, /^vpc-cidr-assoc-[0-9a-f]{17}$/);
+  for (const Name of ["is-default", "isDefault"]) {
+    const found = await ec2.send(new DescribeVpcsCommand({ Filters: [{ Name, Values: ["false"] }] }));
+    assert.equal(found.Vpcs?.length, 1, Name);
+  }
 });
 
 test("VPC: the default DHCP option set is listed; one with dependencies is not deleted", async () => {

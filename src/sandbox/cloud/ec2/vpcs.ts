@@ -119,7 +119,7 @@ function describe(ec2: Ec2, vpc: Vpc): VpcAnswer {
         ? []
         : [
             {
-              AssociationId: `vpc-cidr-assoc-${vpc.id.slice(4)}6`,
+              AssociationId: `vpc-cidr-assoc-1${vpc.id.slice(5)}`,
               Ipv6CidrBlock: vpc.ipv6Cidr,
               Ipv6CidrBlockState: { State: "associated" },
               NetworkBorderGroup: ec2.account.region,
@@ -149,6 +149,8 @@ function filterTable(ec2: Ec2): FilterTable<Vpc> {
     "dhcp-options-id": (vpc) => vpc.dhcpOptionsId,
     "ipv6-cidr-block-association.ipv6-cidr-block": (vpc) => vpc.ipv6Cidr,
     "is-default": (vpc) => vpc.isDefault,
+    // The older name, which programs still use.
+    isDefault: (vpc) => vpc.isDefault,
     "owner-id": () => ec2.account.id,
     state: () => "available",
     "vpc-id": (vpc) => vpc.id,

@@ -219,6 +219,10 @@ test("security policies are described, and an unknown one is SSLPolicyNotFound",
   const name = "ELBSecurityPolicy-TLS13-1-3-2021-06";
   const { SslPolicies } = await bed.elbv2.send(new DescribeSSLPoliciesCommand({ Names: [name] }));
   assert.deepEqual(SslPolicies?.[0]?.SslProtocols, ["TLSv1.3"]);
+  const { SslPolicies: all = [] } = await bed.elbv2.send(new DescribeSSLPoliciesCommand({}));
+  const ciphers = (version: string) => all.find((policy) => policy.Name === `ELBSecurityPolicy-${version}`)?.Ciphers?.length;
+  const counts = ["2016-08", "TLS13-1-2-2021-06", "TLS13-1-2-Res-2021-06", "TLS13-1-3-FIPS-2023-04"].map(ciphers);
+  assert.deepEqual(counts, [18, 11, 7, 2]);
   await refused(bed.elbv2.send(new DescribeSSLPoliciesCommand({ Names: ["no-such"] })), "SSLPolicyNotFoundException");
 });
 
