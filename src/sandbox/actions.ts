@@ -20,7 +20,7 @@ export function actionsFor(sandbox: Sandbox): readonly Action[] {
   return [
     {
       key: "t",
-      short: "throttle AWS",
+      short: "throttle",
       long: "let AWS answer every call with a throttling error; again: let it answer",
       async run() {
         const on = !sandbox.picture().throttling;
@@ -30,7 +30,7 @@ export function actionsFor(sandbox: Sandbox): readonly Action[] {
     },
     {
       key: "s",
-      short: "stop/start",
+      short: "stop",
       long: "stop the chosen machine; a stopped one is started again",
       async run(id) {
         const machine = machines.list().find((other) => other.id === id);
@@ -100,16 +100,16 @@ function serviceActions({ kube }: Sandbox): readonly Action[] {
     return `created Service default/${name}`;
   };
   return [
-    { key: "c", short: "classic LB", long: "create a Service with a classic load balancer", run: () => create("classic", {}) },
+    { key: "c", short: "classic", long: "create a Service with a classic load balancer", run: () => create("classic", {}) },
     {
       key: "n",
-      short: "network LB",
+      short: "network",
       long: "create a Service with a network load balancer",
       run: () => create("network", { "service.beta.kubernetes.io/aws-load-balancer-type": "nlb" }),
     },
     {
       key: "d",
-      short: "delete LB",
+      short: "delete",
       long: "delete the oldest Service that has a load balancer",
       async run() {
         const { items } = await kube.list(services, { namespace: "default" });

@@ -65,9 +65,18 @@ test("a terminal of any size is filled exactly, however much there is to show", 
   }
 });
 
-test("nodes that do not fit are counted", () => {
+test("nodes that do not fit are counted, and the chosen one is always seen", () => {
   const many = { ...picture, nodes: Array.from({ length: 40 }, (_, number) => nodeRow(number)) };
-  assert.ok(shown(many, scenery, { columns: 80, rows: 24 }).includes("   … and 33 more"));
+  for (const [number, first] of [
+    [2, 0],
+    [20, 14],
+    [39, 33],
+  ] as const) {
+    const lines = shown(many, { ...scenery, selected: `i-0000000000000000${number}` }, { columns: 80, rows: 24 });
+    assert.match(lines[4] ?? "", new RegExp(`ip-10-0-32-${first} `));
+    assert.ok(lines.some((line) => line.startsWith(` ▸ ip-10-0-32-${number} `)));
+    assert.ok(lines.includes("   … and 33 more"));
+  }
 });
 
 test("a partition and a throttled cloud are seen at a glance", () => {

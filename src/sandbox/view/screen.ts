@@ -94,9 +94,16 @@ function nodesBlock(picture: Picture, selected: string | undefined, columns: num
     const here = selected !== undefined && picture.nodes[index]?.instanceId === selected;
     return [{ text: here ? " ▸ " : "   ", style: "accent" }, ...each];
   });
-  const hidden = marked.length - most;
-  const shown = hidden > 0 ? [...marked.slice(0, most - 1), line(["dim", `   … and ${hidden + 1} more`])] : marked;
-  return [line("   ", ...asParts(heading)), ...shown, line()];
+  const chosen = picture.nodes.findIndex(({ instanceId }) => instanceId !== undefined && instanceId === selected);
+  return [line("   ", ...asParts(heading)), ...around(marked, chosen, most), line()];
+}
+
+/** As many as fit, the chosen one among them; what is left out is counted. */
+function around(lines: readonly Line[], chosen: number, most: number): readonly Line[] {
+  if (lines.length <= most) return lines;
+  const room = most - 1;
+  const first = Math.min(Math.max(0, chosen - room + 1), lines.length - room);
+  return [...lines.slice(first, first + room), line(["dim", `   … and ${lines.length - room} more`])];
 }
 
 const nodeColumns = ({ routes }: Picture): readonly Column<NodeRow>[] => [
