@@ -3,6 +3,8 @@ import { classicExchanges } from "./exchanges/classic.ts";
 import { endExchanges } from "./exchanges/endings.ts";
 import { instanceExchanges, lifecycleExchanges } from "./exchanges/instances.ts";
 import { addressExchanges, interfaceEndExchanges, interfaceExchanges } from "./exchanges/interfaces.ts";
+import { ipv6Exchanges } from "./exchanges/ipv6.ts";
+import { launchExchanges } from "./exchanges/launches.ts";
 import { networkEndExchanges, networkListenerExchanges, networkLoadBalancerExchanges } from "./exchanges/network-load-balancers.ts";
 import { podRouteExchanges, routeTableExchanges } from "./exchanges/routes.ts";
 import { ruleExchanges, securityGroupExchanges } from "./exchanges/security-groups.ts";
@@ -21,6 +23,8 @@ export const exchanges: readonly Exchange[] = [
   ...addressExchanges,
   ...podRouteExchanges,
   ...tagExchanges,
+  ...ipv6Exchanges,
+  ...launchExchanges,
   ...classicExchanges,
   ...networkLoadBalancerExchanges,
   ...targetGroupExchanges,

@@ -38,6 +38,30 @@ export const classicDifferences: readonly Accepted[] = [
     document: classicPage("API_CreateLoadBalancer"),
   },
   {
+    in: ["all policies of a classic load balancer"],
+    at: ["PolicyTypeName", "PolicyAttributeDescriptions"],
+    departs: "moto",
+    why: "policies of cookies have the types and attributes that DescribeLoadBalancerPolicyTypes lists; moto makes up its own",
+    document: classicPage("API_DescribeLoadBalancerPolicyTypes"),
+  },
+  {
+    in: [
+      "a subnet that does not exist is given to a classic load balancer",
+      "a security group that does not exist is given to a classic load balancer",
+    ],
+    at: ["error", "Subnets", "SecurityGroups"],
+    departs: "moto",
+    why: "moto takes subnets and groups that do not exist",
+    document: classicPage("API_AttachLoadBalancerToSubnets"),
+  },
+  {
+    in: ["a health check over HTTP without a path", "a health check whose timeout is above its interval"],
+    at: ["error", "HealthCheck"],
+    departs: "moto",
+    why: "a health check over HTTP names a path, and its timeout is less than its interval; moto does not look",
+    document: classicPage("API_HealthCheck"),
+  },
+  {
     in: ["a classic load balancer with a group that does not exist", "classic load balancers when all are gone"],
     at: ["error", "DNSName", "LoadBalancerDescriptions"],
     departs: "moto",

@@ -8,6 +8,7 @@ export const instanceDifferences: readonly Accepted[] = [
   {
     in: answersWithInstances,
     at: [
+      "Instances[].SpotInstanceRequestId",
       "Instances[].EnaSupport",
       "Instances[].CpuOptions",
       "Instances[].CapacityReservationSpecification",

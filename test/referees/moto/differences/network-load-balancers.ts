@@ -53,7 +53,25 @@ export const networkLoadBalancerDifferences: readonly Accepted[] = [
     document: balancingPage("API_DescribeLoadBalancers"),
   },
   {
+    in: ["security policies by name"],
+    at: ["SupportedLoadBalancerTypes"],
+    moto: absent,
+    departs: "moto",
+    why: "moto leaves out which load balancers a policy is for",
+    document: balancingPage("API_SslPolicy"),
+  },
+  {
+    in: ["a security policy that does not exist"],
+    at: ["error"],
+    moto: absent,
+    departs: "moto",
+    why: "moto answers a name that does not exist with an empty list",
+    document: balancingPage("API_DescribeSSLPolicies"),
+  },
+  {
     in: [
+      "a subnet that does not exist is given to a network load balancer",
+      "a TLS listener with a certificate that does not exist",
       "a network load balancer that was deleted",
       "the listeners of a network load balancer that was deleted",
       "a target group that was deleted",
@@ -61,7 +79,7 @@ export const networkLoadBalancerDifferences: readonly Accepted[] = [
     at: ["error.names"],
     moto: absent,
     departs: "neither",
-    why: "that the message names the ARN is not documented",
+    why: "that the message names what was not found is not documented",
     document: balancingPage("API_DescribeLoadBalancers"),
   },
   {
@@ -76,6 +94,8 @@ export const networkLoadBalancerDifferences: readonly Accepted[] = [
       "the attributes of a new network load balancer",
       "cross-zone balancing is turned on for a network load balancer",
       "the attributes of a changed network load balancer",
+      "an attribute turns deletion protection on",
+      "an attribute turns deletion protection off",
     ],
     at: [
       "Attributes[access_logs.s3.enabled]",

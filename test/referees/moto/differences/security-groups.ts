@@ -35,7 +35,7 @@ export const securityGroupDifferences: readonly Accepted[] = [
     document: ec2Errors,
   },
   {
-    in: ["the default security group of a VPC"],
+    in: ["the default security group of a VPC", "the default security group of a VPC with IPv6"],
     at: ["SecurityGroups[].IpPermissions"],
     moto: absent,
     departs: "moto",

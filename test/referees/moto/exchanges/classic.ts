@@ -142,6 +142,7 @@ export const classicExchanges: readonly Exchange[] = [
     InstancePort: 31080,
     PolicyNames: [],
   }),
+  ask("all policies of a classic load balancer", DescribeLoadBalancerPoliciesCommand, { LoadBalancerName }),
   ask("a policy is deleted", DeleteLoadBalancerPolicyCommand, { LoadBalancerName, PolicyName: "proxy" }),
 
   ask("instances are registered", RegisterInstancesWithLoadBalancerCommand, {
@@ -149,6 +150,7 @@ export const classicExchanges: readonly Exchange[] = [
     Instances: [{ InstanceId: "$node" }, { InstanceId: "$otherNode" }],
   }),
   ask("a classic load balancer with instances", DescribeLoadBalancersCommand, { LoadBalancerNames: [LoadBalancerName] }),
+  ask("the health of registered instances", DescribeInstanceHealthCommand, { LoadBalancerName }),
   ask("the health of an instance that is not registered", DescribeInstanceHealthCommand, {
     LoadBalancerName,
     Instances: [{ InstanceId: "$twinB" }],
@@ -175,6 +177,22 @@ export const classicExchanges: readonly Exchange[] = [
     Subnets: ["$subnetC"],
   }),
 
+  ask("a subnet that does not exist is given to a classic load balancer", AttachLoadBalancerToSubnetsCommand, {
+    LoadBalancerName,
+    Subnets: ["subnet-0123456789abcdef0"],
+  }),
+  ask("a security group that does not exist is given to a classic load balancer", ApplySecurityGroupsToLoadBalancerCommand, {
+    LoadBalancerName,
+    SecurityGroups: ["sg-0123456789abcdef0"],
+  }),
+  ask("a health check over HTTP without a path", ConfigureHealthCheckCommand, {
+    LoadBalancerName: "inside",
+    HealthCheck: { Target: "HTTP:80", Interval: 10, Timeout: 5, UnhealthyThreshold: 2, HealthyThreshold: 2 },
+  }),
+  ask("a health check whose timeout is above its interval", ConfigureHealthCheckCommand, {
+    LoadBalancerName: "inside",
+    HealthCheck: { Target: "TCP:80", Interval: 5, Timeout: 10, UnhealthyThreshold: 2, HealthyThreshold: 2 },
+  }),
   ask("a classic load balancer is tagged", AddTagsCommand, {
     LoadBalancerNames: [LoadBalancerName],
     Tags: [

@@ -9,10 +9,12 @@ import {
   DescribeListenersCommand,
   DescribeLoadBalancerAttributesCommand,
   DescribeLoadBalancersCommand,
+  DescribeSSLPoliciesCommand,
   DescribeTagsCommand,
   ModifyListenerCommand,
   ModifyLoadBalancerAttributesCommand,
   RemoveTagsCommand,
+  SetIpAddressTypeCommand,
   SetSecurityGroupsCommand,
   SetSubnetsCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
@@ -81,6 +83,18 @@ export const networkLoadBalancerExchanges: readonly Exchange[] = [
     LoadBalancerArn: "$balancerArn",
     Subnets: ["$subnetA", "$subnetB", "$subnetC"],
   }),
+  ask("a subnet that does not exist is given to a network load balancer", SetSubnetsCommand, {
+    LoadBalancerArn: "$balancerArn",
+    Subnets: ["$subnetA", "subnet-0123456789abcdef0"],
+  }),
+  ask("the kind of addresses of a network load balancer is set to what it is", SetIpAddressTypeCommand, {
+    LoadBalancerArn: "$balancerArn",
+    IpAddressType: "ipv4",
+  }),
+  ask("subnets are given to a load balancer that does not exist", SetSubnetsCommand, {
+    LoadBalancerArn: noBalancer,
+    Subnets: ["$subnetA", "$subnetB"],
+  }),
   ask("a network load balancer is given another security group", SetSecurityGroupsCommand, {
     LoadBalancerArn: "$balancerArn",
     SecurityGroups: ["$balancer", "$nodes"],
@@ -139,6 +153,40 @@ export const networkListenerExchanges: readonly Exchange[] = [
     DefaultActions: [{ Type: "forward", TargetGroupArn: "$tcpGroup" }],
   }),
   ask("a listener moves to another port", ModifyListenerCommand, { ListenerArn: "$listener", Port: 8081 }),
+  ask("a listener sends to another group", ModifyListenerCommand, {
+    ListenerArn: "$listener",
+    DefaultActions: [{ Type: "forward", TargetGroupArn: "$addressGroup" }],
+  }),
+  ask("a listener sends to its first group again", ModifyListenerCommand, {
+    ListenerArn: "$listener",
+    DefaultActions: [{ Type: "forward", TargetGroupArn: "$tcpGroup" }],
+  }),
+  ask("a listener that does not exist is changed", ModifyListenerCommand, { ListenerArn: noListener, Port: 1 }),
+  ask("security policies by name", DescribeSSLPoliciesCommand, {
+    Names: [
+      "ELBSecurityPolicy-2016-08",
+      "ELBSecurityPolicy-TLS-1-1-2017-01",
+      "ELBSecurityPolicy-TLS-1-2-2017-01",
+      "ELBSecurityPolicy-TLS-1-2-Ext-2018-06",
+      "ELBSecurityPolicy-FS-1-2-Res-2020-10",
+      "ELBSecurityPolicy-TLS13-1-0-2021-06",
+      "ELBSecurityPolicy-TLS13-1-1-2021-06",
+      "ELBSecurityPolicy-TLS13-1-2-2021-06",
+      "ELBSecurityPolicy-TLS13-1-2-Ext1-2021-06",
+      "ELBSecurityPolicy-TLS13-1-2-Ext2-2021-06",
+      "ELBSecurityPolicy-TLS13-1-2-Res-2021-06",
+      "ELBSecurityPolicy-TLS13-1-3-2021-06",
+      "ELBSecurityPolicy-TLS13-1-2-PQ-2025-09",
+    ],
+  }),
+  ask("a security policy that does not exist", DescribeSSLPoliciesCommand, { Names: ["no-such-policy"] }),
+  ask("a TLS listener with a certificate that does not exist", CreateListenerCommand, {
+    LoadBalancerArn: "$balancerArn",
+    Protocol: "TLS",
+    Port: 443,
+    Certificates: [{ CertificateArn: "arn:aws:acm:us-east-1:123456789012:certificate/11111111-2222-3333-4444-555555555555" }],
+    DefaultActions: [{ Type: "forward", TargetGroupArn: "$tcpGroup" }],
+  }),
   ask("a listener after its move", DescribeListenersCommand, { ListenerArns: ["$listener"] }),
   ask("the attributes of a TCP listener", DescribeListenerAttributesCommand, { ListenerArn: "$listener" }),
   ask("network load balancers, groups and listeners are tagged", AddTagsCommand, {
@@ -155,6 +203,14 @@ export const networkListenerExchanges: readonly Exchange[] = [
 export const networkEndExchanges: readonly Exchange[] = [
   ask("a listener of a network load balancer is deleted", DeleteListenerCommand, { ListenerArn: "$udpListener" }),
   ask("a listener that does not exist is deleted", DeleteListenerCommand, { ListenerArn: noListener }),
+  ask("an attribute turns deletion protection on", ModifyLoadBalancerAttributesCommand, {
+    LoadBalancerArn: "$innerArn",
+    Attributes: [{ Key: "deletion_protection.enabled", Value: "true" }],
+  }),
+  ask("an attribute turns deletion protection off", ModifyLoadBalancerAttributesCommand, {
+    LoadBalancerArn: "$innerArn",
+    Attributes: [{ Key: "deletion_protection.enabled", Value: "false" }],
+  }),
   ask("a network load balancer is deleted", DeleteLoadBalancerCommand, { LoadBalancerArn: "$balancerArn" }),
   ask("a network load balancer that was deleted", DescribeLoadBalancersCommand, { LoadBalancerArns: ["$balancerArn"] }),
   ask("the internal network load balancer is deleted", DeleteLoadBalancerCommand, { LoadBalancerArn: "$innerArn" }),

@@ -77,6 +77,26 @@ export const targetGroupExchanges: readonly Exchange[] = [
     Port: 80,
     VpcId: "$vpc",
   }),
+  ask("a target group whose health checks are too frequent", CreateTargetGroupCommand, {
+    Name: "hasty",
+    Protocol: "TCP",
+    Port: 80,
+    VpcId: "$vpc",
+    HealthCheckIntervalSeconds: 1,
+  }),
+  ask(
+    "a target group of addresses of IPv6 is created",
+    CreateTargetGroupCommand,
+    {
+      Name: "six",
+      Protocol: "TCP",
+      Port: 80,
+      VpcId: "$vpc",
+      TargetType: "ip",
+      IpAddressType: "ipv6",
+    },
+    { sixGroup: "TargetGroups.0.TargetGroupArn" },
+  ),
   ask("a target group by ARN", DescribeTargetGroupsCommand, { TargetGroupArns: ["$tcpGroup"] }),
   ask("a target group by name", DescribeTargetGroupsCommand, { Names: ["udp"] }),
   ask("a target group whose ARN nobody has", DescribeTargetGroupsCommand, { TargetGroupArns: [noGroup] }),
@@ -112,6 +132,7 @@ export const targetExchanges: readonly Exchange[] = [
     TargetGroupArn: "$tcpGroup",
     Targets: [{ Id: "$twinB" }],
   }),
+  ask("the health of registered targets", DescribeTargetHealthCommand, { TargetGroupArn: "$tcpGroup" }),
   ask("an address is registered", RegisterTargetsCommand, { TargetGroupArn: "$addressGroup", Targets: [{ Id: "10.0.2.50", Port: 8080 }] }),
   ask("the health of an address that no listener sends to", DescribeTargetHealthCommand, { TargetGroupArn: "$addressGroup" }),
   ask("targets are registered with a group that does not exist", RegisterTargetsCommand, {
@@ -119,6 +140,10 @@ export const targetExchanges: readonly Exchange[] = [
     Targets: [{ Id: "$node" }],
   }),
   ask("the health of targets of a group that does not exist", DescribeTargetHealthCommand, { TargetGroupArn: noGroup }),
+  ask("the target groups by load balancer and by name at once", DescribeTargetGroupsCommand, {
+    LoadBalancerArn: "$balancerArn",
+    Names: ["tcp"],
+  }),
   ask("a target is deregistered", DeregisterTargetsCommand, { TargetGroupArn: "$tcpGroup", Targets: [{ Id: "$otherNode" }] }),
   ask("a target group in use is deleted", DeleteTargetGroupCommand, { TargetGroupArn: "$tcpGroup" }),
 ];
@@ -128,5 +153,6 @@ export const targetGroupEndExchanges: readonly Exchange[] = [
   ask("a target group that was deleted", DescribeTargetGroupsCommand, { TargetGroupArns: ["$tcpGroup"] }),
   ask("the UDP target group is deleted", DeleteTargetGroupCommand, { TargetGroupArn: "$udpGroup" }),
   ask("the target group of addresses is deleted", DeleteTargetGroupCommand, { TargetGroupArn: "$addressGroup" }),
+  ask("the target group of IPv6 is deleted", DeleteTargetGroupCommand, { TargetGroupArn: "$sixGroup" }),
   ask("target groups when all are gone", DescribeTargetGroupsCommand, {}),
 ];
