@@ -1,3 +1,4 @@
+import { describeInstances } from "../../aws/ec2-actions.ts";
 import { nodeInformer } from "../../identity/node-view.ts";
 import type { ControllerContext, ControllerTable } from "./context.ts";
 import { loadBalancerSettings } from "./load-balancer-settings.ts";
@@ -14,7 +15,7 @@ export const controllerTable: ControllerTable = {
   "cloud-node-controller": async (context) => {
     const { cloudNodeControllers } = await import("../../nodes/cloud-node.ts");
     const { options, config } = context;
-    const { initialisation, addresses } = cloudNodeControllers(nodeParts(context), {
+    const { initialisation, addresses } = cloudNodeControllers(await nodeParts(context), {
       ...config.nodes,
       byNameTag: options["identify-nodes-by-name-tag"],
       refreshMs: options["node-status-update-frequency"],
@@ -27,7 +28,7 @@ export const controllerTable: ControllerTable = {
     const { nodeLifecycle } = await import("../../nodes/lifecycle.ts");
     const { options } = context;
     const controller = nodeLifecycle({
-      ...nodeParts(context),
+      ...(await nodeParts(context)),
       periodMs: options["node-monitor-period"],
       concurrency: options["concurrent-node-lifecycle-syncs"],
     });
@@ -82,7 +83,7 @@ export const controllerTable: ControllerTable = {
     const { options } = context;
     const [perSecond, burst] = [options["tagging-controller-rate-limit"], options["tagging-controller-burst-limit"]];
     const controller = nodeTagging({
-      ...nodeParts(context),
+      ...(await nodeParts(context)),
       tags: options.tags,
       concurrency: options["tagging-controller-concurrent-node-syncs"],
       limit: perSecond > 0 && burst > 0 ? { perSecond, burst } : undefined,
@@ -91,6 +92,8 @@ export const controllerTable: ControllerTable = {
   },
 };
 
-function nodeParts({ host, kube, recorder, cloud, self, informers }: ControllerContext) {
+async function nodeParts({ host, kube, recorder, cloud, self, informers }: ControllerContext) {
+  // Loading the SDK holds everything up for a moment: better now than when a thousand nodes wait.
+  await cloud.preload(describeInstances);
   return { host, kube, recorder, cloud, self, nodes: informers.shared(nodeInformer) };
 }
