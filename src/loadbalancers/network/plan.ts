@@ -250,8 +250,15 @@ function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTarg
   ];
 }
 
+/** What AWS gives a new group of instances, of the keys we manage. */
+const newTargetGroupAttributes: Readonly<Record<string, string>> = {
+  "preserve_client_ip.enabled": "true",
+  "proxy_protocol_v2.enabled": "false",
+};
+
 function attributeChange(group: TargetGroup, arn: string | Made, present: SeenTargetGroup | undefined): Step[] {
-  const changed = Object.entries(group.attributes).filter(([key, value]) => present?.attributes[key] !== value);
+  const is = present?.attributes ?? newTargetGroupAttributes;
+  const changed = Object.entries(group.attributes).filter(([key, value]) => is[key] !== value);
   if (changed.length === 0) return [];
   return [
     step(
