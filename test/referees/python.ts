@@ -58,14 +58,14 @@ export async function obtainPython({ world, say }: PythonOptions): Promise<Pytho
     .digest("hex")
     .slice(0, 12);
   const folder = join(cacheFolder(world.environment), `referees-python${version.trim()}-${pinned}`);
-  if (!(await exists(folder))) {
+  const command = join(folder, "bin", "python");
+  if (!(await exists(command))) {
     await withLock(`${folder}.lock`, { world, say, what }, async () => {
       // Whoever held the lock before us may have made it meanwhile.
-      if (!(await exists(folder))) await make(folder, { world, say });
+      if (!(await exists(command))) await make(folder, { world, say });
     });
   }
-  // By module, not by the scripts beside it: those name the folder in which they were made.
-  const command = join(folder, "bin", "python");
+  // By module, not by the scripts beside the command: those name the folder in which they were made.
   return { moto: { command, args: ["-m", "moto.server"] }, aws: { command, args: ["-m", "awscli"] } };
 }
 
@@ -77,6 +77,8 @@ async function make(folder: string, { world, say }: PythonOptions): Promise<void
     await run(world, "make a virtual environment", "python3", ["-m", "venv", building]);
     const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--requirement", requirements];
     await run(world, "install the packages", join(building, "bin", "python"), pip);
+    // One that is there leads to a Python that is gone.
+    await rm(folder, { recursive: true, force: true });
     await rename(building, folder);
   } finally {
     stop();

@@ -62,7 +62,7 @@ export const networkLoadBalancerExchanges: readonly Exchange[] = [
     Subnets: ["subnet-0123456789abcdef0"],
   }),
   ask("a network load balancer without subnets", CreateLoadBalancerCommand, { Name: "bare", Type: "network" }),
-  ask("a network load balancer whose name no ARN finds", DescribeLoadBalancersCommand, { Names: ["nobody"] }),
+  ask("a network load balancer whose name nobody has", DescribeLoadBalancersCommand, { Names: ["nobody"] }),
   ask("a network load balancer whose ARN nobody has", DescribeLoadBalancersCommand, { LoadBalancerArns: [noBalancer] }),
   ask("the first page of load balancers", DescribeLoadBalancersCommand, { PageSize: 1 }, { balancerPage: "NextMarker" }),
 
