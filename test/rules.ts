@@ -13,7 +13,7 @@ export interface Breach {
 }
 
 const kits = ["kube", "aws", "runtime", "identity"];
-const domains = ["nodes", "routes", "loadbalancers", "registry", "volumes", "interruptions", "discovery", "dashboard"];
+const domains = ["nodes", "routes", "loadbalancers", "registry", "volumes", "interruptions", "discovery", "dashboard", "doctor"];
 
 /** What each folder of src/ may import besides itself. `commands` wires, so it may import all but the sandbox. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {

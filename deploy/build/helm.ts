@@ -7,16 +7,17 @@ import { run } from "./run.ts";
 
 const module = "helm.sh/helm/v3";
 const version = "3.22.0";
+/** The Kubernetes that charts are rendered for when no cluster is asked. */
+const kubernetes = { major: "1", minor: "36" };
 
 /** The path of the helm command. The first time takes about two minutes. */
 export function helm(say: (line: string) => void = () => {}): Promise<string> {
-  return cached(`helm-${version}-${platform()}-${arch()}`, async (path) => {
+  return cached(`helm-${version}-kubernetes-${kubernetes.major}.${kubernetes.minor}-${platform()}-${arch()}`, async (path) => {
     say(`building helm ${version} with Go (about two minutes, once)`);
     const folder = await mkdtemp(join(tmpdir(), "fairlead-helm-"));
     try {
       await writeFile(join(folder, "go.mod"), `module helm\ngo 1.26\nrequire ${module} v${version}\n`);
-      const stamp = `-X ${module}/internal/version.version=v${version}`;
-      const args = ["build", "-mod=mod", "-trimpath", `-ldflags=-s -w ${stamp}`, "-o", join(folder, "helm"), `${module}/cmd/helm`];
+      const args = ["build", "-mod=mod", "-trimpath", `-ldflags=-s -w ${stamps()}`, "-o", join(folder, "helm"), `${module}/cmd/helm`];
       // A workspace of whoever runs us must not matter.
       await run("go", args, { cwd: folder, env: { GOWORK: "off" } });
       await rename(join(folder, "helm"), path).catch(() => run("cp", [join(folder, "helm"), path]));
@@ -24,4 +25,18 @@ export function helm(say: (line: string) => void = () => {}): Promise<string> {
       await rm(folder, { recursive: true, force: true });
     }
   });
+}
+
+/** What Helm's own build writes into it. */
+function stamps(): string {
+  const values = {
+    "internal/version.version": `v${version}`,
+    "pkg/chartutil.k8sVersionMajor": kubernetes.major,
+    "pkg/chartutil.k8sVersionMinor": kubernetes.minor,
+    "pkg/lint/rules.k8sVersionMajor": kubernetes.major,
+    "pkg/lint/rules.k8sVersionMinor": kubernetes.minor,
+  };
+  return Object.entries(values)
+    .map(([name, value]) => `-X ${module}/${name}=${value}`)
+    .join(" ");
 }

@@ -21,6 +21,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     standsFor: "ecr-credential-provider",
     load: async () => (await import("./ecr-credential-provider.ts")).run,
   },
+  "install-credential-provider": {
+    summary: "Put the credential provider where the kubelet of this node looks for it",
+    load: async () => (await import("./install-credential-provider.ts")).run,
+  },
   sandbox: {
     summary: "Try it: a cluster and a simulated AWS on this machine, with Fairlead at work",
     load: async () => (await import("./sandbox.ts")).run,

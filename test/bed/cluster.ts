@@ -68,6 +68,7 @@ export class TestCluster {
     const config = await loadKubeConfig(host.world, { kubeconfig: path });
     const admin = new KubeClient({ host, config, gate: openGate(), userAgent: "test-bed" });
     await applyManifest(admin, "manifests/rbac.yaml");
+    await applyManifest(admin, "manifests/service-account-credentials.yaml");
     return new TestCluster(real, host, admin);
   }
 

@@ -23,7 +23,7 @@ const client = new KubeClient({
   gate: openGate(),
   userAgent: name,
 });
-const lease = { namespace: "kube-system", name: "test-election", renewDeadlineMs: timings.renewDeadlineMs };
+const lease = { namespace: "kube-system", name: "cloud-controller-manager", renewDeadlineMs: timings.renewDeadlineMs };
 const election = new Election(host, { store: leaseStore(client, lease), identity: name, timings, name: lease.name, lostMessage: "lost" });
 
 process.on("SIGUSR2", () => {

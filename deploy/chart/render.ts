@@ -1,0 +1,68 @@
+/**
+ * Renders the plain manifests from the chart into `deploy/manifests/`.
+ *
+ *     node deploy/chart/render.ts
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { helm } from "../build/helm.ts";
+import { run } from "../build/run.ts";
+
+interface Manifest {
+  readonly about: string;
+  readonly templates: readonly string[];
+  /** Flags of `helm template`. */
+  readonly set: readonly string[];
+}
+
+const every = ["controllerManager.controllers.routes=true", "controllerManager.controllers.tagging=true"];
+
+const manifests: Readonly<Record<string, Manifest>> = {
+  "rbac.yaml": {
+    about: "What `fairlead controller-manager` may do with all its controllers, and nothing else. The tests run under exactly these roles.",
+    templates: ["rbac.yaml"],
+    set: [...every, "controllerManager.clusterCIDR=10.0.0.0/8"],
+  },
+  "controller-manager.yaml": {
+    about: "The controller manager on every control-plane node, as the chart has it without values.",
+    templates: ["controller-manager.yaml", "metrics.yaml"],
+    set: [],
+  },
+  "service-account-credentials.yaml": {
+    about: "Only with --use-service-account-credentials, beside rbac.yaml.",
+    templates: ["service-account-credentials.yaml"],
+    set: ["controllerManager.useServiceAccountCredentials=true"],
+  },
+  "credential-provider.yaml": {
+    about: "Puts the ECR credential provider on every node. Kubelet is never restarted.",
+    templates: ["credential-provider.yaml"],
+    set: ["credentialProvider.enabled=true"],
+  },
+};
+
+/** Every manifest by its name. */
+export async function renderManifests(): Promise<Readonly<Record<string, string>>> {
+  const rendered = Object.entries(manifests).map(async ([name, { about, templates, set }]) => {
+    const text = await template(
+      templates.map((file) => `--show-only=templates/${file}`),
+      set.map((value) => `--set=${value}`),
+    );
+    return [name, `# ${about}\n# Rendered from deploy/chart: change it there and run \`npm run docs\`.\n${withoutHelm(text)}`];
+  });
+  return Object.fromEntries(await Promise.all(rendered));
+}
+
+/** What `helm template` prints for a release named fairlead in kube-system. */
+export async function template(...flags: readonly (readonly string[])[]): Promise<string> {
+  return await run(await helm(), ["template", "fairlead", import.meta.dirname, "--namespace=kube-system", ...flags.flat()]);
+}
+
+/** These objects are nobody's release. */
+function withoutHelm(text: string): string {
+  return text.replace(/^# Source: .*\n/gm, "").replace(/^ +(app\.kubernetes\.io\/managed-by: Helm|helm\.sh\/chart: .*)\n/gm, "");
+}
+
+if (import.meta.main) {
+  for (const [name, text] of Object.entries(await renderManifests()))
+    await writeFile(join(import.meta.dirname, "../manifests", name), text);
+}

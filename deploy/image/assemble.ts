@@ -1,0 +1,110 @@
+/**
+ * Lays out the files of the image in a folder, which the Dockerfile copies as it is.
+ *
+ *     node deploy/image/assemble.ts FOLDER amd64|arm64 [--with-credential-provider]
+ */
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Architecture } from "../build/bun.ts";
+import { bundle } from "../build/bundle.ts";
+import { cached } from "../build/cache.ts";
+import { credentialProvider } from "../build/credential-provider.ts";
+import { run } from "../build/run.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface AssembleOptions {
+  readonly architecture: Architecture;
+  readonly withCredentialProvider: boolean;
+}
+
+/** One file of the image. */
+export interface ImageFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** What may be in the image; anything else is a mistake. */
+const expected: readonly RegExp[] = [
+  /^usr\/local\/bin\/node$/,
+  /^app\/fairlead\.js$/,
+  /^app\/chunks\/[\w-]+-[A-Z0-9]{8}\.js$/,
+  /^app\/package\.json$/,
+  /^app\/LICENSE$/,
+  /^app\/sbom\.spdx\.json$/,
+];
+
+/** Lays everything out in a new folder; resolves with what is in it. Rejects when something is there that should not be. */
+export async function assemble(folder: string, options: AssembleOptions): Promise<readonly ImageFile[]> {
+  const { architecture, withCredentialProvider } = options;
+  const app = join(folder, "app");
+  await rm(folder, { recursive: true, force: true });
+  await bundle(app);
+  await mkdir(join(folder, "usr/local/bin"), { recursive: true });
+  await place(await nodeFor(architecture), join(folder, "usr/local/bin/node"));
+  // Without it Node would take the bundle for CommonJS, try, and begin again.
+  await writeFile(join(app, "package.json"), `${JSON.stringify({ type: "module" })}\n`);
+  await copyFile(join(root, "LICENSE"), join(app, "LICENSE"));
+  await writeFile(join(app, "sbom.spdx.json"), await billOfMaterials());
+  if (withCredentialProvider) await place(await credentialProvider(architecture), join(app, "ecr-credential-provider"));
+  const files = await filesOf(folder);
+  const allowed = withCredentialProvider ? [...expected, /^app\/ecr-credential-provider$/] : expected;
+  const strangers = files.filter(({ path }) => !allowed.some((pattern) => pattern.test(path)));
+  if (strangers.length > 0) throw new Error(`not meant to be in the image: ${strangers.map(({ path }) => path).join(", ")}`);
+  return files;
+}
+
+/** The Node that the lock file pins, for either architecture: installed if it is this machine's, else fetched from npm. */
+async function nodeFor(architecture: Architecture): Promise<string> {
+  const name = `node-linux-${architecture === "amd64" ? "x64" : "arm64"}`;
+  const installed = join(root, "node_modules", name, "bin/node");
+  if (await stat(installed).catch(() => undefined)) return installed;
+  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as Lock;
+  const { version, integrity } = lock.packages[`node_modules/${name}`]!;
+  return await cached(`node/${name}-${version}`, async (path) => {
+    const folder = await mkdtemp(join(tmpdir(), "fairlead-node-"));
+    try {
+      const answer = await run("npm", ["pack", "--json", `${name}@${version}`], { cwd: folder });
+      const [packed] = JSON.parse(answer) as { filename: string; integrity: string }[];
+      if (packed?.integrity !== integrity) throw new Error(`${name}@${version} is not the package of the lock file: ${packed?.integrity}`);
+      await run("tar", ["-xzf", join(folder, packed.filename), "-C", folder, "package/bin/node"]);
+      await place(join(folder, "package/bin/node"), path);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly version: string; readonly integrity: string }>>;
+}
+
+/** The packages that the bundle is made from, in SPDX. */
+async function billOfMaterials(): Promise<string> {
+  const bill = await run("npm", ["sbom", "--sbom-format=spdx", "--omit=dev", "--package-lock-only"], { cwd: root });
+  return `${JSON.stringify(JSON.parse(bill))}\n`;
+}
+
+async function place(from: string, to: string): Promise<void> {
+  await copyFile(from, to);
+  await chmod(to, 0o755);
+}
+
+async function filesOf(folder: string): Promise<ImageFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+  return await Promise.all(files.map(async (file) => ({ path: relative(folder, file), bytes: (await stat(file)).size })));
+}
+
+if (import.meta.main) {
+  const [folder, architecture, ...flags] = process.argv.slice(2);
+  if (!folder || (architecture !== "amd64" && architecture !== "arm64")) {
+    console.error("usage: node deploy/image/assemble.ts FOLDER amd64|arm64 [--with-credential-provider]");
+    process.exit(2);
+  }
+  const files = await assemble(folder, { architecture, withCredentialProvider: flags.includes("--with-credential-provider") });
+  const megabytes = files.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20;
+  console.log(`${folder}: ${files.length} files, ${megabytes.toFixed(1)} MB`);
+}

@@ -1,0 +1,189 @@
+/** The chart: it is well formed, says what the values say, and the API server takes all of it. */
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { parseAllDocuments, stringify } from "yaml";
+import { helm } from "../../deploy/build/helm.ts";
+import { run } from "../../deploy/build/run.ts";
+import { renderManifests, template } from "../../deploy/chart/render.ts";
+import type { KubeObject } from "../../src/kube/resource.ts";
+import { bed, type TestCluster } from "../bed/bed.ts";
+import { apply } from "../bed/manifests.ts";
+
+const chart = fileURLToPath(new URL("../../deploy/chart", import.meta.url));
+
+/** What installers of different clusters would write. */
+const valueSets: Readonly<Record<string, object>> = {
+  "no values": {},
+  "a managed control plane, with a role for the service account": {
+    controllerManager: {
+      kind: "Deployment",
+      replicas: 3,
+      hostNetwork: false,
+      nodeSelector: { "node-role.kubernetes.io/control-plane": null },
+    },
+    serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/fairlead" } },
+  },
+  "everything on": {
+    controllerManager: {
+      controllers: { routes: true, tagging: true },
+      clusterCIDR: "10.200.0.0/16,fd00::/48",
+      clusterName: "prod",
+      tags: { team: "platform", "cost center": "a, b" },
+      cloudConfig: "[Global]\nKubernetesClusterID = prod\n; a comment: with a colon\n",
+      region: "eu-central-1",
+      useServiceAccountCredentials: true,
+      leaderMigration: true,
+      doctor: { enabled: true, required: true },
+      metrics: {
+        readers: [{ name: "prometheus-k8s", namespace: "monitoring" }],
+        serviceMonitor: { enabled: true, labels: { release: "prometheus" } },
+        prometheusRule: { enabled: true },
+      },
+    },
+    credentialProvider: { enabled: true, serviceAccountTokens: true },
+  },
+  "a dry run beside another controller manager": {
+    fullnameOverride: "fairlead-trial",
+    controllerManager: { dryRun: true, securePort: 10268, controllers: { loadBalancers: false }, metrics: { service: false } },
+    serviceAccount: { name: "fairlead-trial" },
+    image: { repository: "registry.example.org/fairlead", digest: `sha256:${"0".repeat(64)}` },
+    imagePullSecrets: [{ name: "pull" }],
+  },
+  "awkward values": {
+    controllerManager: {
+      extraArgs: { vmodule: "a: b # c", "feature-gates": ["AllAlpha=false", "AllBeta=false"], "kube-api-qps": 50, profiling: false },
+      env: [{ name: "HTTPS_PROXY", value: "http://user:'quoted\"#@proxy:3128" }],
+      tolerations: [],
+      podAnnotations: { note: 'yes: "really" # no comment' },
+      affinity: { nodeAffinity: {} },
+    },
+  },
+};
+
+interface Rendered extends KubeObject {
+  readonly spec?: { readonly template?: { readonly spec?: { readonly containers: readonly { readonly args: readonly string[] }[] } } };
+  readonly rules?: readonly { readonly resources?: readonly string[]; readonly verbs: readonly string[] }[];
+  readonly subjects?: readonly { readonly name: string }[];
+}
+
+async function rendered(cluster: TestCluster, values: object): Promise<{ readonly file: string; readonly objects: readonly Rendered[] }> {
+  const valuesFile = join(cluster.real.folder, "values.yaml");
+  await writeFile(valuesFile, stringify(values));
+  const text = await template([`--values=${valuesFile}`]);
+  await run(await helm(), ["lint", "--strict", "--namespace=kube-system", `--values=${valuesFile}`, chart]);
+  const file = join(cluster.real.folder, "rendered.yaml");
+  await writeFile(file, text);
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as Rendered);
+  return { file, objects: objects.filter((object) => object !== null) };
+}
+
+function named(objects: readonly Rendered[], kind: string, name = "fairlead-controller-manager"): Rendered {
+  const found = objects.find((object) => object.kind === kind && object.metadata?.name === name);
+  assert.ok(found, `${kind} ${name} in ${objects.map((object) => `${object.kind} ${object.metadata?.name}`).join(", ")}`);
+  return found;
+}
+
+const argsOf = (object: Rendered) => object.spec?.template?.spec?.containers[0]?.args ?? [];
+
+/** As much of the Prometheus operator as an API server needs to take its objects. */
+const monitoring = ["ServiceMonitor", "PrometheusRule"].map((kind) => {
+  const [singular, plural] = [kind.toLowerCase(), `${kind.toLowerCase()}s`];
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: {
+      name: `${plural}.monitoring.coreos.com`,
+      annotations: { "api-approved.kubernetes.io": "unapproved, for a test" },
+    },
+    spec: {
+      group: "monitoring.coreos.com",
+      scope: "Namespaced",
+      names: { kind, singular, plural, listKind: `${kind}List` },
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
+  };
+});
+
+for (const [what, values] of Object.entries(valueSets)) {
+  test(`with ${what} the chart passes lint and the API server takes every object`, async (t) => {
+    const { cluster } = await bed(t);
+    for (const definition of monitoring) await apply(cluster.admin, definition);
+    const admin = join(cluster.real.folder, "admin.kubeconfig");
+    const kubectl = (...args: string[]) => run("kubectl", [`--kubeconfig=${admin}`, ...args]);
+    await kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all");
+    const { file, objects } = await rendered(cluster, values);
+    const answer = await kubectl(
+      "apply",
+      "--server-side",
+      "--dry-run=server",
+      "--validate=strict",
+      "--force-conflicts",
+      `--filename=${file}`,
+    );
+    assert.equal(answer.trim().split("\n").length, objects.length, answer);
+    for (const line of answer.trim().split("\n")) assert.match(line, /serverside-applied \(server dry run\)$/);
+  });
+}
+
+test("values reach the command line as they are, whatever characters they hold", async (t) => {
+  const { cluster } = await bed(t);
+  const { objects } = await rendered(cluster, valueSets["awkward values"]!);
+  const args = argsOf(named(objects, "DaemonSet"));
+  assert.ok(args.includes("--vmodule=a: b # c"));
+  assert.deepEqual(
+    args.filter((arg) => arg.startsWith("--feature-gates")),
+    ["--feature-gates=AllAlpha=false", "--feature-gates=AllBeta=false"],
+  );
+  assert.ok(args.includes("--kube-api-qps=50") && args.includes("--profiling=false"));
+});
+
+test("each controller that is on has a role, bound to the one who runs it; one that is off has none", async (t) => {
+  const { cluster } = await bed(t);
+  const roles = (objects: readonly Rendered[]) =>
+    objects.filter(({ kind }) => kind === "ClusterRole").map(({ metadata }) => metadata?.name?.split(":")[1]);
+  const { objects: few } = await rendered(cluster, {});
+  assert.deepEqual(roles(few).sort(), ["cloud-node-controller", "cloud-node-lifecycle-controller", "service-lb-controller", undefined]);
+  assert.deepEqual(
+    named(few, "ClusterRoleBinding", "fairlead-controller-manager:cloud-node-controller").subjects?.map(({ name }) => name),
+    ["fairlead-controller-manager"],
+  );
+  const { objects: all } = await rendered(cluster, valueSets["everything on"]!);
+  assert.equal(roles(all).filter((name) => name !== undefined).length, 5);
+  assert.deepEqual(
+    named(all, "ClusterRoleBinding", "fairlead-controller-manager:tagging").subjects?.map(({ name }) => name),
+    ["tagging-controller"],
+  );
+});
+
+test("no role allows a wildcard, or anything about secrets, pods or nodes/proxy", async (t) => {
+  const { cluster } = await bed(t);
+  const { objects } = await rendered(cluster, valueSets["everything on"]!);
+  for (const { metadata, rules = [] } of objects) {
+    for (const { resources = [], verbs } of rules) {
+      assert.ok(![...resources, ...verbs].includes("*"), `${metadata?.name}`);
+      assert.ok(!resources.some((resource) => /^(secrets|pods|nodes\/proxy|configmaps)/.test(resource)), `${metadata?.name}`);
+    }
+  }
+});
+
+for (const [what, values, complaint] of [
+  ["a key that does not exist", { controllerManager: { replica: 3 } }, /replica/],
+  ["routes without the pod network", { controllerManager: { controllers: { routes: true } } }, /clusterCIDR/],
+  ["a kind of workload that there is not", { controllerManager: { kind: "StatefulSet" } }, /kind/],
+  ["a digest that is none", { image: { digest: "latest" } }, /digest/],
+] as const) {
+  test(`the schema refuses ${what}, by name`, async (t) => {
+    const { cluster } = await bed(t);
+    await assert.rejects(rendered(cluster, values), complaint);
+  });
+}
+
+test('the plain manifests are what the chart renders; run "npm run docs" when they are not', async () => {
+  for (const [name, text] of Object.entries(await renderManifests())) {
+    assert.equal(await readFile(new URL(`../../deploy/manifests/${name}`, import.meta.url), "utf8"), text, name);
+  }
+});

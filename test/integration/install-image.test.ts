@@ -1,0 +1,64 @@
+/** Every step of the image build that is more than a copy, outside of Docker. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { promisify } from "node:util";
+import { hostArchitecture } from "../../deploy/build/credential-provider.ts";
+import { assemble } from "../../deploy/image/assemble.ts";
+import manifest from "../../package.json" with { type: "json" };
+
+const run = promisify(execFile);
+const dockerfile = await readFile(new URL("../../deploy/image/Dockerfile", import.meta.url), "utf8");
+
+async function image(t: TestContext, withCredentialProvider = false) {
+  const root = await mkdtemp(join(tmpdir(), "fairlead-image-"));
+  t.after(() => rm(root, { recursive: true }));
+  const files = await assemble(root, { architecture: hostArchitecture(), withCredentialProvider });
+  const [program = "", ...args] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)![1]!) as string[];
+  const inside = (path: string) => (path.startsWith("/") ? join(root, path) : path);
+  const fairlead = (...more: readonly string[]) => run(inside(program), [...args.map(inside), ...more], { env: {} });
+  return { root, files, fairlead };
+}
+
+test("the image starts, knows its version, and holds nothing but Node, the bundle, the licence and the bill of materials", async (t) => {
+  const { files, fairlead } = await image(t);
+  assert.equal((await fairlead("version")).stdout, `fairlead v${manifest.version}\n`);
+  for (const command of ["controller-manager", "ecr-credential-provider", "install-credential-provider"]) await fairlead(command, "--help");
+  const bundle = files.filter(({ path }) => path.startsWith("app/"));
+  const [all, ours] = [files, bundle].map((some) => some.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20);
+  t.diagnostic(`image ${all!.toFixed(1)} MB, of which ours ${ours!.toFixed(1)} MB in ${bundle.length} files`);
+  assert.ok(ours! < 12, `the bundle has grown to ${ours!.toFixed(1)} MB`);
+});
+
+test("the bill of materials names every package of production with its version", async (t) => {
+  const { root } = await image(t);
+  const bill = JSON.parse(await readFile(join(root, "app/sbom.spdx.json"), "utf8")) as {
+    packages: { name: string; versionInfo: string }[];
+  };
+  for (const [name, version] of Object.entries(manifest.dependencies)) {
+    assert.ok(
+      bill.packages.some((each) => each.name === name && each.versionInfo === version),
+      `${name} ${version}`,
+    );
+  }
+  for (const name of Object.keys(manifest.devDependencies)) assert.ok(!bill.packages.some((each) => each.name === name), name);
+});
+
+test("the image of the credential provider installs an executable that works", async (t) => {
+  const { root, fairlead } = await image(t, true);
+  const flags = [`--bin-dir=${root}/host/bin`, `--config-dir=${root}/host/config`, "--once"];
+  await fairlead("install-credential-provider", ...flags);
+  const { stdout } = await run(join(root, "host/bin/ecr-credential-provider"), ["config"]);
+  assert.equal(stdout, await readFile(join(root, "host/config/ecr-credential-provider.yaml"), "utf8"));
+});
+
+test("the image runs as nobody in particular, on a base without a shell, and is labelled", () => {
+  assert.match(dockerfile, /^USER 65532:65532$/m);
+  assert.match(dockerfile, /^ARG BASE=\S+distroless\S+:nonroot$/m);
+  for (const label of ["title", "description", "licenses", "version", "revision"]) {
+    assert.ok(dockerfile.includes(`org.opencontainers.image.${label}=`), label);
+  }
+});
