@@ -3,31 +3,27 @@
  *
  *   node test/run.ts check         types, lint and format, house rules, unit tests: seconds
  *   node test/run.ts all           the checks, then everything that needs a cluster, a cloud or a referee
- *   node test/run.ts integration   one suite by name
+ *   node test/run.ts integration   one suite by name; further words choose files whose path contains one of them
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { globSync } from "node:fs";
-import type { EventData } from "node:test";
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { globSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { run } from "node:test";
+import { type Outcome, outcomeOf, type TestEvent } from "./run-together.ts";
 
 interface Suite {
   readonly name: string;
-  readonly files: string;
-  readonly concurrency: number;
+  readonly folder: string;
+  /** Files in one process, a worker a core; or a process a file, so many at once. */
+  readonly isolation: "together" | { readonly atOnce: number };
 }
 
-const suites: readonly Suite[] = [
-  { name: "unit", files: "{src,test,bench,deploy}/**/*.test.ts", concurrency: 2 },
-  { name: "integration", files: "test/integration/**/*.test.ts", concurrency: 2 },
-  { name: "simulation", files: "test/simulation/**/*.test.ts", concurrency: 2 },
-  { name: "referees", files: "test/referees/**/*.test.ts", concurrency: 1 },
+const slow: readonly Suite[] = [
+  { name: "integration", folder: "test/integration", isolation: { atOnce: 2 } },
+  { name: "simulation", folder: "test/simulation", isolation: { atOnce: 2 } },
+  { name: "referees", folder: "test/referees", isolation: { atOnce: 1 } },
 ];
-
-interface Tally {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
+const suites: readonly Suite[] = [{ name: "unit", folder: "{src,test,bench,deploy}", isolation: "together" }, ...slow];
 
 const statics: readonly (readonly [string, readonly string[]])[] = [
   ["types", ["tsc", "--noEmit"]],
@@ -35,55 +31,48 @@ const statics: readonly (readonly [string, readonly string[]])[] = [
   ["house rules", ["node", "test/rules.ts"]],
 ];
 
-const started = performance.now();
+const tally: Record<Outcome["kind"], number> = { pass: 0, fail: 0, skip: 0 };
 const [mode = "all", ...only] = process.argv.slice(2);
-const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
+const begun = performance.now();
 
 if (mode === "check" || mode === "all") {
   const results = await Promise.all(statics.map(([name, command]) => runStatic(name, command)));
-  tally.failed += results.filter((ok) => !ok).length;
+  tally.fail += results.filter((ok) => !ok).length;
 }
-if (mode === "all" && tally.failed === 0) await prepare();
 for (const suite of suites) {
-  const wanted = mode === "all" || mode === suite.name || (mode === "check" && suite.name === "unit");
-  if (wanted) add(await runSuite(suite, filesOf(suite)));
+  if (mode !== "all" && mode !== suite.name && !(mode === "check" && suite.name === "unit")) continue;
+  if (suite === slow[0] && mode === "all") await prepare();
+  await runSuite(suite, filesOf(suite));
 }
 
-console.log(`\n${((performance.now() - started) / 1000).toFixed(1)} s`);
-console.log(`${tally.passed} passed, ${tally.failed} failed${tally.skipped > 0 ? `, ${tally.skipped} skipped` : ""}`);
-process.exitCode = tally.failed > 0 ? 1 : 0;
+console.log(`\n${seconds(begun)} s`);
+console.log(`${tally.pass} passed, ${tally.fail} failed${tally.skip > 0 ? `, ${tally.skip} skipped` : ""}`);
+process.exitCode = tally.fail > 0 ? 1 : 0;
 
-function add(result: Tally): void {
-  tally.passed += result.passed;
-  tally.failed += result.failed;
-  tally.skipped += result.skipped;
-}
-
-function filesOf(suite: Suite): string[] {
-  const others = suites.filter((other) => other !== suite && other.name !== "unit").map((other) => other.files.split("/**")[0] as string);
-  return globSync(suite.files)
-    .filter((file) => suite.name !== "unit" || !others.some((folder) => file.startsWith(`${folder}/`)))
-    .filter((file) => !file.includes("node_modules") && (only.length === 0 || only.some((part) => file.includes(part))))
+function filesOf({ folder, name }: Suite): string[] {
+  const elsewhere = name === "unit" ? slow.map((suite) => `${suite.folder}/`) : [];
+  return globSync(`${folder}/**/*.test.ts`)
+    .filter((file) => !elsewhere.some((other) => file.startsWith(other)) && !file.includes("node_modules"))
+    .filter((file) => only.length === 0 || only.some((part) => file.includes(part)))
     .sort();
 }
 
-/** Obtains what the slow suites need before their clocks start, showing progress: the first time takes minutes. */
+/** Obtains what the slow suites need before any test's clock starts, showing progress: the first time takes minutes. */
 async function prepare(): Promise<void> {
-  if ((await exit(spawn("node", ["test/bed/prepare.ts"], { stdio: "inherit" }))) !== 0) {
-    console.error("preparing the test cluster failed: see above");
-    tally.failed++;
-  }
+  if ((await exit(spawn("node", ["test/bed/prepare.ts"], { stdio: "inherit" }))) === 0) return;
+  console.error("preparing the tests failed: see above");
+  tally.fail++;
 }
 
 async function runStatic(name: string, [command, ...args]: readonly string[]): Promise<boolean> {
-  const begun = performance.now();
+  const started = performance.now();
   const child = spawn(command as string, args, { stdio: ["ignore", "pipe", "pipe"] });
   const chunks: Buffer[] = [];
   child.stdout.on("data", (chunk) => chunks.push(chunk));
   child.stderr.on("data", (chunk) => chunks.push(chunk));
   const ok = (await exit(child)) === 0;
   if (!ok) process.stdout.write(Buffer.concat(chunks));
-  say(ok, name, ok ? "ok" : "failed", begun);
+  say(ok, name, ok ? "ok" : "failed", started);
   return ok;
 }
 
@@ -94,49 +83,59 @@ function exit(child: ChildProcess): Promise<number | null> {
   });
 }
 
-async function runSuite(suite: Suite, files: string[]): Promise<Tally> {
-  const result: Tally = { passed: 0, failed: 0, skipped: 0 };
-  if (files.length === 0) return result;
-  const begun = performance.now();
-  const events = run({ files, concurrency: suite.concurrency, forceExit: false });
-  events.on("test:pass", (data) => {
-    if (data.details.type === "suite" || isFile(data, files)) return;
-    if (data.skip !== undefined) {
-      result.skipped++;
-      console.log(`  skipped: ${data.name}: ${data.skip === true || data.skip === "" ? "no reason given" : data.skip}`);
-    } else result.passed++;
-    progress(suite.name, result);
-  });
-  events.on("test:fail", (data) => {
-    if (data.details.type === "suite") return;
-    const cause: unknown = data.details.error.cause ?? data.details.error;
-    // A file fails with its tests; it counts by itself only when it could not be run at all.
-    if (isFile(data, files) && (data.details.error as { failureType?: string }).failureType === "subtestsFailed") return;
-    result.failed++;
-    console.log(`\n✗ ${data.name}  (${data.file ?? "?"}:${data.line ?? "?"})`);
-    console.log(cause instanceof Error ? (cause.stack ?? String(cause)) : String(cause));
-  });
-  events.on("test:stderr", (data) => {
-    if (process.env.VERBOSE) process.stderr.write(data.message);
-  });
-  events.on("test:stdout", (data) => {
-    if (process.env.VERBOSE) process.stdout.write(data.message);
-  });
+async function runSuite({ name, isolation }: Suite, files: readonly string[]): Promise<void> {
+  if (files.length === 0) return;
+  const started = performance.now();
+  const before = { ...tally };
+  const note = (outcome: Outcome) => {
+    tally[outcome.kind]++;
+    if (outcome.kind === "fail") console.log(`\n✗ ${outcome.name}  (${outcome.where})\n${outcome.why}`);
+    if (outcome.kind === "skip") console.log(`  skipped: ${outcome.name}: ${outcome.why}`);
+    if (process.stdout.isTTY) process.stdout.write(`\r  ${name}: ${tally.pass - before.pass} passed `);
+  };
+  if (isolation === "together") await Promise.all(shares(files, availableParallelism()).map((share) => runTogether(share, note)));
+  else await runApart(files, isolation.atOnce, note);
+  const failed = tally.fail - before.fail;
+  say(failed === 0, name, `${tally.pass - before.pass} passed, ${failed} failed`, started);
+}
+
+/** The files dealt out so that every share is about as large, the largest first. */
+function shares(files: readonly string[], count: number): string[][] {
+  const piles = Array.from({ length: Math.min(count, files.length) }, () => ({ files: [] as string[], bytes: 0 }));
+  const bySize = files.map((file) => ({ file, bytes: statSync(file).size })).sort((a, b) => b.bytes - a.bytes);
+  for (const { file, bytes } of bySize) {
+    const smallest = piles.reduce((least, pile) => (pile.bytes < least.bytes ? pile : least));
+    smallest.files.push(file);
+    smallest.bytes += bytes;
+  }
+  return piles.map((pile) => pile.files);
+}
+
+async function runTogether(files: readonly string[], note: (outcome: Outcome) => void): Promise<void> {
+  const silent = process.env.VERBOSE ? "inherit" : "ignore";
+  const child = fork("test/run-together.ts", files, { stdio: ["ignore", silent, silent, "ipc"] });
+  child.on("message", (outcome) => note(outcome as Outcome));
+  const status = await exit(child);
+  if (status !== 0 && tally.fail === 0)
+    note({ kind: "fail", name: "a worker of the unit tests", where: "test/run-together.ts", why: `exit status ${status}` });
+}
+
+async function runApart(files: readonly string[], atOnce: number, note: (outcome: Outcome) => void): Promise<void> {
+  const events = run({ files: [...files], concurrency: atOnce });
+  const pass = (outcome: Outcome | undefined) => outcome && note(outcome);
+  events.on("test:pass", (data) => pass(outcomeOf("pass", data as TestEvent, files)));
+  events.on("test:fail", (data) => pass(outcomeOf("fail", data as TestEvent, files)));
+  for (const stream of ["stderr", "stdout"] as const) {
+    events.on(`test:${stream}`, ({ message }: { message: string }) => process.env.VERBOSE && process[stream].write(message));
+  }
   for await (const _ of events);
-  say(result.failed === 0, suite.name, `${result.passed} passed, ${result.failed} failed`, begun);
-  return result;
 }
 
-function isFile(data: EventData.TestPass | EventData.TestFail, files: readonly string[]): boolean {
-  return data.nesting === 0 && files.some((file) => data.name.endsWith(file));
-}
-
-function progress(name: string, { passed, failed }: Tally): void {
-  if (process.stdout.isTTY) process.stdout.write(`\r  ${name}: ${passed} passed, ${failed} failed `);
-}
-
-function say(ok: boolean, name: string, outcome: string, begun: number): void {
-  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+function say(ok: boolean, name: string, outcome: string, started: number): void {
   if (process.stdout.isTTY) process.stdout.write("\r\x1b[K");
-  console.log(`${ok ? "✓" : "✗"} ${name.padEnd(16)} ${outcome}  (${seconds} s)`);
+  console.log(`${ok ? "✓" : "✗"} ${name.padEnd(16)} ${outcome}  (${seconds(started)} s)`);
+}
+
+function seconds(started: number): string {
+  return ((performance.now() - started) / 1000).toFixed(1);
 }
