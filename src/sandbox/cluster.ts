@@ -3,8 +3,8 @@ import { stringify } from "yaml";
 import type { World } from "../runtime/world.ts";
 import { AssetsUnavailable, assetsAtHand, obtainAssets } from "./cluster/assets/assets.ts";
 import { createEmbeddedCluster } from "./cluster/embedded/cluster.ts";
-import { serve } from "./cluster/embedded/serve.ts";
 import { startCluster } from "./cluster/real/cluster.ts";
+import { serveTransport } from "./serve.ts";
 
 export interface SandboxCluster {
   readonly kind: "embedded" | "real";
@@ -46,7 +46,7 @@ function hint(error: unknown): never {
 
 async function embedded({ world, port }: SandboxClusterOptions): Promise<SandboxCluster> {
   const cluster = createEmbeddedCluster({ world });
-  const served = await serve(cluster.send, { port });
+  const served = await serveTransport(cluster.send, { port });
   const url = new URL(served.url);
   return {
     kind: "embedded",

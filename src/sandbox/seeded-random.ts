@@ -1,19 +1,17 @@
 import type { Random } from "../runtime/world.ts";
 
+/** Chance that can be started over. */
+export interface SeededRandom extends Random {
+  /** Starts over from another seed. */
+  reseed(seed: number): void;
+}
+
 /**
  * Numbers that only look random: xoshiro128**, seeded through splitmix32 so that neighbouring seeds share nothing.
  * For simulation; of no use where an adversary must not guess.
  */
-export function seededRandom(seed: number): Random {
-  let mixed = seed >>> 0;
-  const split = () => {
-    mixed = (mixed + 0x9e3779b9) >>> 0;
-    let z = mixed;
-    z = Math.imul(z ^ (z >>> 16), 0x21f0aaad);
-    z = Math.imul(z ^ (z >>> 15), 0x735a2d97);
-    return (z ^ (z >>> 15)) >>> 0;
-  };
-  let [a, b, c, d] = [split(), split(), split(), split()];
+export function seededRandom(seed: number): SeededRandom {
+  let [a, b, c, d] = stateFrom(seed);
 
   const next = (): number => {
     const scaled = rotated(Math.imul(b, 5), 7);
@@ -29,6 +27,9 @@ export function seededRandom(seed: number): Random {
   };
 
   return {
+    reseed(other) {
+      [a, b, c, d] = stateFrom(other);
+    },
     // 53 bits: the full precision of a double.
     number: () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53,
     bytes(length) {
@@ -37,6 +38,18 @@ export function seededRandom(seed: number): Random {
       return bytes;
     },
   };
+}
+
+function stateFrom(seed: number): [number, number, number, number] {
+  let mixed = seed >>> 0;
+  const split = () => {
+    mixed = (mixed + 0x9e3779b9) >>> 0;
+    let z = mixed;
+    z = Math.imul(z ^ (z >>> 16), 0x21f0aaad);
+    z = Math.imul(z ^ (z >>> 15), 0x735a2d97);
+    return (z ^ (z >>> 15)) >>> 0;
+  };
+  return [split(), split(), split(), split()];
 }
 
 function rotated(value: number, by: number): number {

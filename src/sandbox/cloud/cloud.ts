@@ -5,6 +5,7 @@
 import type { Transport } from "../../runtime/http.ts";
 import { type Log, silentLog } from "../../runtime/log.ts";
 import type { World } from "../../runtime/world.ts";
+import { seededRandom } from "../seeded-random.ts";
 import { Principals } from "./access/principals.ts";
 import { type Account, type Probe, partitionOf } from "./account.ts";
 import { type Controls, createControls, type SettingsChange } from "./controls/controls.ts";
@@ -14,7 +15,6 @@ import { idsFrom } from "./ids.ts";
 import { MetadataService } from "./imds/service.ts";
 import { respond } from "./protocol/http.ts";
 import { Shapes } from "./protocol/shapes.ts";
-import { seededRandom } from "./random.ts";
 import { servicesOf } from "./services.ts";
 import { Store } from "./store.ts";
 import { Time } from "./time.ts";

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CreateVpcCommand, DescribeInstancesCommand, DescribeVpcsCommand, EC2Client, paginateDescribeInstances } from "@aws-sdk/client-ec2";
+import { serveTransport } from "../serve.ts";
 import { launchNodes } from "./network.ts";
 import { sdkConfig } from "./sdk-handler.ts";
-import { serve, serveTransport } from "./serve.ts";
+import { serve } from "./serve.ts";
 import { networkBed, refused } from "./testing.ts";
 
 async function served(t: { after(undo: () => Promise<void>): void }) {

@@ -3,6 +3,7 @@ import { ec2Service } from "./ec2/service.ts";
 import { ecrPublicService, ecrService } from "./ecr/services.ts";
 import { elbService } from "./elb/service.ts";
 import { elbv2Service } from "./elbv2/service.ts";
+import { iamService } from "./iam/service.ts";
 import type { Service } from "./service.ts";
 import { stsService } from "./sts/service.ts";
 
@@ -13,6 +14,7 @@ export function servicesOf(account: Account): readonly Service[] {
     elbService(account),
     elbv2Service(account),
     stsService(account),
+    iamService(account),
     ecrService(account),
     ecrPublicService(account),
   ];

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { EC2Client } from "@aws-sdk/client-ec2";
 import { silentLog } from "../../runtime/log.ts";
 import type { Clock, World } from "../../runtime/world.ts";
+import { seededRandom } from "../seeded-random.ts";
 import { type Cloud, type CloudOptions, createCloud } from "./cloud.ts";
 import { type Network, type NetworkOptions, standardNetwork } from "./network.ts";
 import { Shapes } from "./protocol/shapes.ts";
-import { seededRandom } from "./random.ts";
 import { sdkConfig } from "./sdk-handler.ts";
 
 /** A world on virtual time: `pass(ms)` moves the clock and fires what is due; `timers()` counts what still waits. */

@@ -1,7 +1,7 @@
 /** The levers of the cloud, for tests and for a person at the keyboard. */
 import type { World } from "../../../runtime/world.ts";
+import { type SeededRandom, seededRandom } from "../../seeded-random.ts";
 import type { Principals } from "../access/principals.ts";
-import { type SeededRandom, seededRandom } from "../random.ts";
 import type { Snapshot, Store } from "../store.ts";
 import type { Time } from "../time.ts";
 import { Buckets } from "./buckets.ts";

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { bodyText, socketTransport } from "../../../runtime/http.ts";
 import { type Log, silentLog } from "../../../runtime/log.ts";
 import { realWorld } from "../../../runtime/world.ts";
+import { serveTransport } from "../../serve.ts";
 import { virtualWorld } from "../../virtual-clock.ts";
 import { createEmbeddedCluster, type EmbeddedCluster, type EmbeddedClusterOptions } from "./cluster.ts";
-import { serve } from "./serve.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 
@@ -215,7 +215,7 @@ test("a deleted definition takes its objects and their watches along, and a new 
 
 test("over a socket: verbs, and a watch that ends when the client goes away", async (t) => {
   const cluster = createEmbeddedCluster({ world: realWorld() });
-  const served = await serve(cluster.send);
+  const served = await serveTransport(cluster.send);
   const client = socketTransport({ connectTimeoutMs: 1000 });
   t.after(async () => {
     await client.close();

@@ -1,0 +1,38 @@
+/** AWS IAM, as much of it as tells what a principal may do. */
+import { type SimulatePolicyResponse, SimulatePrincipalPolicy$, type SimulatePrincipalPolicyRequest } from "@aws-sdk/client-iam";
+import { judge } from "../access/policy.ts";
+import type { Account } from "../account.ts";
+import { ServiceError } from "../errors.ts";
+import { query } from "../protocol/protocol.ts";
+import { read, type Service } from "../service.ts";
+
+const DECISIONS = { allowed: "allowed", "implicitly denied": "implicitDeny", "explicitly denied": "explicitDeny" } as const;
+
+/** IAM is one for all regions of a partition and lives in the first of them. */
+export function iamService(account: Account): Service {
+  return {
+    name: "iam",
+    signingName: "iam",
+    address: { version: "2010-05-08" },
+    region: "any",
+    protocol: query("https://iam.amazonaws.com/doc/2010-05-08/"),
+    operations: [
+      read<SimulatePrincipalPolicyRequest, SimulatePolicyResponse>(SimulatePrincipalPolicy$, (input) => ({
+        EvaluationResults: input.ActionNames!.map((action) => ({
+          EvalActionName: action,
+          EvalResourceName: input.ResourceArns?.[0] ?? "*",
+          EvalDecision: DECISIONS[judge(account.settings().policy, sessionOf(input.PolicySourceArn!), action)],
+        })),
+        IsTruncated: false,
+      })),
+    ],
+  };
+}
+
+/** The account's policy speaks of those who call, and they call as sessions of a role. */
+function sessionOf(arn: string): string {
+  const [, partition, account, kind, name] = /^arn:([\w-]+):iam::(\d{12}):(role|user)\/(.+)$/.exec(arn) ?? [];
+  if (kind === undefined)
+    throw new ServiceError("InvalidInput", `Invalid Entity Arn: ${arn} does not clearly define entity type and name.`);
+  return kind === "user" ? arn : `arn:${partition}:sts::${account}:assumed-role/${name?.split("/").at(-1)}/simulation`;
+}
