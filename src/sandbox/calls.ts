@@ -70,7 +70,8 @@ export class CallLog {
     const mine = this.#tallies.get(call.by) ?? new Map<string, Tally>();
     this.#tallies.set(call.by, mine);
     const { calls, throttled, failed } = mine.get(call.action) ?? { calls: 0, throttled: 0, failed: 0 };
-    const [isThrottled, isFailed] = [isThrottle(call.result), call.result !== "ok" && !isThrottle(call.result)];
+    const isThrottled = isThrottle(call.result);
+    const isFailed = call.result !== "ok" && !isThrottled && !isAbsence(call.result);
     mine.set(call.action, {
       action: call.action,
       calls: calls + 1,
@@ -83,6 +84,11 @@ export class CallLog {
 /** Whether the result says: slower. */
 export function isThrottle(result: string): boolean {
   return result === "RequestLimitExceeded" || /^Throttling/.test(result);
+}
+
+/** Whether the result says that what was asked for is not there: an answer like any other. */
+export function isAbsence(result: string): boolean {
+  return /NotFound$/.test(result);
 }
 
 function actionOf(request: HttpRequest): string {

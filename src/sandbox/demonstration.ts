@@ -62,6 +62,8 @@ async function play(scene: Scene, sandbox: Sandbox, teller: Teller, signal: Abor
 }
 
 const lookEveryMs = 100;
+/** How many the summary names. */
+const actionsNamed = 4;
 
 /** Prints. What happens in the world is told between what the scenes do, in the order of time. */
 class Teller {
@@ -127,6 +129,7 @@ class Teller {
     const checks = played.flatMap((each) => each.checks);
     const { calls, throttled } = totals(picture.calls.tallies);
     const actions = picture.calls.tallies.toSorted((a, b) => b.calls - a.calls).map((tally) => `${tally.action} ${tally.calls}`);
+    const others = actions.length - actionsNamed;
     this.#print(line());
     this.#print(line(["bold", "What you have seen"]));
     this.#print(line());
@@ -140,7 +143,8 @@ class Teller {
     for (const scene of program.slice(played.length)) this.#print(line("  ", ["dim", `– ${scene.title} (not played)`]));
     this.#print(line());
     this.#prose(`  AWS calls by Fairlead: ${calls}${throttled > 0 ? `, ${throttled} of them turned away` : ""}`, "plain");
-    if (actions.length > 0) this.#prose(`    ${actions.join(", ")}`, "dim");
+    if (calls > 0)
+      this.#prose(`    ${actions.slice(0, actionsNamed).join(", ")}${others > 0 ? `, and ${others} other actions` : ""}`, "dim");
     this.#prose(`  Changes it made in AWS: ${this.#sandbox.cloud.controls.journal.entries().length || "none"}`, "plain");
     this.#print(line());
     const verdict = ok

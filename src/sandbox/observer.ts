@@ -5,11 +5,12 @@ import { events, leases, nodes, services } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Informer, informer, type Trimmed } from "../kube/informer.ts";
 import type { Frozen } from "../kube/resource.ts";
+import { balancersIn } from "./balancers.ts";
 import type { CallLog } from "./calls.ts";
 import type { Cloud } from "./cloud/cloud.ts";
 import type { Instance } from "./cloud/ec2/state.ts";
 import type { Machines } from "./machines.ts";
-import type { Counted, EventRow, NodeRow, NodeView, Picture, RouteRow, ServiceRow } from "./view/picture.ts";
+import type { EventRow, NodeRow, NodeView, Picture, RouteRow, ServiceRow } from "./view/picture.ts";
 
 /** What the observer does not see by itself. */
 export interface Surroundings {
@@ -70,7 +71,7 @@ export class Observer {
       nodes: nodeRows(machines.list(), this.nodes.list()),
       services: this.#services.list().filter(isBalanced).map(serviceRow),
       routes: routesIn(cloud),
-      resources: resourcesOf(cloud),
+      balancers: balancersIn(cloud),
       events: this.#events
         .list()
         .map(eventRow)
@@ -143,19 +144,6 @@ function eventRow({ metadata, type, reason, message, involvedObject, count, last
     message: message ?? "",
     count: count ?? 1,
   };
-}
-
-/** Tables of the account that are worth a word, and what to call them. */
-const shownTables: Readonly<Record<string, string>> = {
-  "elb/load-balancers": "classic load balancers",
-  "elbv2/load-balancers": "network load balancers",
-  "elbv2/target-groups": "target groups",
-};
-
-function resourcesOf({ account: { store } }: Cloud): readonly Counted[] {
-  return Object.entries(shownTables)
-    .map(([table, what]) => ({ what, count: store.table(table).size }))
-    .filter(({ count }) => count > 0);
 }
 
 function routesIn({ account: { ec2 } }: Cloud): readonly RouteRow[] {

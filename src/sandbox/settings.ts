@@ -8,10 +8,10 @@ export const keys = { fairlead: "AKIAFAIRLEADFAIRLEAD", user: "AKIASANDBOXSANDBO
 
 export const pace = {
   /** Machines boot, stop and end so many times faster than on AWS. */
-  cloudSpeed: 10,
+  cloudSpeed: 20,
   cloudLatency: { minMs: 15, maxMs: 45 },
   /** What a new network load balancer takes, before the speed above: less than AWS, where it can be minutes. */
-  provisioningMs: 20_000,
+  provisioningMs: 40_000,
   /** Ten seconds on a real node. */
   heartbeatMs: 1_000,
   /** How long a kubelet may be silent; 50 seconds in a real cluster. */

@@ -24,6 +24,8 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
     /✓ no Node carries the taint uninitialized any more/,
     /✓ every Node shows its machine's id, type and zone/,
     /✓ the VPC has a route to the pods of every Node/,
+    /✓ AWS finds every node healthy behind both/,
+    /✓ the AWS account is exactly as it was before/,
     /✓ the other replica has taken over/,
     /✓ the new Node is initialised/,
     /✓ the stopped machine's Node is kept and tainted shutdown/,

@@ -38,7 +38,7 @@ export const picture: Picture = {
   ],
   services: [],
   routes: [],
-  resources: [],
+  balancers: [],
   events: [],
   calls: {
     tallies: [{ action: "DescribeInstances", calls: 3, throttled: 1, failed: 0 }],

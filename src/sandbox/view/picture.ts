@@ -13,8 +13,7 @@ export interface Picture {
   readonly services: readonly ServiceRow[];
   /** Routes to pods in the VPC's route tables. */
   readonly routes: readonly RouteRow[];
-  /** What else there is in the account: `3 load balancers`. */
-  readonly resources: readonly Counted[];
+  readonly balancers: readonly BalancerRow[];
   readonly events: readonly EventRow[];
   readonly calls: CallsView;
   /** Whether AWS is made to throttle. */
@@ -58,9 +57,13 @@ export interface RouteRow {
   readonly instanceId: string | undefined;
 }
 
-export interface Counted {
-  readonly what: string;
-  readonly count: number;
+export interface BalancerRow {
+  readonly kind: "classic" | "network";
+  readonly dnsName: string;
+  readonly ports: readonly number[];
+  /** Nodes behind it, and how many of them pass its health checks. */
+  readonly targets: number;
+  readonly healthy: number;
 }
 
 export interface EventRow {
@@ -83,7 +86,12 @@ export interface CallsView {
 
 /** The same moment before anything was there, so that the story can begin at the beginning. */
 export function emptied(picture: Picture): Picture {
-  return { ...picture, nodes: [], replicas: [], services: [], events: [], routes: [] };
+  return { ...picture, nodes: [], replicas: [], services: [], events: [], routes: [], balancers: [] };
+}
+
+/** The load balancer that serves a Service. */
+export function balancerOf(service: ServiceRow, { balancers }: Picture): BalancerRow | undefined {
+  return balancers.find(({ dnsName }) => dnsName === service.address);
 }
 
 /** Sums over all actions. */

@@ -1,7 +1,7 @@
 /** The live view as lines of text: pure, so that what is seen can be tested. */
-import { isThrottle, type Tally } from "../calls.ts";
+import { isAbsence, isThrottle, type Tally } from "../calls.ts";
 import type { ReplicaView } from "../replicas.ts";
-import { type NodeRow, type Picture, type ServiceRow, shortName, totals } from "./picture.ts";
+import { type BalancerRow, balancerOf, type NodeRow, type Picture, type ServiceRow, shortName, totals } from "./picture.ts";
 import type { Happening } from "./story.ts";
 import { type Column, cut, fill, type Line, line, type Piece, type Style, spread, table } from "./text.ts";
 
@@ -61,7 +61,7 @@ function body(picture: Picture, scenery: Scenery, columns: number, room: number)
   return [...upper, ...storyBlock(scenery, columns, lower - forCalls), ...callsBlock(picture, columns, forCalls)];
 }
 
-function statusLine({ replicas, calls, throttling, resources, routes }: Picture): Line {
+function statusLine({ replicas, calls, throttling, balancers, routes }: Picture): Line {
   const { calls: count, throttled, failed } = totals(calls.tallies);
   const counted = [`${count} calls`, ...(throttled > 0 ? [`${throttled} throttled`] : []), ...(failed > 0 ? [`${failed} failed`] : [])];
   return line(
@@ -70,11 +70,12 @@ function statusLine({ replicas, calls, throttling, resources, routes }: Picture)
     ["dim", " AWS "],
     throttling ? ["warn", "▲ throttling"] : ["good", "● answering"],
     `  ${counted.join(", ")}`,
-    [
-      "dim",
-      [...resources, { count: routes.length, what: "pod routes" }].map(({ count: n, what }) => (n > 0 ? ` · ${n} ${what}` : "")).join(""),
-    ],
+    ["dim", `${alsoThere(balancers.length, "load balancer")}${alsoThere(routes.length, "pod route")}`],
   );
+}
+
+function alsoThere(count: number, what: string): string {
+  return count === 0 ? "" : ` · ${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 const replicaStyles: Readonly<Record<ReplicaView["state"], readonly [Style, string]>> = {
@@ -136,14 +137,15 @@ function machineState({ machine }: NodeRow): Piece {
 
 function servicesBlock(picture: Picture, columns: number): readonly Line[] {
   if (picture.services.length === 0) return [];
-  const { heading, lines } = table(serviceColumns, picture.services, columns - 3);
+  const { heading, lines } = table(serviceColumns(picture), picture.services, columns - 3);
   return [line("   ", ...asParts(heading)), ...lines.slice(0, 6).map((each) => line("   ", ...asParts(each))), line()];
 }
 
-const serviceColumns: readonly Column<ServiceRow>[] = [
+const serviceColumns = (picture: Picture): readonly Column<ServiceRow>[] => [
   { title: "SERVICE", rank: 1, cell: ({ name }) => plain(name) },
   { title: "KIND", rank: 2, cell: ({ kind }) => plain(kind) },
   { title: "PORTS", rank: 3, cell: ({ ports }) => plain(ports) },
+  { title: "HEALTHY", rank: 1, cell: (service) => health(balancerOf(service, picture)) },
   {
     title: "LOAD BALANCER",
     rank: 1,
@@ -151,6 +153,12 @@ const serviceColumns: readonly Column<ServiceRow>[] = [
       deleting ? { text: "being deleted", style: "warn" } : address ? { text: address, style: "good" } : { text: "waiting", style: "warn" },
   },
 ];
+
+function health(balancer: BalancerRow | undefined): Piece {
+  if (balancer === undefined) return plain("–");
+  const { healthy, targets } = balancer;
+  return { text: `${healthy} of ${targets}`, style: healthy === targets && targets > 0 ? "good" : "warn" };
+}
 
 function storyBlock({ story }: Scenery, columns: number, room: number): readonly Line[] {
   if (room < 2) return [];
@@ -189,7 +197,8 @@ function tallyParts({ action, calls, throttled, failed }: Tally): readonly (stri
 }
 
 function resultPart(result: string): readonly [Style, string] {
-  return result === "ok" ? ["good", "ok"] : [isThrottle(result) ? "warn" : "bad", result];
+  if (result === "ok") return ["good", "ok"];
+  return [isThrottle(result) ? "warn" : isAbsence(result) ? "dim" : "bad", result];
 }
 
 function plain(text: string): Piece {

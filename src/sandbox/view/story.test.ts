@@ -85,6 +85,25 @@ test("a route that appears, moves or goes is told", () => {
   assert.deepEqual(told(routed("i-2"), picture), ["Fairlead: route 10.244.1.0/24 removed from the VPC"]);
 });
 
+test("a Service is followed from its wish through its load balancer's health to its end", () => {
+  const name = "default/web";
+  const service = { name, kind: "network", ports: "80:31234", address: undefined, deleting: false };
+  const served = { ...service, address: "web.elb.amazonaws.com" };
+  const behind = (healthy: number): Picture => ({
+    ...picture,
+    services: [served],
+    balancers: [{ kind: "network", dnsName: "web.elb.amazonaws.com", ports: [80], targets: 2, healthy }],
+  });
+  assert.deepEqual(told(picture, { ...picture, services: [service] }), ["you: Service default/web asks for a network load balancer"]);
+  assert.deepEqual(told({ ...picture, services: [service] }, behind(0)), [
+    "Fairlead: Service default/web is served at web.elb.amazonaws.com",
+  ]);
+  assert.deepEqual(told(behind(0), behind(1)), []);
+  assert.deepEqual(told(behind(1), behind(2)), ["AWS: all 2 nodes behind default/web are healthy: it serves"]);
+  assert.deepEqual(told(behind(2), behind(1)), ["AWS: 1 of 2 nodes behind default/web are healthy"]);
+  assert.deepEqual(told(behind(2), picture), ["Kubernetes: Service default/web is gone"]);
+});
+
 function told(before: Picture, after: Picture): readonly string[] {
   return storyBetween(before, after).map(({ who, text }) => `${who}: ${text}`);
 }

@@ -1,7 +1,17 @@
 /** What happened between two pictures, in words, and who did it. */
 import { isThrottle } from "../calls.ts";
 import type { ReplicaView } from "../replicas.ts";
-import { type EventRow, type NodeRow, type NodeView, type Picture, type RouteRow, type ServiceRow, shortName } from "./picture.ts";
+import {
+  type BalancerRow,
+  balancerOf,
+  type EventRow,
+  type NodeRow,
+  type NodeView,
+  type Picture,
+  type RouteRow,
+  type ServiceRow,
+  shortName,
+} from "./picture.ts";
 import type { Style } from "./text.ts";
 
 export interface Happening {
@@ -22,6 +32,7 @@ export function storyBetween(before: Picture, after: Picture): readonly Happenin
     ...rows.flatMap(([old, now]) => node(old?.node, now?.node)),
     ...routes(pairs(before.routes, after.routes, ({ destination }) => destination)),
     ...pairs(before.services, after.services, ({ name }) => name).flatMap(([old, now]) => service(old, now)),
+    ...after.services.flatMap((row) => health(row, balancerOf(row, before), balancerOf(row, after))),
     ...events(pairs(before.events, after.events, ({ uid }) => uid)),
   ].map(told);
 }
@@ -132,6 +143,15 @@ function service(old: ServiceRow | undefined, now: ServiceRow | undefined): read
     told.push({ who: "Fairlead", text: `Service ${now.name} is served at ${now.address}`, style: "good" });
   if (now.deleting && !old?.deleting) told.push({ who: "you", text: `Service ${now.name} is to be deleted`, style: "plain" });
   return told;
+}
+
+function health({ name }: ServiceRow, old: BalancerRow | undefined, now: BalancerRow | undefined): readonly Told[] {
+  if (now === undefined || now.targets === 0 || (now.healthy === old?.healthy && now.targets === old.targets)) return [];
+  if (now.healthy < now.targets) {
+    const fewer = now.healthy < (old?.healthy ?? 0);
+    return fewer ? [{ who: "AWS", text: `${now.healthy} of ${now.targets} nodes behind ${name} are healthy`, style: "warn" }] : [];
+  }
+  return [{ who: "AWS", text: `all ${now.targets} nodes behind ${name} are healthy: it serves`, style: "good" }];
 }
 
 /** Not of leases: the replicas tell of those themselves. The same about several objects is said once. */
