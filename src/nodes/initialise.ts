@@ -56,6 +56,9 @@ function wantsWork(node: SeenNode): boolean {
 /** Nobody waits for extra labels: at first they have the time it takes anyway, later all the time a call may take. */
 const extrasPatienceMs = { first: 2_000, later: 30_000 } as const;
 
+/** How long a cache usually takes to show what was written. */
+const restMs = 1_000;
+
 class Initialisations {
   readonly #options: InitialisationOptions;
   readonly #metrics: ReturnType<typeof initialisationMetrics>;
@@ -65,6 +68,8 @@ class Initialisations {
   readonly #laterLabels: Attempts;
   /** Initialised, but their addresses could not be written. */
   readonly #withoutAddresses = new Set<string>();
+  /** What was just written is looked at again when the cache has had time to hear of it: by name, on the monotonic clock. */
+  readonly #restsUntil = new Map<string, number>();
 
   constructor(options: InitialisationOptions) {
     this.#options = options;
@@ -82,6 +87,9 @@ class Initialisations {
       this.#forget(name);
       return done;
     }
+    const restsMs = (this.#restsUntil.get(name) ?? 0) - this.#options.host.world.clock.monotonic();
+    if (restsMs > 0) return again(restsMs, "the cache may not show its last change yet");
+    this.#restsUntil.delete(name);
     return isUninitialized(node) ? this.#initialise(node, signal) : this.#keep(node, signal);
   }
 
@@ -111,18 +119,24 @@ class Initialisations {
     addressesFor(node, addressesOf(machine, ipFamilies));
     const extra = await this.#extras(node, machine, extrasPatienceMs.first, signal);
     for (const warning of additionalLabels(node.metadata.labels, extra.labels).warnings) host.log.warn(warning, { node: name });
+    const patchFor = (now: SeenNode) => {
+      // Who was given another provider ID meanwhile is looked at again, and who lost the taint is none of ours any more.
+      if (now.providerId !== node.providerId || !isUninitialized(now)) return undefined;
+      return initialisationPatch(now, { machine, region: cloud.region, extra: extra.labels });
+    };
+    let ours = false;
     const written = await patchNode(
       kube,
       node,
-      // Who was given another provider ID meanwhile is looked at again, and who lost the taint is none of ours any more.
-      (now) =>
-        now.providerId === node.providerId && isUninitialized(now)
-          ? initialisationPatch(now, { machine, region: cloud.region, extra: extra.labels })
-          : undefined,
+      (now) => {
+        const patch = patchFor(now);
+        ours = patch !== undefined;
+        return patch;
+      },
       signal,
     );
     if (written === undefined) return done;
-    if (isUninitialized(written)) return again(1, "its provider ID has changed");
+    if (!ours) return again(restMs, "it has changed meanwhile");
     this.#failures.forget(name);
     this.#withoutAddresses.add(name);
     const ageSeconds = (host.world.clock.now() - Date.parse(written.metadata.creationTimestamp)) / 1000;
@@ -145,6 +159,7 @@ class Initialisations {
     );
     if (status !== undefined) await patchNodeStatus(kube, name, status, signal);
     this.#withoutAddresses.delete(name);
+    this.#restsUntil.set(name, host.world.clock.monotonic() + restMs);
     if (pending !== undefined) return again(this.#laterLabels.failed(name, ""), pending);
     this.#laterLabels.forget(name);
     return done;
@@ -215,6 +230,7 @@ class Initialisations {
     this.#failures.forget(name);
     this.#laterLabels.forget(name);
     this.#withoutAddresses.delete(name);
+    this.#restsUntil.delete(name);
     this.#told.forget(name);
   }
 }

@@ -3,7 +3,7 @@ import { type Clock, sleep } from "../runtime/world.ts";
 /** Long enough for a burst of events to be taken as one. */
 const firstMs = 10;
 /** While many come, they are let through in groups this far apart: a call for a hundred costs what a call for one does. */
-const betweenMs = 250;
+const betweenMs = 500;
 
 /** Lets those who come close together through together, so that what they ask of AWS is asked at once. Who comes alone hardly waits. */
 export class Turnstile {

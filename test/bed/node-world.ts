@@ -263,7 +263,7 @@ function isWrite({ method, url }: HttpRequest): boolean {
 const shapes = new Shapes();
 
 /** Loads the SDK's code once: virtual time does not wait for files. */
-async function loadEc2(): Promise<void> {
+export async function loadEc2(): Promise<void> {
   const world = virtualWorld(1);
   const clouds = new Clouds({
     host: { world, log: { error() {}, warn() {}, info() {}, v: () => undefined, with: () => undefined as never }, metrics: newRegistry() },

@@ -1,0 +1,169 @@
+/** Where the nodes' histories take place: a cluster and an account, who runs on what, and what must be true of it. */
+import type { Node } from "kubernetes-types/core/v1.d.ts";
+import type { HttpRequest, HttpResponse, Transport } from "../../src/runtime/http.ts";
+import { bodyText } from "../../src/runtime/http.ts";
+import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
+import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
+import { launchNodes, type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
+import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
+import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
+import { type Chance, chanceOf } from "./chance.ts";
+import { History } from "./history.ts";
+
+/** Compiled once: they are the same in every history. */
+const shapes = new Shapes();
+
+export const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
+export const shutdown = "node.cloudprovider.kubernetes.io/shutdown";
+const leaseName = "cloud-controller-manager";
+
+/** How a kubelet introduces itself. */
+export type Introduction = "provider ID" | "DNS name" | "address";
+
+/** A machine and the name of the Node its kubelet registers. */
+export interface Kubelet {
+  readonly name: string;
+  readonly instanceId: string;
+  readonly by: Introduction;
+  /** Until when its reports do not get through. */
+  silentUntil: number;
+}
+
+export class NodesScene {
+  readonly world: VirtualWorld;
+  readonly history: History;
+  readonly chance: Chance;
+  readonly cluster: EmbeddedCluster;
+  readonly cloud: Cloud;
+  readonly network: Network;
+  /** By Node name. */
+  readonly kubelets = new Map<string, Kubelet>();
+  /** When a replica last changed an initialised Node, in virtual milliseconds. */
+  lastWriteAt = 0;
+
+  constructor(seed: number) {
+    this.world = virtualWorld(seed);
+    this.history = new History(this.world.clock);
+    this.chance = chanceOf(this.world.random);
+    this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 500 });
+    this.cloud = createCloud({ world: this.world, seed, shapes });
+    this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 2 });
+    // Somebody of the cluster is always there: else nothing that is missing could be proven to be.
+    launchNodes(this.cloud, this.network, 1);
+  }
+
+  get instances() {
+    return this.cloud.account.ec2.instances;
+  }
+
+  nodes(): readonly (Node & { metadata: { name: string; uid: string } })[] {
+    return this.cluster.objects("nodes") as never;
+  }
+
+  instanceOf(kubelet: Kubelet): Instance | undefined {
+    this.cloud.account.time.settle();
+    return this.instances.get(kubelet.instanceId);
+  }
+
+  /** The API server as replicas reach it, with an eye on what they do to Nodes. */
+  readonly serve: Transport = async (request) => {
+    const name = /^\/api\/v1\/nodes\/([^/]+)(\/status)?$/.exec(request.url.pathname)?.[1];
+    const before = name === undefined || request.method === "GET" ? undefined : this.nodes().find(({ metadata }) => metadata.name === name);
+    const answer = await this.cluster.send(request);
+    if (before !== undefined && answer.status < 300) this.#judge(before, request);
+    return answer;
+  };
+
+  /** Rule 5: whoever starts a write must hold the lease at that moment. */
+  checkLeads(hostname: string, doing: string): void {
+    const lease = this.cluster.objects("leases.coordination.k8s.io").find(({ metadata }) => metadata.name === leaseName);
+    const holder = String((lease as { spec?: { holderIdentity?: string } } | undefined)?.spec?.holderIdentity ?? "");
+    if (!holder.startsWith(`${hostname}_`))
+      this.history.broken(
+        "no write starts without the lease",
+        `${hostname} sends ${doing} while the lease is held by ${holder || "nobody"}`,
+      );
+  }
+
+  async say(who: string, method: string, path: string, body?: object): Promise<HttpResponse> {
+    const answer = await this.cluster.send({
+      method,
+      url: new URL(path, "http://cluster"),
+      headers: { "content-type": method === "PATCH" ? "application/strategic-merge-patch+json" : "application/json", "user-agent": who },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    await bodyText(answer);
+    this.history.tell(who, `${method} ${path} ${body === undefined ? "" : JSON.stringify(body)} → ${answer.status}`);
+    return answer;
+  }
+
+  /** What is wrong with the state of the world, were it final. */
+  differences(): string[] {
+    this.cloud.account.time.settle();
+    const nodes = this.nodes();
+    const missing = [...this.kubelets.values()]
+      .filter(
+        (kubelet) =>
+          ["pending", "running"].includes(this.instanceOf(kubelet)?.state ?? "") &&
+          !nodes.some(({ metadata }) => metadata.name === kubelet.name),
+      )
+      .map(({ name }) => `Node ${name} is missing`);
+    return [...missing, ...nodes.flatMap((node) => this.#wrongWith(node))];
+  }
+
+  #wrongWith(node: Node & { metadata: { name: string } }): string[] {
+    const { name } = node.metadata;
+    const kubelet = this.kubelets.get(name);
+    const instance = kubelet && this.instanceOf(kubelet);
+    const tainted = (key: string) => node.spec?.taints?.some((taint) => taint.key === key) ?? false;
+    if (instance === undefined || instance.state === "terminated") {
+      // Who never had a provider ID cannot be proven gone.
+      return node.spec?.providerID ? [`Node ${name} should be deleted: its instance is gone`] : [];
+    }
+    if (instance.state === "stopped")
+      return node.spec?.providerID && !tainted(shutdown) ? [`Node ${name} should be marked as shut down`] : [];
+    if (instance.state !== "running") return [`instance ${instance.id} of Node ${name} is ${instance.state}`];
+    const wrong: string[] = [];
+    const expect = (what: string, seen: unknown, wanted: unknown) => {
+      if (JSON.stringify(seen) !== JSON.stringify(wanted))
+        wrong.push(`Node ${name} has ${what} ${JSON.stringify(seen)}, should be ${JSON.stringify(wanted)}`);
+    };
+    const { labels = {} } = node.metadata;
+    expect("the uninitialised taint", tainted(uninitialized), false);
+    expect("the shutdown taint", tainted(shutdown), false);
+    expect("provider ID", node.spec?.providerID, `aws:///${instance.zone}/${instance.id}`);
+    expect("zone", labels["topology.kubernetes.io/zone"], instance.zone);
+    expect("zone id", labels["topology.k8s.aws/zone-id"], instance.zoneId);
+    expect("type", labels["node.kubernetes.io/instance-type"], instance.type);
+    expect("condition", node.status?.conditions?.find(({ type }) => type === "CloudProviderInitialized")?.message, undefined);
+    const ips = instance.interfaceIds.flatMap((id) => this.cloud.account.ec2.interfaces.get(id)?.privateAddresses ?? []);
+    const addresses = [...ips, instance.privateDnsName, instance.privateDnsName];
+    expect(
+      "addresses",
+      node.status?.addresses?.map(({ address }) => address),
+      addresses,
+    );
+    return wrong;
+  }
+
+  /** What a replica did to a Node must be true at that moment. */
+  #judge(before: Node & { metadata: { name: string } }, request: HttpRequest): void {
+    const { name } = before.metadata;
+    // Of a Node that cannot be initialised it is told again and again why.
+    if (!before.spec?.taints?.some(({ key }) => key === uninitialized)) this.lastWriteAt = this.world.clock.monotonic();
+    if (request.method === "DELETE") {
+      const id = before.spec?.providerID?.split("/").at(-1) ?? name;
+      this.cloud.account.time.settle();
+      const state = this.instances.get(id)?.state ?? "gone";
+      if (state !== "terminated" && state !== "gone")
+        this.history.broken("no Node is deleted whose instance lives", `${name} on ${id}, which is ${state}`);
+      return;
+    }
+    const { spec } = JSON.parse(String(request.body)) as Node;
+    const given = spec?.providerID;
+    const own = this.kubelets.get(name)?.instanceId;
+    if (given !== undefined && given.split("/").at(-1) !== own)
+      this.history.broken("every initialised Node tells the truth", `${name} runs on ${own} and was given ${given}`);
+  }
+}
