@@ -10,6 +10,7 @@ import type { CallLog } from "./calls.ts";
 import type { Cloud } from "./cloud/cloud.ts";
 import type { Instance } from "./cloud/ec2/state.ts";
 import type { Machines } from "./machines.ts";
+import type { Replicas } from "./replicas.ts";
 import type { EventRow, NodeRow, NodeView, Picture, RouteRow, ServiceRow } from "./view/picture.ts";
 
 /** What the observer does not see by itself. */
@@ -21,7 +22,7 @@ export interface Surroundings {
   /** The access key that Fairlead signs with. */
   readonly fairleadKey: string;
   readonly throttling: () => boolean;
-  readonly replicas: () => Picture["replicas"];
+  readonly replicas: Replicas;
 }
 
 type Seen<T extends object> = Frozen<Trimmed<T>>;
@@ -67,7 +68,8 @@ export class Observer {
     return {
       now: this.#kube.host.world.clock.now(),
       title,
-      replicas: replicas(),
+      replicas: replicas.list(),
+      steps: replicas.steps(),
       nodes: nodeRows(machines.list(), this.nodes.list()),
       services: this.#services.list().filter(isBalanced).map(serviceRow),
       routes: routesIn(cloud),

@@ -9,6 +9,7 @@ import { sleep, type World } from "../runtime/world.ts";
 import { freePort } from "./cluster/real/free-port.ts";
 import type { Supervised, Supervision } from "./cluster/real/supervision.ts";
 import { type Door, hangDoor } from "./door.ts";
+import { LogTail } from "./log-tail.ts";
 
 export type ReplicaState = "starting" | "leading" | "standing by" | "down";
 
@@ -21,6 +22,15 @@ export interface ReplicaView {
   readonly cutOff: boolean;
   /** How often it was started again. */
   readonly restarts: number;
+}
+
+/** Something that a replica is about to do to AWS, in its own words. */
+export interface StepTaken {
+  /** Unlike any other's. */
+  readonly id: string;
+  readonly at: number;
+  readonly what: string;
+  readonly why: string;
 }
 
 export interface ReplicasOptions {
@@ -39,6 +49,7 @@ export interface ReplicasOptions {
 
 const names = ["a", "b"];
 const restartAfterMs = 1_000;
+const stepsKept = 100;
 const mainFile = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 export class Replicas {
@@ -62,6 +73,11 @@ export class Replicas {
   /** The one that leads, if any does. */
   leader(): ReplicaView | undefined {
     return this.list().find(({ state }) => state === "leading");
+  }
+
+  /** The newest last. */
+  steps(): readonly StepTaken[] {
+    return this.#all.flatMap((replica) => replica.steps).sort((a, b) => a.at - b.at);
   }
 
   /** Ends a replica with SIGKILL, as a crash would. */
@@ -100,6 +116,9 @@ class Replica {
   /** What this life of the process calls itself in the lease, once it has held it. */
   #identity: string | undefined;
   #competes = false;
+  #tail: LogTail | undefined;
+  #steps: readonly StepTaken[] = [];
+  #stepsSeen = 0;
 
   constructor(name: string, options: ReplicasOptions) {
     this.name = name;
@@ -124,6 +143,10 @@ class Replica {
     };
   }
 
+  get steps(): readonly StepTaken[] {
+    return this.#steps;
+  }
+
   kill(): void {
     this.#process?.signal("SIGKILL");
   }
@@ -141,6 +164,7 @@ class Replica {
     this.#starts++;
     this.#identity = undefined;
     this.#competes = false;
+    this.#tail = new LogTail(this.#logFile);
     const kubeconfig = join(folder, `fairlead-${this.name}.kubeconfig`);
     await world.files.write(kubeconfig, this.#options.kubeconfig(this.door!.url), 0o600);
     const args = [
@@ -156,22 +180,45 @@ class Replica {
   async #keepAlive(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options.world;
     while (!signal.aborted) {
+      for (const each of (await this.#tail?.lines()) ?? []) this.#read(each);
       if (this.#process?.ended) {
         await sleep(clock, restartAfterMs, signal).catch(() => {});
         if (!signal.aborted) await this.#spawn().catch(() => {});
-      } else if (this.#identity === undefined) await this.#readIdentity();
+      }
       await sleep(clock, 100, signal).catch(() => {});
     }
   }
 
-  /** A replica says in its log that it competes for the lease, and when it has won under which name. */
-  async #readIdentity(): Promise<void> {
-    const log = await this.log();
-    this.#competes = log.includes('"attempting to acquire the leader lease"');
-    this.#identity = log
-      .split("\n")
-      .filter((line) => line.includes('"acquired the leader lease"'))
-      .map((line) => /"identity":"([^"]+)"/.exec(line)?.[1])
-      .at(-1);
+  /** A replica says in its log that it competes for the lease, under which name it has won, and each step of a plan. */
+  #read(logged: string): void {
+    const entry = entryOf(logged);
+    if (entry.message === "attempting to acquire the leader lease") this.#competes = true;
+    else if (entry.message === "acquired the leader lease") this.#identity = entry.identity;
+    else if (entry.message !== undefined && entry.why !== undefined && entry.level === "info") {
+      const step = {
+        id: `${this.name}.${this.#starts}.${++this.#stepsSeen}`,
+        at: Date.parse(entry.time ?? ""),
+        what: entry.message,
+        why: entry.why,
+      };
+      this.#steps = [...this.#steps.slice(1 - stepsKept), step];
+    }
+  }
+}
+
+interface LogEntry {
+  readonly level?: string;
+  readonly time?: string;
+  readonly message?: string;
+  readonly identity?: string;
+  readonly why?: string;
+}
+
+/** A line that is none of ours (a crash has its own form) says nothing. */
+function entryOf(logged: string): LogEntry {
+  try {
+    return JSON.parse(logged) as LogEntry;
+  } catch {
+    return {};
   }
 }

@@ -150,7 +150,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
         calls,
         fairleadKey: keys.fairlead,
         throttling: () => throttle !== undefined,
-        replicas: () => replicas.list(),
+        replicas,
       }),
     throttle(on) {
       if (on === (throttle !== undefined)) return;

@@ -39,6 +39,7 @@ export const picture: Picture = {
   services: [],
   routes: [],
   balancers: [],
+  steps: [],
   events: [],
   calls: {
     tallies: [{ action: "DescribeInstances", calls: 3, throttled: 1, failed: 0 }],

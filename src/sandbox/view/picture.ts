@@ -1,7 +1,7 @@
 /** Everything the sandbox shows, at one moment, as plain data. */
 import type { CloudCall, Tally } from "../calls.ts";
 import type { InstanceStateName } from "../cloud/ec2/state.ts";
-import type { ReplicaView } from "../replicas.ts";
+import type { ReplicaView, StepTaken } from "../replicas.ts";
 
 export interface Picture {
   /** Milliseconds since the epoch. */
@@ -14,6 +14,8 @@ export interface Picture {
   /** Routes to pods in the VPC's route tables. */
   readonly routes: readonly RouteRow[];
   readonly balancers: readonly BalancerRow[];
+  /** What Fairlead did to AWS, step by step, and why. */
+  readonly steps: readonly StepTaken[];
   readonly events: readonly EventRow[];
   readonly calls: CallsView;
   /** Whether AWS is made to throttle. */
@@ -86,7 +88,7 @@ export interface CallsView {
 
 /** The same moment before anything was there, so that the story can begin at the beginning. */
 export function emptied(picture: Picture): Picture {
-  return { ...picture, nodes: [], replicas: [], services: [], events: [], routes: [], balancers: [] };
+  return { ...picture, nodes: [], replicas: [], services: [], events: [], routes: [], balancers: [], steps: [] };
 }
 
 /** The load balancer that serves a Service. */

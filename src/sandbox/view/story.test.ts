@@ -104,6 +104,14 @@ test("a Service is followed from its wish through its load balancer's health to 
   assert.deepEqual(told(behind(2), picture), ["Kubernetes: Service default/web is gone"]);
 });
 
+test("each step that Fairlead takes is told once, with its reason, in words that can be read", () => {
+  const ids = "i-00000000000000001, i-00000000000000002";
+  const what = `put ${ids} behind load balancer a95ec6ed61f784c33acec418756d947c`;
+  const after = { ...picture, steps: [{ id: "a.1.1", at: picture.now, what, why: "they are nodes for this Service" }] };
+  assert.deepEqual(told(picture, after), ["Fairlead: put 2 machines behind load balancer a95ec6ed…: they are nodes for this Service"]);
+  assert.deepEqual(told(after, after), []);
+});
+
 function told(before: Picture, after: Picture): readonly string[] {
   return storyBetween(before, after).map(({ who, text }) => `${who}: ${text}`);
 }

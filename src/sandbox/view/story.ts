@@ -1,6 +1,6 @@
 /** What happened between two pictures, in words, and who did it. */
 import { isThrottle } from "../calls.ts";
-import type { ReplicaView } from "../replicas.ts";
+import type { ReplicaView, StepTaken } from "../replicas.ts";
 import {
   type BalancerRow,
   balancerOf,
@@ -30,6 +30,9 @@ export function storyBetween(before: Picture, after: Picture): readonly Happenin
     ...pairs(before.replicas, after.replicas, ({ name }) => name).flatMap(([old, now]) => replica(old, now)),
     ...machines(rows),
     ...rows.flatMap(([old, now]) => node(old?.node, now?.node)),
+    ...pairs(before.steps, after.steps, ({ id }) => id).flatMap(([old, now]) =>
+      old === undefined && now !== undefined ? [step(now)] : [],
+    ),
     ...routes(pairs(before.routes, after.routes, ({ destination }) => destination)),
     ...pairs(before.services, after.services, ({ name }) => name).flatMap(([old, now]) => service(old, now)),
     ...after.services.flatMap((row) => health(row, balancerOf(row, before), balancerOf(row, after))),
@@ -133,6 +136,19 @@ function routes(all: readonly Pair<RouteRow>[]): readonly Told[] {
     if (now.instanceId === old?.instanceId) return [];
     return [{ who: "Fairlead", text: `route ${now.destination} leads to ${now.instanceId ?? "a machine that is gone"}`, style: "good" }];
   });
+}
+
+function step({ what, why }: StepTaken): Told {
+  return { who: "Fairlead", text: `${readable(what)}: ${why}`, style: "plain" };
+}
+
+/** Several ids in a row are counted, and names made of a UID are cut: nobody reads those. */
+function readable(what: string): string {
+  const counted = (noun: string) => (ids: string) => `${ids.split(", ").length} ${noun}`;
+  return what
+    .replace(/\bi-[0-9a-f]{17}(?:, i-[0-9a-f]{17})+/g, counted("machines"))
+    .replace(/\bsubnet-[0-9a-f]{17}(?:, subnet-[0-9a-f]{17})+/g, counted("subnets"))
+    .replace(/([0-9a-f]{8})[0-9a-f]{24}\b/g, "$1…");
 }
 
 function service(old: ServiceRow | undefined, now: ServiceRow | undefined): readonly Told[] {
