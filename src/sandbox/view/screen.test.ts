@@ -79,6 +79,19 @@ test("nodes that do not fit are counted, and the chosen one is always seen", () 
   }
 });
 
+test("a Service shows its load balancer and how many nodes are healthy behind it, cut where the terminal ends", () => {
+  const address = "a516457f266214d4e92e0ea3c7a70517-e87cc0b1a2c3d4e5.elb.us-east-1.amazonaws.com";
+  const served: Picture = {
+    ...picture,
+    services: [{ name: "default/web", kind: "network", ports: "80:31979", address, deleting: false }],
+    balancers: [{ kind: "network", dnsName: address, ports: [80], targets: 2, healthy: 1 }],
+  };
+  assert.deepEqual(shown(served, scenery, { columns: 80, rows: 24 }).slice(7, 9), [
+    "   SERVICE      HEALTHY  LOAD BALANCER",
+    "   default/web  1 of 2   a516457f266214d4e92e0ea3c7a70517-e87cc0b1a2c3d4e5.elb.…",
+  ]);
+});
+
 test("a partition and a throttled cloud are seen at a glance", () => {
   const [a, b] = picture.replicas;
   const [, status] = shown({ ...picture, replicas: [{ ...a!, cutOff: true }, b!], throttling: true }, scenery, { columns: 120, rows: 10 });

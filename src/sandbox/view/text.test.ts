@@ -14,7 +14,7 @@ test("two texts share a line; where they meet the first gives way", () => {
   assert.equal(render(spread(line("a long text on the left"), line("right"), 20), false), "a long text o… right");
 });
 
-test("a table drops the columns of the highest rank until the rest fits", () => {
+test("a table drops the columns of the highest rank until the rest fits, but never those of rank 1", () => {
   const column = (title: string, rank: number): Column<string> => ({ title, rank, cell: (row) => ({ text: row, style: "plain" }) });
   const columns = [column("A", 1), column("B", 3), column("C", 2)];
   const at = (width: number) => {

@@ -67,7 +67,7 @@ const codes: Readonly<Record<Exclude<Style, "plain">, string>> = {
 /** A column of a table: the less important go first when there is no room. */
 export interface Column<Row> {
   readonly title: string;
-  /** 1 stays longest. */
+  /** Columns of rank 1 stay: what does not fit of them is cut. */
   readonly rank: number;
   cell(row: Row): Piece;
 }
@@ -84,9 +84,10 @@ export function table<Row>(
     columns.map((column) => [column, Math.max(column.title.length, ...cells.get(column)!.map(({ text }) => text.length))]),
   );
   const total = () => shown.reduce((sum, column) => sum + widths.get(column)! + 2, -2);
-  while (total() > width && shown.length > 1) {
-    const last = Math.max(...shown.map(({ rank }) => rank));
-    shown = shown.filter(({ rank }) => rank !== last);
+  while (total() > width) {
+    const least = Math.max(...shown.map(({ rank }) => rank));
+    if (least === 1) break;
+    shown = shown.filter(({ rank }) => rank !== least);
   }
   const put = (pieces: readonly Piece[]): Line =>
     pieces.flatMap((piece, index) => {
