@@ -121,9 +121,9 @@ export class NodesScene {
       // Who never had a provider ID cannot be proven gone.
       return node.spec?.providerID ? [`Node ${name} should be deleted: its instance is gone`] : [];
     }
-    if (instance.state === "stopped")
-      return node.spec?.providerID && !tainted(shutdown) ? [`Node ${name} should be marked as shut down`] : [];
-    if (instance.state !== "running") return [`instance ${instance.id} of Node ${name} is ${instance.state}`];
+    const stopped = instance.state === "stopped";
+    if (stopped && tainted(uninitialized)) return [];
+    if (!stopped && instance.state !== "running") return [`instance ${instance.id} of Node ${name} is ${instance.state}`];
     const wrong: string[] = [];
     const expect = (what: string, seen: unknown, wanted: unknown) => {
       if (JSON.stringify(seen) !== JSON.stringify(wanted))
@@ -131,7 +131,7 @@ export class NodesScene {
     };
     const { labels = {} } = node.metadata;
     expect("the uninitialised taint", tainted(uninitialized), false);
-    expect("the shutdown taint", tainted(shutdown), false);
+    expect("the shutdown taint", tainted(shutdown), stopped);
     expect("provider ID", node.spec?.providerID, `aws:///${instance.zone}/${instance.id}`);
     expect("zone", labels["topology.kubernetes.io/zone"], instance.zone);
     expect("zone id", labels["topology.k8s.aws/zone-id"], instance.zoneId);
