@@ -1,38 +1,17 @@
 /**
- * Cold starts of the ECR credential provider beside the reference program: a new process each time, the same request, the
- * same call to the same double of ECR on this machine; the files are in the page cache, as they are on a node after the
- * first pull. Once over plain HTTP, and once over TLS with the certificates this machine trusts, as on a node. Needs Go,
- * for the reference and for the stopwatch, and openssl.
+ * Cold starts of the ECR credential provider beside the reference program, once over plain HTTP, and once over TLS with the
+ * certificates this machine trusts, as on a node.
  *
  *     npm run bench credential-provider [rounds]
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { rootCertificates } from "node:tls";
-import { cached, contentKey } from "../deploy/build/cache.ts";
 import { credentialProvider, hostArchitecture } from "../deploy/build/credential-provider.ts";
-import { run } from "../deploy/build/run.ts";
-
-const referenceVersion = "v1.37.0";
-
-interface Sample {
-  readonly program: number;
-  readonly wallMs: number;
-  readonly processorMs: number;
-  readonly megabytes: number;
-  readonly status: number;
-}
+import { referenceCredentialProvider, referenceVersion } from "../test/referees/reference.ts";
+import { type ColdStart, coldStarts, quantile } from "./bed/cold-starts.ts";
 
 const rounds = Number(process.argv[2] ?? 50);
-const [ours, theirs, stopwatch] = [await credentialProvider(hostArchitecture()), await reference(), await coldStart()];
+const programs = [await credentialProvider(hostArchitecture()), await referenceCredentialProvider(console.error)];
 for (const secure of [false, true]) {
-  const samples = await measure([ours, theirs], secure);
+  const samples = await coldStarts(programs, rounds, secure);
   const failed = samples.filter(({ status }) => status !== 0).length;
   console.log(`${rounds} alternating cold starts each over ${secure ? "TLS" : "plain HTTP"}, ${failed} failed\n`);
   console.log("| Program | Wall time: median | 90% | fastest | Processor time | Peak memory |");
@@ -42,90 +21,10 @@ for (const secure of [false, true]) {
   if (failed > 0) process.exitCode = 1;
 }
 
-function row(name: string, samples: readonly Sample[], program: number): string {
+function row(name: string, samples: readonly ColdStart[], program: number): string {
   const own = samples.filter((sample) => sample.program === program);
-  const at = (share: number, of: (sample: Sample) => number) => {
-    const sorted = own.map(of).sort((a, b) => a - b);
-    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(1);
-  };
-  const wall = (sample: Sample) => sample.wallMs;
+  const at = (share: number, of: (sample: ColdStart) => number) => quantile(own.map(of), share).toFixed(1);
+  const wall = (sample: ColdStart) => sample.wallMs;
   const times = `${at(0.5, wall)} ms | ${at(0.9, wall)} ms | ${at(0, wall)} ms`;
   return `| ${name} | ${times} | ${at(0.5, (sample) => sample.processorMs)} ms | ${at(0.5, (sample) => sample.megabytes)} MB |`;
-}
-
-async function measure(programs: readonly string[], secure: boolean): Promise<Sample[]> {
-  const folder = await mkdtemp(join(tmpdir(), "fairlead-bench-"));
-  try {
-    const tls = secure ? await certificate(folder) : undefined;
-    const server = (tls ? createSecureServer(tls, answer) : createServer(answer)).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const samples = await runAll(programs, {
-      AWS_ENDPOINT_URL: `${secure ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
-      AWS_SECRET_ACCESS_KEY: "example",
-      ...(tls ? { SSL_CERT_FILE: tls.bundle } : {}),
-    });
-    server.close();
-    server.closeAllConnections();
-    return samples;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function answer(request: IncomingMessage, response: ServerResponse): void {
-  const authorizationToken = Buffer.from(`AWS:${"x".repeat(1800)}`).toString("base64");
-  request.resume().on("end", () => {
-    response.writeHead(200, { "content-type": "application/x-amz-json-1.1", "x-amzn-requestid": "bench" });
-    response.end(JSON.stringify({ authorizationData: [{ authorizationToken, expiresAt: Date.now() / 1000 + 43_200 }] }));
-  });
-}
-
-/** A certificate for the double, and a bundle of it and all that this machine trusts, which is what a node has to read. */
-async function certificate(folder: string): Promise<{ readonly key: string; readonly cert: string; readonly bundle: string }> {
-  const [key, cert, bundle] = [join(folder, "key.pem"), join(folder, "cert.pem"), join(folder, "bundle.pem")];
-  await run("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert],
-    ...["-days", "2", "-subj", "/CN=double", "-addext", "subjectAltName=IP:127.0.0.1"],
-  ]);
-  const trusted = await readFile("/etc/ssl/certs/ca-certificates.crt", "utf8").catch(() => rootCertificates.join("\n"));
-  const own = await readFile(cert, "utf8");
-  await writeFile(bundle, `${trusted}\n${own}`);
-  return { key: await readFile(key, "utf8"), cert: own, bundle };
-}
-
-async function runAll(programs: readonly string[], environment: Readonly<Record<string, string>>): Promise<Sample[]> {
-  const child = spawn(stopwatch, ["-rounds", String(rounds), ...programs], { env: environment, stdio: ["pipe", "pipe", "inherit"] });
-  const image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/team/app";
-  child.stdin.end(JSON.stringify({ kind: "CredentialProviderRequest", apiVersion: "credentialprovider.kubelet.k8s.io/v1", image }));
-  let output = "";
-  for await (const chunk of child.stdout) output += chunk;
-  return output
-    .trim()
-    .split("\n")
-    .map((line) => {
-      const [program, wall, processor, bytes, status] = line.split(" ").map(Number) as [number, number, number, number, number];
-      return { program, wallMs: wall / 1e6, processorMs: processor / 1e6, megabytes: bytes / 1e6, status };
-    });
-}
-
-/** The reference, built from its module. */
-function reference(): Promise<string> {
-  return cached(`reference/ecr-credential-provider-${referenceVersion}`, async (path) => {
-    const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));
-    try {
-      await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire k8s.io/cloud-provider-aws ${referenceVersion}\n`);
-      const args = ["build", "-mod=mod", "-trimpath", "-o", path, "k8s.io/cloud-provider-aws/cmd/ecr-credential-provider"];
-      await run("go", args, { cwd: folder, env: { CGO_ENABLED: "0" } });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  });
-}
-
-async function coldStart(): Promise<string> {
-  const folder = join(import.meta.dirname, "cold-start");
-  return await cached(`bench/cold-start-${contentKey(await readFile(join(folder, "main.go")))}`, async (path) => {
-    await run("go", ["build", "-o", path, "."], { cwd: folder });
-  });
 }

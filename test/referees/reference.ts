@@ -5,11 +5,21 @@ import { join } from "node:path";
 import { cached } from "../../deploy/build/cache.ts";
 import { run } from "../../deploy/build/run.ts";
 
-const version = "v1.37.0";
+/** The release they are built from. */
+export const referenceVersion = "v1.37.0";
 
 /** The path of the reference's controller manager. `say` is told before the one build that takes minutes. */
-export function referenceControllerManager(say: (line: string) => void = () => {}): Promise<string> {
-  const name = "aws-cloud-controller-manager";
+export function referenceControllerManager(say?: (line: string) => void): Promise<string> {
+  return referenceProgram("aws-cloud-controller-manager", say);
+}
+
+/** The path of the reference's credential provider. */
+export function referenceCredentialProvider(say?: (line: string) => void): Promise<string> {
+  return referenceProgram("ecr-credential-provider", say);
+}
+
+function referenceProgram(name: string, say: (line: string) => void = () => {}): Promise<string> {
+  const version = referenceVersion;
   return cached(`reference/${name}-${version}`, async (path) => {
     say(`building ${name} ${version} with Go (some minutes, once)`);
     const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));

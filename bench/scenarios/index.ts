@@ -1,0 +1,17 @@
+/** Every scenario, in the order of the page. */
+import { credentialProviderStart } from "./credential-provider-start.ts";
+import { nodeInitialisations } from "./node-initialisation.ts";
+import { processStart } from "./process-start.ts";
+import { routes } from "./routes.ts";
+import type { Scenario } from "./scenario.ts";
+import { servicesScenario } from "./services.ts";
+import { steadyState } from "./steady-state.ts";
+
+export const scenarios: readonly Scenario[] = [
+  ...nodeInitialisations,
+  steadyState,
+  servicesScenario,
+  routes,
+  credentialProviderStart,
+  processStart,
+];
