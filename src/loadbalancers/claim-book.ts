@@ -97,13 +97,13 @@ export class ClaimBook {
     return [...(this.#waiting.get(group) ?? [])];
   }
 
-  /** The group is as they need it. */
-  settled(group: string, owners: readonly string[]): void {
+  /** The group is as they need it. Those who leave are told only of changes: they look again by themselves. */
+  settled(group: string, owners: readonly string[], changed: boolean): void {
     this.#troubles.delete(group);
     const waiting = this.#waiting.get(group);
     for (const owner of owners) waiting?.delete(owner);
     if (waiting?.size === 0) this.#waiting.delete(group);
-    this.#tell(owners);
+    this.#tell(owners.filter((id) => changed || this.#entries.get(id)?.kind !== "leaving"));
   }
 
   failed(group: string, why: string): void {

@@ -41,8 +41,8 @@ export interface Owners {
   readonly claims: readonly Claim[];
   /** Those that are going: nothing of theirs is wanted any more. */
   readonly leaving: readonly Marks[];
-  /** Ports that load balancers need whose claims are not known: rules for them stay. */
-  readonly held: ReadonlySet<number>;
+  /** Ports of load balancers whose claims are not known, with their names: rules for these ports stay. */
+  readonly held: ReadonlyMap<number, string>;
   /** Whether everybody has said what they need. Until then nothing is taken away. */
   readonly complete: boolean;
 }
@@ -52,7 +52,7 @@ export function planNodeRules(group: NodeGroup, owners: Owners): Step[] {
   const missing = [...wanted.values()].filter((rule) => !group.rules.some((present) => satisfies(present, rule)));
   const unwanted = owners.complete ? group.rules.filter((rule) => isKnown(rule, owners) && !isWanted(rule, wanted, owners)) : [];
   const renamed = owners.complete ? group.rules.flatMap((rule) => rename(rule, group, owners)) : [];
-  const mtu = planMtu(group, [...wanted.values()], unwanted, owners.complete);
+  const mtu = planMtu(group, missing, unwanted, owners.complete);
   const added = [...missing, ...mtu.missing];
   const removed = [...unwanted, ...mtu.surplus];
   return [
@@ -105,22 +105,24 @@ function isWanted(rule: SeenRule, wanted: ReadonlyMap<string, NodeRule>, { held 
 }
 
 /** A rule whose owner has no more use for it, and somebody else has: it gets the other's name, and is never missing. */
-function rename(rule: SeenRule, group: NodeGroup, { claims, leaving }: Owners): { rule: SeenRule; description: string }[] {
+function rename(rule: SeenRule, group: NodeGroup, { claims, leaving, held }: Owners): { rule: SeenRule; description: string }[] {
   const here = claims.filter(({ nodeGroups }) => nodeGroups.includes(group.id));
   const users = here.filter(({ rules }) => rules.some((wish) => satisfies(rule, wish)));
   const named = (marks: Marks) => rule.description !== undefined && marks.descriptions.includes(rule.description);
-  if (users.length === 0 || users.some(({ marks }) => named(marks))) return [];
+  if (users.some(({ marks }) => named(marks))) return [];
   if (!leaving.some(named) && !claims.some(({ marks }) => named(marks))) return [];
-  const description = users[0]?.rules.find((wish) => satisfies(rule, wish))?.description;
+  const holder = rule.fromPort === undefined ? undefined : held.get(rule.fromPort);
+  const heldAs = holder && rule.description?.replace(/=.*/, `=${holder}`);
+  const description = users[0]?.rules.find((wish) => satisfies(rule, wish))?.description ?? heldAs;
   return description === undefined ? [] : [{ rule, description }];
 }
 
 /** Where clients come in, the message that a packet is too big must come in too. Its rule is shared by all and named by none. */
-function planMtu(group: NodeGroup, wanted: readonly NodeRule[], leaving: readonly SeenRule[], complete: boolean) {
+function planMtu(group: NodeGroup, added: readonly NodeRule[], leaving: readonly SeenRule[], complete: boolean) {
   const isClient = (description: string | undefined) => description?.startsWith(anyClient) ?? false;
   const cidrs = new Set([
     ...group.rules.filter((rule) => isClient(rule.description) && !leaving.includes(rule)).flatMap(({ cidr }) => cidr ?? []),
-    ...wanted.flatMap((rule) => ("cidr" in rule && isClient(rule.description) ? [rule.cidr] : [])),
+    ...added.flatMap((rule) => ("cidr" in rule && isClient(rule.description) ? [rule.cidr] : [])),
   ]);
   const present = group.rules.filter(({ description }) => description === nodeRuleDescription.mtu);
   const rules = [...cidrs].map(mtuRule);

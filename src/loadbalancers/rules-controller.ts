@@ -51,7 +51,7 @@ async function bring(id: string, parts: RulesParts, ask: Ask): Promise<Outcome> 
   const waiting = book.waitingFor(id);
   const group = await readGroup(inventory, id, ask);
   if (group === undefined) {
-    book.settled(id, waiting);
+    book.settled(id, waiting, false);
     return done;
   }
   const { unknown, ...known } = book.owners();
@@ -70,7 +70,7 @@ async function bring(id: string, parts: RulesParts, ask: Ask): Promise<Outcome> 
   if (!complete && planNodeRules(group, { ...owners, complete: true }).length > steps.length) {
     return again(againMs, "rules are taken away only when every Service has said what it needs");
   }
-  book.settled(id, waiting);
+  book.settled(id, waiting, steps.length > 0);
   return done;
 }
 
@@ -91,14 +91,14 @@ async function heldPorts(
   unknown: readonly { readonly loadBalancer: string }[],
   inventory: Inventory,
   ask: Ask,
-): Promise<ReadonlySet<number>> {
-  const ports = new Set<number>();
+): Promise<ReadonlyMap<number, string>> {
+  const ports = new Map<number, string>();
   for (const { loadBalancer } of unknown) {
     const found = await inventory.loadBalancers.get(loadBalancer, reconcileAges, ask);
     if (found === undefined) continue;
     const groups = await inventory.targetGroups.all(reconcileAges.presentMs, ask);
     for (const group of groups.filter(({ LoadBalancerArns = [] }) => LoadBalancerArns.includes(found.LoadBalancerArn ?? ""))) {
-      ports.add(group.Port ?? 0).add(Number(group.HealthCheckPort));
+      ports.set(group.Port ?? 0, loadBalancer).set(Number(group.HealthCheckPort), loadBalancer);
     }
   }
   return ports;

@@ -39,7 +39,7 @@ export class NodesScene {
   readonly network: Network;
   /** By Node name. */
   readonly kubelets = new Map<string, Kubelet>();
-  /** When a replica last changed an initialised Node, in virtual milliseconds. */
+  /** When a replica last changed a Node with which nothing was amiss, in virtual milliseconds. */
   lastWriteAt = 0;
 
   constructor(seed: number) {
@@ -136,7 +136,8 @@ export class NodesScene {
     expect("zone", labels["topology.kubernetes.io/zone"], instance.zone);
     expect("zone id", labels["topology.k8s.aws/zone-id"], instance.zoneId);
     expect("type", labels["node.kubernetes.io/instance-type"], instance.type);
-    expect("condition", node.status?.conditions?.find(({ type }) => type === "CloudProviderInitialized")?.message, undefined);
+    // Of a stopped instance EC2 does not tell the place, and that is said until it runs.
+    if (!stopped) expect("condition", node.status?.conditions?.find(({ type }) => type === "CloudProviderInitialized")?.message, undefined);
     const ips = instance.interfaceIds.flatMap((id) => this.cloud.account.ec2.interfaces.get(id)?.privateAddresses ?? []);
     const addresses = [...ips, instance.privateDnsName, instance.privateDnsName];
     expect(
@@ -150,8 +151,9 @@ export class NodesScene {
   /** What a replica did to a Node must be true at that moment. */
   #judge(before: Node & { metadata: { name: string } }, request: HttpRequest): void {
     const { name } = before.metadata;
-    // Of a Node that cannot be initialised it is told again and again why.
-    if (!before.spec?.taints?.some(({ key }) => key === uninitialized)) this.lastWriteAt = this.world.clock.monotonic();
+    // Where something is amiss it is told again and again what.
+    const amiss = before.status?.conditions?.some(({ type }) => type === "CloudProviderInitialized");
+    if (!amiss && !before.spec?.taints?.some(({ key }) => key === uninitialized)) this.lastWriteAt = this.world.clock.monotonic();
     if (request.method === "DELETE") {
       const id = before.spec?.providerID?.split("/").at(-1) ?? name;
       this.cloud.account.time.settle();

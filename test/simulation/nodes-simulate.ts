@@ -22,8 +22,11 @@ export interface Outcome {
 }
 
 const stormMs = 6 * 60_000;
-/** What is gone without a trace is deleted when its Node is ten minutes old and it was missed for five. */
-const patienceMs = 25 * 60_000;
+/**
+ * What is gone without a trace is deleted when its Node is ten minutes old and it was missed for five; to a replica whose
+ * wall clock was set back, the Node is a quarter of an hour younger.
+ */
+const patienceMs = 45 * 60_000;
 /** In order, and then nothing to do: no Node is written to. */
 const quietMs = 5 * 60_000;
 

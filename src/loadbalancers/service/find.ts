@@ -36,6 +36,12 @@ export interface Seeker {
   readonly hostname: string;
 }
 
+/** Whether a host name is that of a load balancer the Service has or had: AWS makes it from the name. */
+export function isOwnHostname({ uid, annotations, hostname }: Seeker): boolean {
+  const names = [loadBalancerName(uid), annotations[annotationKey("name")]];
+  return names.some((name) => name && (hostname.startsWith(`${name}-`) || hostname.startsWith(`internal-${name}-`)));
+}
+
 export interface Sighting {
   /** The Service's own, of either kind. */
   readonly found: readonly Found[];

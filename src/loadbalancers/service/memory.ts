@@ -25,6 +25,8 @@ export interface Remembered {
   standing?: Standing;
   /** Look at everything the next time, whatever is remembered. */
   full: boolean;
+  /** Have the rules of its nodes' groups looked at too, whether or not what it needs of them has changed. */
+  recheck: boolean;
   /** Monotonic time of the next look that nobody asked for. */
   driftAt: number;
   /** What was said last, so that it is not said twice. */
@@ -50,7 +52,7 @@ export class Memory {
   of(seeker: Seeker): Remembered {
     let remembered = this.#byUid.get(seeker.uid);
     if (remembered === undefined) {
-      remembered = { seeker, full: false, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false };
+      remembered = { seeker, full: false, recheck: true, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false };
       this.#byUid.set(seeker.uid, remembered);
     }
     remembered.seeker = seeker;

@@ -100,11 +100,12 @@ export async function leftovers(
   ask: Ask,
 ): Promise<Leftovers> {
   const { inventory, settings } = parts;
-  const { found } = await findLoadBalancers(seeker, inventory, ages, ask);
+  const { found, taken } = await findLoadBalancers(seeker, inventory, ages, ask);
   const standing = found.filter(({ kind }) => kinds.includes(kind));
   const verdicts = await Promise.all(standing.map((lb) => isServices(lb, seeker, inventory, ask)));
   const loadBalancers = standing.filter((_, i) => verdicts[i]);
-  const names = [...new Set([...ownNames(seeker), ...standing.map(({ name }) => name)])];
+  const foreign = taken === undefined ? [] : [taken];
+  const names = [...new Set([...ownNames(seeker), ...standing.map(({ name }) => name)])].filter((name) => !foreign.includes(name));
   const arn = loadBalancers.find((lb) => lb.kind === "network")?.arn;
   const [targetGroups, groups] = await Promise.all([
     kinds.includes("network") ? ownTargetGroups(seeker, arn, inventory, ages.absentMs, ask) : [],

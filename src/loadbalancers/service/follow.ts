@@ -1,0 +1,64 @@
+/** Lets the targets of what stands follow the nodes, and touches nothing else. */
+import { apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import { refusalIn } from "../../runtime/gate.ts";
+import type { Targets } from "../targets.ts";
+import { claimAccess, nodeGroups } from "./ensure.ts";
+import type { Found } from "./find.ts";
+import type { Remembered, Standing } from "./memory.ts";
+import { eligibleTargets, planTargetsOnly, registeredIn, registrable, type Survey } from "./survey.ts";
+import { targetsBehind, withTargets } from "./targets-behind.ts";
+import { type Job, logStep, messageOf, ownerOf, type Workplace } from "./workplace.ts";
+
+/** Of a load balancer that is as the Service asks for. Returns the targets it has now. */
+export async function followNodes(job: Job, remembered: Remembered, standing: Standing, place: Workplace): Promise<Targets> {
+  const { service, ask } = job;
+  const { inventory, report } = place;
+  const targets = await eligibleTargets(standing.options, place, ask);
+  const wanted = registrable(targets, registeredIn(standing.seen));
+  const steps = planTargetsOnly(standing.name, standing.seen, wanted);
+  if (steps.length === 0) return targets;
+  await place.metrics.update(async () => {
+    try {
+      const applying = apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, job.key) });
+      const applied = await applying.finally(() => touchTargets(standing, place));
+      if (applied.kind === "waiting") throw new Error(applied.why);
+    } catch (error) {
+      ask.signal.throwIfAborted();
+      if (refusalIn(error)) throw error;
+      inventory.cloud.instances.forget(wanted);
+      report.tell(service, "Warning", "UpdateLoadBalancerFailed", updateFailed(wanted, error));
+      throw error;
+    }
+  });
+  const { ids } = await nodeGroups(targets, inventory, ask);
+  const stand = { ...standing.stand, nodeGroups: ids };
+  remembered.standing = { ...standing, seen: withTargets(standing.seen, wanted), stand };
+  await claimAccess(ownerOf(service, remembered), standing.access, stand, place, false, ask);
+  if (wanted.length > 0) report.event(service, "UpdatedLoadBalancer");
+  return targets;
+}
+
+/** Of a load balancer that is otherwise left as it is, whatever the Service asks for. */
+export async function followIn(old: Found, { kind, seen, targets }: Survey, place: Workplace, key: string, ask: Ask): Promise<void> {
+  const { inventory } = place;
+  const present = old.kind === kind ? seen : await targetsBehind(old, inventory, ask);
+  const steps = planTargetsOnly(old.name, present, registrable(targets, registeredIn(present)));
+  if (steps.length === 0) return;
+  await apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, key) }).finally(() => {
+    (old.kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(old.name);
+  });
+}
+
+function touchTargets({ kind, name, seen }: Standing, { inventory }: Workplace): void {
+  if (kind === "classic") inventory.classic.touch(name);
+  else if ("targetGroups" in seen) for (const group of seen.targetGroups) inventory.targetGroups.touch(group.name);
+}
+
+const mostNames = 20;
+
+function updateFailed(hosts: readonly string[], error: unknown): string {
+  const names = hosts.slice(0, mostNames).join(" ");
+  const more = hosts.length > mostNames ? ` <${hosts.length - mostNames} more>` : "";
+  return `Error updating load balancer with new hosts [${names}${more}] [node names limited, total number of nodes: ${hosts.length}], error: ${messageOf(error)}`;
+}

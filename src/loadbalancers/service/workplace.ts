@@ -1,0 +1,85 @@
+/** What every part of the Service controller works with. */
+import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import type { Nodes } from "../../identity/node-view.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { EventRecorder } from "../../kube/event-recorder.ts";
+import { keyOf } from "../../kube/store.ts";
+import { refusalIn } from "../../runtime/gate.ts";
+import type { Host } from "../../runtime/host.ts";
+import type { ClaimBook, Owner } from "../claim-book.ts";
+import { loadBalancerName } from "../names.ts";
+import type { Inventory } from "../observe.ts";
+import { kindOf } from "./annotations.ts";
+import type { Seeker } from "./find.ts";
+import type { Memory, Remembered } from "./memory.ts";
+import type { SyncMetrics } from "./metrics.ts";
+import type { Report } from "./report.ts";
+import type { SeenService, Services } from "./seen.ts";
+import type { LoadBalancerSettings } from "./view.ts";
+
+/** What the controller is given. */
+export interface ServiceParts {
+  readonly host: Host;
+  readonly kube: KubeClient;
+  readonly recorder: EventRecorder;
+  readonly services: Services;
+  readonly nodes: Nodes;
+  readonly inventory: Inventory;
+  readonly settings: LoadBalancerSettings;
+  /** Services reconciled at the same time. */
+  readonly concurrency: number;
+  /** Nothing is done; what would be is said in Events. */
+  readonly dryRun: boolean;
+}
+
+/** That, and what the controller keeps. */
+export interface Workplace extends Pick<ServiceParts, "host" | "inventory" | "settings" | "nodes"> {
+  readonly book: ClaimBook;
+  readonly memory: Memory;
+  readonly report: Report;
+  readonly metrics: SyncMetrics;
+}
+
+/** One Service being worked on. */
+export interface Job {
+  readonly key: string;
+  readonly service: SeenService;
+  readonly ask: Ask;
+}
+
+/** How soon something that AWS needs time for is looked at again. */
+export const waitMs = 5_000;
+
+/** What is needed to find a Service's own things. */
+export function seekerOf({ view, hostname }: SeenService): Seeker {
+  const { namespace, name, uid, annotations } = view;
+  return { namespace, name, uid, annotations, hostname };
+}
+
+/** Who a Service is in the book of claims: the load balancer that stands, else the one it asks for. */
+export function ownerOf(service: SeenService, { standing }: Pick<Remembered, "standing">): Owner {
+  const kind = kindOf(service.view.annotations);
+  return {
+    key: keyOf(service),
+    uid: service.metadata.uid,
+    kind: standing?.kind ?? (kind === "foreign" ? "network" : kind),
+    loadBalancer: standing?.name ?? loadBalancerName(service.metadata.uid),
+  };
+}
+
+/** Says in the log what was done. */
+export function logStep({ host }: Pick<Workplace, "host">, key: string): (step: Step) => void {
+  return ({ what, why }) => host.log.info(what, { why, service: key });
+}
+
+/** What was being done when it failed, in the words users know. */
+export async function stage<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw refusalIn(cause) ? cause : new Error(`${what}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

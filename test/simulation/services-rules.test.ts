@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { groupNamed, nodeRules, rulesOf } from "../bed/balancers.ts";
+import { type ServiceWorld, type ServiceWorldOptions, serviceWorld } from "../bed/service-world.ts";
+
+async function bed(t: TestContext, options?: ServiceWorldOptions): Promise<ServiceWorld> {
+  const world = await serviceWorld(options);
+  t.after(() => world.close());
+  world.start();
+  return world;
+}
+
+const nlb = { type: "nlb" };
+const ports = (nodePort: number) => ({ ports: [{ port: 80, nodePort }] });
+const client = (world: ServiceWorld, name: string) => `"kubernetes.io/rule/nlb/client=${world.loadBalancerOf(name)}"`;
+const health = (world: ServiceWorld, name: string) => `"kubernetes.io/rule/nlb/health=${world.loadBalancerOf(name)}"`;
+const mtu = '"kubernetes.io/rule/nlb/mtu"';
+
+test("nodes let everything in from the group of a classic load balancer", async (t) => {
+  const world = await bed(t);
+  await world.create("web");
+  await world.published("web");
+  assert.deepEqual(nodeRules(world), [`-1 from k8s-elb-${world.loadBalancerOf("web")}`]);
+});
+
+test("clients of a network load balancer are let in, with the message that a packet is too big; checks only if they are not", async (t) => {
+  const world = await bed(t);
+  await world.create("web", { annotations: nlb, spec: ports(31080) });
+  await world.published("web");
+  assert.deepEqual(nodeRules(world), [`icmp 3-4 from 0.0.0.0/0 ${mtu}`, `tcp 31080 from 0.0.0.0/0 ${client(world, "web")}`]);
+
+  await world.edit("web", {}, { loadBalancerSourceRanges: ["192.168.0.0/16"] });
+  await world.world.advance(15_000);
+  assert.deepEqual(nodeRules(world), [
+    `icmp 3-4 from 192.168.0.0/16 ${mtu}`,
+    ...["10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24"].map((cidr) => `tcp 31080 from ${cidr} ${health(world, "web")}`),
+    `tcp 31080 from 192.168.0.0/16 ${client(world, "web")}`,
+  ]);
+});
+
+test("checks of UDP ports come in by TCP", async (t) => {
+  const world = await bed(t);
+  await world.create("dns", { annotations: nlb, spec: { ports: [{ port: 53, nodePort: 31053, protocol: "UDP" }] } });
+  await world.published("dns");
+  assert.deepEqual(nodeRules(world), [
+    `icmp 3-4 from 0.0.0.0/0 ${mtu}`,
+    ...["10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24"].map((cidr) => `tcp 31053 from ${cidr} ${health(world, "dns")}`),
+    `udp 31053 from 0.0.0.0/0 ${client(world, "dns")}`,
+  ]);
+});
+
+test("a rule that two load balancers need outlives the one it was made for, and goes with the last", async (t) => {
+  const world = await bed(t, { config: "ClusterServiceLoadBalancerHealthProbeMode=Shared" });
+  await world.create("a", { annotations: nlb, spec: ports(31080) });
+  await world.published("a");
+  await world.create("b", { annotations: nlb, spec: ports(31090) });
+  await world.published("b");
+  const probe = (name: string) => `tcp 10256 from 10.0.0.0/24 ${health(world, name)}`;
+  assert.ok(nodeRules(world).includes(probe("a")));
+  const kept = probe("b");
+  await world.delete("a");
+  await world.gone("a");
+  assert.ok(nodeRules(world).includes(kept), nodeRules(world).join("\n"));
+  assert.ok(!nodeRules(world).some((text) => text.includes("31080")));
+  await world.delete("b");
+  await world.gone("b");
+  assert.deepEqual(nodeRules(world), []);
+});
+
+test("after a restart no rule is taken away before every Service has said what it needs", async (t) => {
+  const world = await serviceWorld({ config: "ClusterServiceLoadBalancerHealthProbeMode=Shared" });
+  t.after(() => world.close());
+  const first = world.start();
+  await world.create("a", { annotations: nlb, spec: ports(31080) });
+  await world.create("b", { annotations: nlb, spec: ports(31090) });
+  await world.published("a", "b");
+  first.kill();
+  const needed = nodeRules(world).filter((text) => text.includes("tcp 10256")).length;
+  await world.edit("b", { "healthcheck-interval": "never" });
+  await world.delete("a");
+  world.start();
+  await world.gone("a");
+  assert.equal(nodeRules(world).filter((text) => text.includes("tcp 10256")).length, needed, "b cannot say what it needs, and keeps it");
+  await world.delete("b");
+  await world.gone("b");
+  assert.deepEqual(nodeRules(world), []);
+});
+
+test("rules that others wrote into the nodes' group stay, also where they let the same in", async (t) => {
+  const world = await bed(t);
+  const { ec2 } = world.aws.account;
+  const add = (id: string, rest: object) =>
+    ec2.rules.put(id, {
+      id,
+      groupId: world.network.nodeGroupId,
+      egress: false,
+      protocol: "tcp",
+      fromPort: 31080,
+      toPort: 31080,
+      peer: { kind: "group", groupId: world.network.nodeGroupId, userId: ec2.account.id },
+      description: undefined,
+      tags: {},
+      ...rest,
+    });
+  add("sgr-0aaaaaaaaaaaaaaaa", {});
+  add("sgr-0bbbbbbbbbbbbbbbb", { peer: { kind: "ipv4", cidr: "0.0.0.0/0" }, description: "by hand" });
+  const before = nodeRules(world);
+  await world.create("web", { annotations: nlb, spec: ports(31080) });
+  await world.published("web");
+  assert.deepEqual(nodeRules(world), before);
+  await world.delete("web");
+  await world.gone("web");
+  assert.deepEqual(nodeRules(world), before);
+});
+
+test("rules are found in groups without the cluster's tag too, when their load balancer goes", async (t) => {
+  const world = await bed(t);
+  const { ec2 } = world.aws.account;
+  ec2.securityGroups.update(world.network.nodeGroupId, { tags: {} });
+  await world.create("web", { annotations: nlb, spec: ports(31080) });
+  await world.published("web");
+  assert.equal(nodeRules(world).length, 2);
+  for (const node of [...world.instances.keys()]) await world.leave(node);
+  await world.world.advance(10_000);
+  await world.delete("web");
+  await world.gone("web");
+  assert.deepEqual(nodeRules(world), []);
+});
+
+test("two tagged groups on an instance are a warning, and the load balancer works", async (t) => {
+  const world = await serviceWorld();
+  t.after(() => world.close());
+  const { ec2 } = world.aws.account;
+  const second = { ...ec2.securityGroups.get(world.network.nodeGroupId)!, id: "sg-0zzzzzzzzzzzzzzzz", name: "second" };
+  ec2.securityGroups.put(second.id, second);
+  for (const { id, interfaceIds } of world.instances.values()) {
+    ec2.interfaces.update(interfaceIds[0]!, { groupIds: [world.network.nodeGroupId, second.id] });
+    assert.ok(id);
+  }
+  world.start();
+  await world.create("web");
+  await world.published("web");
+  assert.ok(
+    world.events("web").some((text) => text.includes("Multiple tagged security groups found")),
+    world.events("web").join("\n"),
+  );
+  assert.ok(nodeRules(world).length === 1);
+});
+
+test("with DisableSecurityGroupIngress the nodes' groups are left alone", async (t) => {
+  const world = await bed(t, { config: "DisableSecurityGroupIngress=true" });
+  await world.create("web", { annotations: nlb });
+  await world.create("old");
+  await world.published("web", "old");
+  assert.deepEqual(nodeRules(world), []);
+  assert.deepEqual(rulesOf(world, groupNamed(world, `k8s-elb-${world.loadBalancerOf("old")}`) ?? ""), [
+    "icmp 3-4 from 0.0.0.0/0",
+    "tcp 80 from 0.0.0.0/0",
+  ]);
+  await world.delete("web");
+  await world.delete("old");
+  await world.gone("web");
+  await world.gone("old");
+});
+
+test("a group that is lent to a classic load balancer gives way to another without a gap, and only our rule goes", async (t) => {
+  const world = await bed(t, { config: "ElbSecurityGroup=sg-0eeeeeeeeeeeeeeee" });
+  const { ec2 } = world.aws.account;
+  const lent = { ...ec2.securityGroups.get(world.network.nodeGroupId)!, id: "sg-0eeeeeeeeeeeeeeee", name: "shared-elb", tags: {} };
+  ec2.securityGroups.put(lent.id, lent);
+  await world.create("a");
+  await world.create("b");
+  await world.published("a", "b");
+  assert.equal(nodeRules(world).length, 1);
+  await world.delete("a");
+  await world.gone("a");
+  assert.deepEqual(nodeRules(world), [`-1 from shared-elb "kubernetes.io/rule/elb/source=${world.loadBalancerOf("b")}"`]);
+  await world.delete("b");
+  await world.gone("b");
+  assert.deepEqual(nodeRules(world), []);
+  assert.ok(groupNamed(world, "shared-elb"), "it was only lent");
+});
