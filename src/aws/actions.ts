@@ -39,4 +39,4 @@ export function actionsOf<Sdk extends { readonly Client: unknown }>(service: Ser
 }
 
 /** Anything that does not begin like a read is taken for a write, so that a new action is gated until it is known. */
-const readVerbs = /^(Describe|Get|List|Search|Batch(Get|Check)|Assume)/;
+const readVerbs = /^(Describe|Get|List|Search|Simulate|Batch(Get|Check)|Assume)/;

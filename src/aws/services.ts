@@ -28,6 +28,7 @@ const services = {
     aliases: ["elasticloadbalancingv2", "elbv2"],
   },
   kms: { sdkId: "KMS", environment: "KMS", iam: "kms", aliases: [] },
+  iam: { sdkId: "IAM", environment: "IAM", iam: "iam", aliases: [] },
   sts: { sdkId: "STS", environment: "STS", iam: "sts", aliases: [] },
   ecr: { sdkId: "ECR", environment: "ECR", iam: "ecr", aliases: ["api.ecr"] },
   "ecr-public": { sdkId: "ECR PUBLIC", environment: "ECR_PUBLIC", iam: "ecr-public", aliases: ["ecr-public", "api.ecr-public"] },

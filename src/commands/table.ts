@@ -25,6 +25,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "Put the credential provider where the kubelet of this node looks for it",
     load: async () => (await import("./install-credential-provider.ts")).run,
   },
+  doctor: {
+    summary: "Look whether a cluster and its AWS account are set up for Fairlead; changes nothing",
+    load: async () => (await import("./doctor.ts")).run,
+  },
   sandbox: {
     summary: "Try it: a cluster and a simulated AWS on this machine, with Fairlead at work",
     load: async () => (await import("./sandbox.ts")).run,

@@ -6,10 +6,11 @@ import type { AnyAction } from "../aws/actions.ts";
 import * as ec2 from "../aws/ec2-actions.ts";
 import * as elb from "../aws/elb-actions.ts";
 import * as elbv2 from "../aws/elbv2-actions.ts";
+import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
 
 /** What can be switched on by itself, and so has a policy of its own. */
-export type Feature = "nodes" | "tagging" | "routes" | "load-balancers" | "registry" | "assume-role";
+export type Feature = "nodes" | "tagging" | "routes" | "load-balancers" | "registry" | "assume-role" | "doctor";
 
 export type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
@@ -154,6 +155,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
         elbv2.describeTargetGroupAttributes,
         elbv2.describeTargetGroups,
         elbv2.describeTargetHealth,
+        elb.describeInstanceHealth,
         elb.describeLoadBalancerAttributes,
         elb.describeLoadBalancers,
         elb.describeTags,
@@ -285,6 +287,16 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       calls: [],
       also: ["sts:AssumeRole"],
       resources: ["ROLE_ARN"],
+    },
+  ],
+  doctor: [
+    {
+      sid: "SimulatePolicies",
+      why: "Let `fairlead doctor` ask which actions the role may call, where AWS has no dry run",
+      calls: [simulatePrincipalPolicy],
+      resources: ["*"],
+      strict: [{ resources: ["ROLE_ARN"] }],
+      optional: "the doctor cannot check the write actions of load balancers",
     },
   ],
 };

@@ -1,2 +1,2 @@
 /** What is used of the STS client. */
-export { AssumeRoleCommand, AssumeRoleWithWebIdentityCommand, STSClient as Client } from "@aws-sdk/client-sts";
+export { AssumeRoleCommand, AssumeRoleWithWebIdentityCommand, GetCallerIdentityCommand, STSClient as Client } from "@aws-sdk/client-sts";

@@ -1,0 +1,45 @@
+/** Which of the actions that the features need the caller may call. */
+import type { Ask } from "../aws/ask.ts";
+import type { Cloud, Clouds } from "../aws/cloud.ts";
+import { actionsOfGrant, type Feature, iamName, permissions } from "./permissions.ts";
+import type { Caller, PermissionAnswer } from "./picture.ts";
+import { probe, type Samples, type Verdict } from "./probes.ts";
+import { principalOf, simulate } from "./simulation.ts";
+
+export interface Asked {
+  readonly cloud: Cloud;
+  readonly clouds: Clouds;
+  readonly caller: Caller;
+  readonly features: readonly Feature[];
+  readonly samples: Samples;
+  readonly ask: Ask;
+}
+
+/** Tries what can be tried, and asks the simulator for the rest. */
+export async function askPermissions(asked: Asked): Promise<readonly PermissionAnswer[]> {
+  const tried = (await Promise.all(asked.features.map((feature) => tryFeature(feature, asked)))).flat();
+  const open = [...new Set(tried.filter(({ verdict }) => verdict === "unknown").map(({ action }) => action))];
+  const principal = principalOf(asked.caller.arn);
+  if (open.length === 0 || principal === undefined) return tried;
+  const told = await simulate(asked.clouds, principal, open, asked.samples, asked.ask);
+  return tried.map((answer) => (answer.verdict === "unknown" ? { ...answer, verdict: told.get(answer.action) ?? "unknown" } : answer));
+}
+
+async function tryFeature(feature: Feature, { cloud, samples, ask }: Asked): Promise<readonly PermissionAnswer[]> {
+  const answers = permissions[feature].map(async (grant) => {
+    const tried = new Map<string, Verdict>();
+    for (const call of grant.calls) {
+      const verdict = await probe(cloud, feature, call, samples, ask);
+      const before = tried.get(iamName(call));
+      // Two services share names: refused by either is refused.
+      if (before === undefined || before === "unknown" || verdict === "denied") tried.set(iamName(call), verdict);
+    }
+    return actionsOfGrant(grant).map((action) => ({
+      feature,
+      action,
+      verdict: tried.get(action) ?? "unknown",
+      ...(grant.optional === undefined ? {} : { optional: grant.optional }),
+    }));
+  });
+  return (await Promise.all(answers)).flat();
+}

@@ -1,0 +1,122 @@
+/** Checks of the cluster: its API, who leads, and what kubelets have registered. */
+import { regionOfZone } from "../aws/regions.ts";
+import { claimOf, type NodeView } from "../identity/node-view.ts";
+import { needText } from "./access.ts";
+import { type Finding, ok, problem, some, warning } from "./finding.ts";
+import { type Picture, valueIn } from "./picture.ts";
+
+/** The minors that are tested, and those that are known to lack something. */
+const minors = { oldest: 30, testedFrom: 35, testedTo: 37 } as const;
+
+export function checkServer({ server }: Picture): readonly Finding[] {
+  if (!server.known) return [problem("api server", server.why, "kubectl version   # check --kubeconfig, or the pod's service account")];
+  const minor = Number(/^v1\.(\d+)/.exec(server.value)?.[1]);
+  const tested = `1.${minors.testedFrom} to 1.${minors.testedTo}`;
+  if (minor < minors.oldest) {
+    return [problem("api server", `${server.value} is older than 1.${minors.oldest}`, "# upgrade the control plane first")];
+  }
+  if (Number.isNaN(minor) || minor < minors.testedFrom || minor > minors.testedTo) {
+    return [warning("api server", `${server.value} is outside of what is tested (${tested})`, "# take the release for this minor")];
+  }
+  return [ok("api server", server.value)];
+}
+
+export function checkAccess({ access, account }: Picture): readonly Finding[] {
+  if (!access.known) {
+    const remedy = "# run it as somebody who may create subjectaccessreviews, such as the service account itself";
+    return [warning("access", `cannot be checked: ${access.why}`, remedy)];
+  }
+  const missing = access.value.filter(({ allowed }) => !allowed).map(({ need }) => needText(need));
+  if (missing.length === 0) return [ok("access", `${account} may do all ${access.value.length} things it needs`)];
+  return missing.map((need) =>
+    problem("access", `${account} may not ${need}`, "kubectl apply --server-side -f deploy/manifests/rbac.yaml"),
+  );
+}
+
+export function checkLease({ lease }: Picture): readonly Finding[] {
+  if (!lease.known) return [warning("lease", lease.why, "kubectl -n kube-system get lease cloud-controller-manager")];
+  const facts = lease.value;
+  if (facts === undefined || !facts.fresh) return [ok("lease", "nobody leads")];
+  if (facts.writer === "" || facts.writer.startsWith("fairlead")) return [ok("lease", `${facts.holder} leads`)];
+  return [
+    warning(
+      "lease",
+      `${facts.holder} leads, and it is ${facts.writer}: Fairlead waits until it is gone`,
+      "kubectl -n kube-system delete daemonset aws-cloud-controller-manager   # when you mean to move over",
+    ),
+  ];
+}
+
+const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
+const patienceMs = 5 * 60_000;
+
+export function checkKubelets({ nodes, now }: Picture): readonly Finding[] {
+  if (!nodes.known) return [problem("kubelets", nodes.why, "kubectl get nodes")];
+  const findings: Finding[] = [];
+  const tainted = (node: NodeView) => node.taints.some(({ key }) => key === uninitialized);
+  const internal = nodes.value.filter((node) => node.providerId === "" && !tainted(node)).map(({ metadata }) => metadata.name);
+  if (internal.length > 0) {
+    findings.push(
+      problem(
+        "kubelets",
+        `without a provider ID and without the taint of a new node: ${some(internal)}; their kubelet lacks --cloud-provider=external`,
+        "# add --cloud-provider=external to kubelet's flags, then: kubectl delete node NAME   # kubelet registers it anew",
+      ),
+    );
+  }
+  const stuck = nodes.value.filter((node) => tainted(node) && now - Date.parse(node.metadata.creationTimestamp) > patienceMs);
+  if (stuck.length > 0) {
+    const names = stuck.map(({ metadata }) => metadata.name);
+    findings.push(warning("kubelets", `not initialised for more than 5 minutes: ${some(names)}`, `kubectl describe node ${names[0]}`));
+  }
+  return findings.length > 0 ? findings : [ok("kubelets", `${nodes.value.length} nodes, all with an external cloud provider`)];
+}
+
+export function checkProviderIds(picture: Picture): readonly Finding[] {
+  const nodes = valueIn(picture.nodes);
+  if (nodes === undefined) return [];
+  const instances = valueIn(picture.instances);
+  const region = valueIn(picture.caller)?.region;
+  const findings: Finding[] = [];
+  const claimants = new Map<string, string[]>();
+  for (const node of nodes) {
+    const { name } = node.metadata;
+    const claim = claimOf(node);
+    const wrong = (what: string) =>
+      findings.push(
+        problem(
+          "provider ids",
+          `${name}: ${what}`,
+          `kubectl delete node ${name}   # after setting kubelet's --provider-id to aws:///ZONE/INSTANCE, or unsetting it`,
+        ),
+      );
+    if (claim.kind === "invalid") wrong(claim.reason);
+    if (claim.kind === "foreign") wrong(`it is a machine of another cloud (${node.providerId})`);
+    if (claim.kind !== "instance") continue;
+    claimants.set(claim.instanceId, [...(claimants.get(claim.instanceId) ?? []), name]);
+    if (claim.zone !== undefined && region !== undefined && safeRegion(claim.zone) !== region) {
+      wrong(`zone ${claim.zone} is not in ${region}`);
+    } else if (instances?.get(claim.instanceId)?.kind === "not-found") {
+      wrong(`EC2 in ${region} does not know ${claim.instanceId} with these credentials`);
+    }
+  }
+  for (const [id, names] of claimants) {
+    if (names.length < 2) continue;
+    findings.push(
+      problem(
+        "provider ids",
+        `${id} is claimed by ${names.join(" and ")}`,
+        `kubectl delete node ${names[1]}   # the one whose kubelet is gone`,
+      ),
+    );
+  }
+  return findings.length > 0 ? findings : [ok("provider ids", `${claimants.size} instances, each of one node`)];
+}
+
+function safeRegion(zone: string): string | undefined {
+  try {
+    return regionOfZone(zone);
+  } catch {
+    return undefined;
+  }
+}

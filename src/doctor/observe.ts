@@ -1,0 +1,138 @@
+/** Gathers the picture: reads only, and what cannot be read is noted instead of thrown. */
+import type { Ask } from "../aws/ask.ts";
+import type { Cloud, Clouds } from "../aws/cloud.ts";
+import { isAwsError } from "../aws/errors.ts";
+import { getCallerIdentity } from "../aws/identity-actions.ts";
+import type { InstanceLookup } from "../aws/instances.ts";
+import type { AwsSettings } from "../aws/settings.ts";
+import { type ClusterId, configuredClusterId, discoverClusterId } from "../identity/cluster-id.ts";
+import { claimedInstance, type NodeView, nodeView } from "../identity/node-view.ts";
+import { clusterTagFilter } from "../identity/ownership.ts";
+import { nodes as nodeResource } from "../kube/builtin.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { World } from "../runtime/world.ts";
+import { askPermissions } from "./ask-permissions.ts";
+import { askAccess, askLease, askVersion } from "./cluster-questions.ts";
+import { metadataOf, subnetsOf } from "./network-questions.ts";
+import type { Feature } from "./permissions.ts";
+import { type Known, liveInstances, type Picture, valueIn } from "./picture.ts";
+import type { Samples } from "./probes.ts";
+import type { ReadOnly } from "./read-only.ts";
+
+export interface Examination {
+  readonly world: World;
+  readonly kube: KubeClient;
+  readonly clouds: Clouds;
+  /** What `clouds` speaks through. */
+  readonly way: ReadOnly;
+  readonly settings: AwsSettings;
+  readonly features: readonly Feature[];
+  /** The service account that the controllers run as, `namespace/name`. */
+  readonly account: string;
+  readonly hostNetwork: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Looks at everything there is to look at. Rejects only when the signal aborts. */
+export async function observe(examination: Examination): Promise<Picture> {
+  const { world, kube, clouds, way, settings, features, account, signal, hostNetwork } = examination;
+  const ask: Ask = { cause: "doctor", signal, urgency: "user", maxAgeMs: 60_000 };
+  const note = <T>(work: () => Promise<T>) => noted(work, signal);
+  const [nodes, access, server, lease, cloud] = await Promise.all([
+    note(async () => (await kube.list(nodeResource, { signal })).items.map(nodeView)),
+    note(() => askAccess(kube, account, features, signal)),
+    note(() => askVersion(kube, signal)),
+    note(() => askLease(kube, world.clock.now(), signal)),
+    note(() => clouds.home(signal)),
+  ]);
+  const caller = await onto(cloud, (home) =>
+    note(async () => ({ arn: (await home.call(getCallerIdentity, {}, ask)).Arn ?? "", region: home.region })),
+  );
+  const here = caller.known ? cloud : caller;
+  const instances = await onto(here, (home) => note(() => lookUp(home, valueIn(nodes) ?? [], ask)));
+  const cluster = await onto(here, (home) => note(() => clusterOf(settings, clouds, home, instances, ask)));
+  const base = { features, caller, cluster, nodes, instances, access, account, server, lease, hostNetwork };
+  const vpc = settings.vpc ?? valueIn(instances)?.values().find(isFound)?.instance.vpc;
+  const inVpc = vpc === undefined ? [] : [{ name: "vpc-id", values: [vpc] }];
+  const located = <T>(read: (home: Cloud) => Promise<T>): Promise<Known<T>> =>
+    vpc === undefined ? Promise.resolve(missing("the VPC is not known")) : onto(here, (home) => note(() => read(home)));
+  const [routeTables, groups, metadata] = await Promise.all([
+    located((home) => home.routeTables.list(inVpc, ask)),
+    located((home) => home.securityGroups.list(inVpc, ask)),
+    onto(here, (home) => note(() => metadataOf(home, valueIn(nodes) ?? [], ask))),
+  ]);
+  const subnets = await onto(routeTables, (tables) => located((home) => subnetsOf(home, vpc ?? "", tables, ask)));
+  const seen = { ...base, vpc, routeTables, routeTableId: settings.routeTableId, groups, subnets, metadata, now: world.clock.now() };
+  const samples = samplesOf({ ...seen, permissions: [], skewMs: undefined });
+  const permissions = await onto(here, (home) =>
+    note(() => askPermissions({ cloud: home, clouds, caller: valueIn(caller)!, features, samples, ask })),
+  );
+  return { ...seen, permissions: valueIn(permissions) ?? [], skewMs: way.skewMs() };
+}
+
+async function noted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<Known<T>> {
+  try {
+    return { known: true, value: await work() };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { known: false, why: (error as Error).message, kind: isAwsError(error, "denied") ? "denied" : "failed" };
+  }
+}
+
+/** The next question, if the one it builds on was answered. */
+async function onto<A, B>(known: Known<A>, next: (value: A) => Promise<Known<B>>): Promise<Known<B>> {
+  return known.known ? await next(known.value) : { ...known, kind: "missing" };
+}
+
+function missing(why: string): Known<never> {
+  return { known: false, why, kind: "missing" };
+}
+
+async function lookUp(cloud: Cloud, nodes: readonly NodeView[], ask: Ask): Promise<ReadonlyMap<string, InstanceLookup>> {
+  const ids = [...new Set(nodes.flatMap((node) => claimedInstance(node) ?? []))];
+  return new Map(await Promise.all(ids.map(async (id) => [id, await cloud.instances.lookup(id, ask)] as const)));
+}
+
+/** As the controller manager would find it: configured, or by the tags of the machine it runs on, which is one of the cluster's. */
+async function clusterOf(
+  settings: AwsSettings,
+  clouds: Clouds,
+  cloud: Cloud,
+  instances: Known<ReadonlyMap<string, InstanceLookup>>,
+  ask: Ask,
+): Promise<ClusterId> {
+  const configured = configuredClusterId(settings);
+  if (configured !== undefined) return configured;
+  const own = await clouds.metadata.instanceId(ask.signal).catch(() => undefined);
+  const lookup = own === undefined ? undefined : await cloud.instances.lookup(own, ask);
+  if (lookup?.kind === "found") return discoverClusterId(lookup.instance.tags);
+  const some = valueIn(instances)?.values().find(isFound);
+  if (some === undefined) throw new Error("no instance of the cluster is known whose tags would tell");
+  return discoverClusterId(some.instance.tags);
+}
+
+function isFound(lookup: InstanceLookup): lookup is Extract<InstanceLookup, { kind: "found" }> {
+  return lookup.kind === "found";
+}
+
+/** Things of the cluster to try calls on. */
+function samplesOf(picture: Picture): Samples {
+  const [instance] = liveInstances(picture);
+  const cluster = valueIn(picture.cluster) ?? { id: "unknown", legacy: false };
+  const { name } = clusterTagFilter(cluster);
+  const marked = (tags: Readonly<Record<string, string>>) =>
+    Object.keys(tags).some((key) => name === `tag:${key}` || key.endsWith(`/${cluster.id}`));
+  const groups = (valueIn(picture.groups) ?? []).filter(({ tags }) => marked(tags));
+  const tables = (valueIn(picture.routeTables) ?? []).filter(({ tags }) => marked(tags));
+  const { arn = "", region = "us-east-1" } = valueIn(picture.caller) ?? {};
+  return {
+    instance: instance?.id ?? "i-0123456789abcdef0",
+    networkInterface: instance?.interfaces[0]?.id ?? "eni-0123456789abcdef0",
+    securityGroup: groups[0]?.id ?? instance?.groups[0] ?? "sg-0123456789abcdef0",
+    routeTable: picture.routeTableId ?? tables[0]?.id ?? "rtb-0123456789abcdef0",
+    vpc: picture.vpc ?? "vpc-0123456789abcdef0",
+    region,
+    account: arn.split(":")[4] ?? "",
+    clusterId: cluster.id,
+  };
+}

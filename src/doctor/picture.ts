@@ -1,0 +1,94 @@
+/** Everything the checks look at, gathered before any of them runs: they are plain functions of it. */
+import type { Instance, Tags } from "../aws/instance.ts";
+import type { InstanceLookup } from "../aws/instances.ts";
+import type { RouteTable } from "../aws/route-tables.ts";
+import type { ClusterId } from "../identity/cluster-id.ts";
+import type { NodeView } from "../identity/node-view.ts";
+import type { AccessNeed } from "./access.ts";
+import type { Feature } from "./permissions.ts";
+
+/** What was asked for, or why it is not known. */
+export type Known<T> =
+  | { readonly known: true; readonly value: T }
+  /** `denied`: for want of a permission, which is a finding of its own. `missing`: something it builds on is not known. */
+  | { readonly known: false; readonly why: string; readonly kind: "denied" | "missing" | "failed" };
+
+export interface Picture {
+  readonly features: readonly Feature[];
+  readonly caller: Known<Caller>;
+  /** How far AWS's clock is ahead of ours; undefined when AWS never answered. */
+  readonly skewMs: number | undefined;
+  readonly permissions: readonly PermissionAnswer[];
+  readonly cluster: Known<ClusterId>;
+  readonly vpc: string | undefined;
+  readonly nodes: Known<readonly NodeView[]>;
+  /** By instance id. */
+  readonly instances: Known<ReadonlyMap<string, InstanceLookup>>;
+  readonly subnets: Known<readonly SubnetFacts[]>;
+  readonly groups: Known<readonly GroupFacts[]>;
+  readonly routeTables: Known<readonly RouteTable[]>;
+  readonly routeTableId: string | undefined;
+  readonly metadata: Known<readonly MetadataFacts[]>;
+  readonly hostNetwork: boolean;
+  readonly access: Known<readonly AccessAnswer[]>;
+  readonly account: string;
+  readonly server: Known<string>;
+  readonly lease: Known<LeaseFacts | undefined>;
+  readonly now: number;
+}
+
+export interface Caller {
+  readonly arn: string;
+  readonly region: string;
+}
+
+export interface PermissionAnswer {
+  readonly feature: Feature;
+  readonly action: string;
+  readonly verdict: "allowed" | "denied" | "unknown";
+  /** What is left out without it, when the rest works. */
+  readonly optional?: string;
+}
+
+export interface SubnetFacts {
+  readonly id: string;
+  readonly zone: string;
+  readonly freeAddresses: number;
+  readonly tags: Tags;
+  /** Whether its default route leads to an internet gateway. */
+  readonly public: boolean;
+}
+
+export interface GroupFacts {
+  readonly id: string;
+  readonly tags: Tags;
+}
+
+export interface MetadataFacts {
+  readonly instanceId: string;
+  readonly hopLimit: number;
+  readonly enabled: boolean;
+}
+
+export interface AccessAnswer {
+  readonly need: AccessNeed;
+  readonly allowed: boolean;
+}
+
+export interface LeaseFacts {
+  readonly holder: string;
+  /** The program that wrote it last, by its user agent. */
+  readonly writer: string;
+  readonly fresh: boolean;
+}
+
+/** The value, or undefined when it is not known. */
+export function valueIn<T>(known: Known<T>): T | undefined {
+  return known.known ? known.value : undefined;
+}
+
+/** The live instances of Nodes. */
+export function liveInstances(picture: Picture): readonly Instance[] {
+  const found = [...(valueIn(picture.instances)?.values() ?? [])];
+  return found.flatMap((lookup) => (lookup.kind === "found" && lookup.instance.state !== "terminated" ? [lookup.instance] : []));
+}

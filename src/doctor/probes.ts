@@ -1,0 +1,106 @@
+/** A harmless call for each action: a dry run where EC2 has one, a read of nothing where load balancing has none. */
+import type { Action, AnyAction } from "../aws/actions.ts";
+import type { Ask } from "../aws/ask.ts";
+import type { Cloud } from "../aws/cloud.ts";
+import * as ec2 from "../aws/ec2-actions.ts";
+import * as elb from "../aws/elb-actions.ts";
+import * as elbv2 from "../aws/elbv2-actions.ts";
+import { isAwsError } from "../aws/errors.ts";
+import { type Feature, iamName } from "./permissions.ts";
+
+/** Real things of the cluster, because a policy may ask for their tags; made-up ones where there are none. */
+export interface Samples {
+  readonly instance: string;
+  readonly networkInterface: string;
+  readonly securityGroup: string;
+  readonly routeTable: string;
+  readonly vpc: string;
+  readonly region: string;
+  readonly account: string;
+  readonly clusterId: string;
+}
+
+export type Verdict = "allowed" | "denied" | "unknown";
+
+/** Asks AWS; `unknown` where there is no harmless way to ask, or no clear answer. */
+export async function probe(cloud: Cloud, feature: Feature, action: AnyAction, samples: Samples, ask: Ask): Promise<Verdict> {
+  const input = inputFor(feature, action, samples);
+  if (input === undefined) return "unknown";
+  try {
+    await cloud.call(action as Action<object, unknown>, input, { ...ask, urgency: "user" });
+    return "allowed";
+  } catch (error) {
+    // With tags on what it makes, a call can be refused for want of another permission, which has a probe of its own.
+    if (isAwsError(error, "denied")) return error.iamAction === iamName(action) ? "denied" : "unknown";
+    if (isAwsError(error) && error.code === "DryRunOperation") return "allowed";
+    // Whoever may not call is told so before it is looked whether the thing exists.
+    return isAwsError(error, "not-found", "invalid") ? "allowed" : "unknown";
+  }
+}
+
+function inputFor(feature: Feature, action: AnyAction, samples: Samples): object | undefined {
+  const elbRead = elbReads.get(action)?.(samples);
+  if (elbRead !== undefined) return elbRead;
+  if (action.service !== "ec2") return undefined;
+  const writes = ec2Writes(feature, samples).get(action);
+  if (action.writes && writes === undefined) return undefined;
+  return { DryRun: true, ...(ec2Reads.get(action)?.(samples) ?? writes) };
+}
+
+const ec2Reads: ReadonlyMap<AnyAction, (samples: Samples) => object> = new Map([
+  [ec2.describeInstanceTopology, ({ instance }: Samples) => ({ InstanceIds: [instance] })],
+]);
+
+const listener = ({ region, account }: Samples) =>
+  `arn:aws:elasticloadbalancing:${region}:${account}:loadbalancer/net/fairlead-doctor/0123456789abcdef`;
+const targetGroup = ({ region, account }: Samples) =>
+  `arn:aws:elasticloadbalancing:${region}:${account}:targetgroup/fairlead-doctor/0123456789abcdef`;
+const noName = { LoadBalancerName: "fairlead-doctor" };
+
+const elbReads: ReadonlyMap<AnyAction, (samples: Samples) => object> = new Map<AnyAction, (samples: Samples) => object>([
+  [elb.describeLoadBalancers, () => ({ PageSize: 1 })],
+  [elb.describeLoadBalancerAttributes, () => noName],
+  [elb.describeInstanceHealth, () => noName],
+  [elb.describeTags, () => ({ LoadBalancerNames: [noName.LoadBalancerName] })],
+  [elbv2.describeLoadBalancers, () => ({ PageSize: 1 })],
+  [elbv2.describeTargetGroups, () => ({ PageSize: 1 })],
+  [elbv2.describeListeners, (samples) => ({ LoadBalancerArn: listener(samples) })],
+  [elbv2.describeLoadBalancerAttributes, (samples) => ({ LoadBalancerArn: listener(samples) })],
+  [elbv2.describeTags, (samples) => ({ ResourceArns: [listener(samples)] })],
+  [elbv2.describeTargetGroupAttributes, (samples) => ({ TargetGroupArn: targetGroup(samples) })],
+  [elbv2.describeTargetHealth, (samples) => ({ TargetGroupArn: targetGroup(samples) })],
+]);
+
+function ec2Writes(feature: Feature, samples: Samples): ReadonlyMap<AnyAction, object> {
+  const { instance, networkInterface, securityGroup, routeTable, vpc, clusterId } = samples;
+  const owned = { Key: `kubernetes.io/cluster/${clusterId}`, Value: "owned" };
+  const tagged = feature === "tagging" ? instance : securityGroup;
+  const route = { RouteTableId: routeTable, DestinationCidrBlock: "192.0.2.0/24" };
+  const rule = {
+    GroupId: securityGroup,
+    IpPermissions: [{ IpProtocol: "tcp", FromPort: 9, ToPort: 9, IpRanges: [{ CidrIp: "192.0.2.0/24" }] }],
+  };
+  const check = { SourceDestCheck: { Value: false } };
+  return new Map<AnyAction, object>([
+    [ec2.createTags, { Resources: [tagged], Tags: [owned] }],
+    [ec2.deleteTags, { Resources: [tagged], Tags: [{ Key: "fairlead-doctor" }] }],
+    [ec2.createRoute, { ...route, InstanceId: instance }],
+    [ec2.replaceRoute, { ...route, InstanceId: instance }],
+    [ec2.deleteRoute, route],
+    [ec2.modifyInstanceAttribute, { InstanceId: instance, ...check }],
+    [ec2.modifyNetworkInterfaceAttribute, { NetworkInterfaceId: networkInterface, ...check }],
+    [
+      ec2.createSecurityGroup,
+      {
+        GroupName: "fairlead-doctor",
+        Description: "never made",
+        VpcId: vpc,
+        TagSpecifications: [{ ResourceType: "security-group", Tags: [owned] }],
+      },
+    ],
+    [ec2.authorizeSecurityGroupIngress, rule],
+    [ec2.revokeSecurityGroupIngress, rule],
+    [ec2.updateRuleDescriptions, rule],
+    [ec2.deleteSecurityGroup, { GroupId: securityGroup }],
+  ]);
+}

@@ -1,0 +1,76 @@
+/** IAM's policy simulator, for the actions that cannot be tried. */
+import type { Ask } from "../aws/ask.ts";
+import type { Clouds } from "../aws/cloud.ts";
+import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
+import { partitionOf } from "../aws/partitions.ts";
+import type { Samples, Verdict } from "./probes.ts";
+
+/** IAM lives in one region of each partition. */
+const homes: Readonly<Record<string, string>> = { "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1" };
+
+/** The principal whose policies count for a caller: the role behind a session. Undefined for root, who may do everything. */
+export function principalOf(callerArn: string): string | undefined {
+  const [, partition, account, role] = /^arn:([\w-]+):sts::(\d+):assumed-role\/([^/]+)\//.exec(callerArn) ?? [];
+  if (role !== undefined) return `arn:${partition}:iam::${account}:role/${role}`;
+  return /:user\//.test(callerArn) ? callerArn : undefined;
+}
+
+/** What the simulator says of each action; `unknown` for all when it may not be asked. */
+export async function simulate(
+  clouds: Clouds,
+  principal: string,
+  actions: readonly string[],
+  samples: Samples,
+  ask: Ask,
+): Promise<ReadonlyMap<string, Verdict>> {
+  const cloud = clouds.in(homes[partitionOf(samples.region).name] ?? "us-east-1");
+  const verdicts = new Map<string, Verdict>();
+  const groups = Map.groupBy(actions, (action) => resourceFor(action, samples));
+  for (const [resource, ActionNames] of groups) {
+    const input = {
+      PolicySourceArn: principal,
+      ActionNames: [...ActionNames],
+      ResourceArns: [resource],
+      ContextEntries: contextOf(samples),
+    };
+    try {
+      const { EvaluationResults = [] } = await cloud.call(simulatePrincipalPolicy, input, { ...ask, urgency: "user" });
+      for (const { EvalActionName = "", EvalDecision } of EvaluationResults) {
+        verdicts.set(EvalActionName, EvalDecision === "allowed" ? "allowed" : "denied");
+      }
+    } catch {
+      ask.signal.throwIfAborted();
+      // Not allowed to ask, or the role has a path that its sessions do not tell.
+      for (const action of ActionNames) verdicts.set(action, "unknown");
+    }
+  }
+  return verdicts;
+}
+
+/** One of the things the action is called on. The simulator takes `*` for the name of a thing, not for any. */
+function resourceFor(action: string, { region, account }: Samples): string {
+  const arn = (resource: string) => `arn:${partitionOf(region).name}:elasticloadbalancing:${region}:${account}:${resource}`;
+  const name = action.split(":")[1] ?? "";
+  if (action === "iam:CreateServiceLinkedRole") {
+    const service = "elasticloadbalancing.amazonaws.com";
+    return `arn:${partitionOf(region).name}:iam::${account}:role/aws-service-role/${service}/AWSServiceRoleForElasticLoadBalancing`;
+  }
+  if (/TargetGroup|Targets$/.test(name)) return arn("targetgroup/fairlead-doctor/0123456789abcdef");
+  if (/^(Modify|Delete)Listener$/.test(name)) return arn("listener/net/fairlead-doctor/0123456789abcdef/0123456789abcdef");
+  return arn("loadbalancer/net/fairlead-doctor/0123456789abcdef");
+}
+
+/** What AWS would find at the call, for policies with conditions. */
+function contextOf({ clusterId, region }: Samples) {
+  const values: Readonly<Record<string, string>> = {
+    [`aws:ResourceTag/kubernetes.io/cluster/${clusterId}`]: "owned",
+    [`aws:RequestTag/kubernetes.io/cluster/${clusterId}`]: "owned",
+    "aws:RequestedRegion": region,
+    "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com",
+  };
+  return Object.entries(values).map(([ContextKeyName, value]) => ({
+    ContextKeyName,
+    ContextKeyValues: [value],
+    ContextKeyType: "string" as const,
+  }));
+}
