@@ -16,6 +16,14 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     standsFor: "aws-cloud-controller-manager",
     load: async () => (await import("./controller-manager.ts")).run,
   },
+  plan: {
+    summary: "Show what would be done to AWS for Services, and do nothing",
+    load: async () => (await import("./plan.ts")).run,
+  },
+  explain: {
+    summary: "Tell what is wrong with a Service's load balancer, and what to do",
+    load: async () => (await import("./explain.ts")).run,
+  },
   "ecr-credential-provider": {
     summary: "Give kubelet the credentials for images in Amazon ECR",
     standsFor: "ecr-credential-provider",

@@ -13,6 +13,7 @@ import type { Host } from "../../runtime/host.ts";
 import type { Transport } from "../../runtime/http.ts";
 import type { Logs } from "../../runtime/logs.ts";
 import type { MigrationConfig } from "../../runtime/migration.ts";
+import { json } from "../../runtime/routes.ts";
 import { type Clock, jittered, sleep, within } from "../../runtime/world.ts";
 import { build } from "../build.ts";
 import { KubeClients } from "./clients.ts";
@@ -163,6 +164,7 @@ class Process {
     health.add(opening.check);
     await server.trust.follow(AbortSignal.any([until, life]));
     const { cloud, self } = await opening.open(until).catch(unusable);
+    server.routes?.add({ path: "/debug/fairlead/calls", answer: () => json(200, { calls: cloud.ledger.latest }) });
     host.log.info("knows its place in AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });
     return { config, clouds, cloud, self };
   }

@@ -26,6 +26,8 @@ export interface Server {
   /** Undefined with `--secure-port=0`. */
   readonly serving: Serving | undefined;
   readonly trust: PublishedTrust;
+  /** What it serves, to which any part may add its own; undefined with `--secure-port=0`. */
+  readonly routes?: RouteTable;
 }
 
 /** Binds the port. Health is served at once; the rest as soon as the API server can be asked about users. */
@@ -47,16 +49,17 @@ export async function openServer(host: Host, options: Options, logs: Logs, healt
     allowedTtlMs: options["authorization-webhook-cache-authorized-ttl"],
     deniedTtlMs: options["authorization-webhook-cache-unauthorized-ttl"],
   });
+  const routes = routesOf(host, options, logs, health);
   const serving = await serve(host, {
     bindAddress: options["bind-address"],
     port,
     reusePort: options["permit-port-sharing"],
     certificates: await loadCertificates(host, certificateOptions(options)),
     tls: nodeTlsOptions(tlsChoice(options)),
-    routes: routesOf(host, options, logs, health),
+    routes,
     decide: (request) => auth.decide(request),
   });
-  return { serving, trust };
+  return { serving, trust, routes };
 }
 
 function routesOf(host: Host, options: Options, logs: Logs, health: HealthChecks): RouteTable {

@@ -42,7 +42,7 @@ export async function ensure(survey: Survey, parts: EnsureParts, ask: Ask): Prom
     },
   }).finally(() => touch(survey, inventory));
   const seen = afterwards(survey, applied.made);
-  const { stand, warnings } = await standOf(survey, applied.made, parts, ask);
+  const { stand, warnings } = await standOf(survey, applied.made, inventory, ask);
   return { applied, hostname, seen, stand, warnings };
 }
 
@@ -69,6 +69,12 @@ export async function claimAccess(
 export async function nodeGroups({ instances }: Targets, inventory: Inventory, ask: Ask) {
   const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
   return nodeGroupsOf(instances, groups, inventory.place.cluster);
+}
+
+/** Where it will stand, with names in the place of what is not made yet. */
+export async function predictedStand(survey: Survey, inventory: Inventory, ask: Ask): Promise<Stand> {
+  const promised = survey.steps.flatMap(({ makes }): [string, string][] => (makes ? [[makes.name, `<${makes.name}>`]] : []));
+  return (await standOf(survey, new Map(promised), inventory, ask)).stand;
 }
 
 /** A failed load balancer has no address worth publishing. */
@@ -120,7 +126,7 @@ function afterwards({ desire, seen }: Survey, made: ReadonlyMap<string, string>)
 async function standOf(
   survey: Survey,
   made: ReadonlyMap<string, string>,
-  { inventory }: EnsureParts,
+  inventory: Inventory,
   ask: Ask,
 ): Promise<{ stand: Stand; warnings: readonly Problem[] }> {
   const { desire, found, managedGroup, targets } = survey;

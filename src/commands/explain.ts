@@ -1,0 +1,103 @@
+/** `fairlead explain service/NAME`: one page about a Service's load balancer. */
+import { isAwsError } from "../aws/errors.ts";
+import { events } from "../kube/builtin.ts";
+import { explain } from "../loadbalancers/service/explain.ts";
+import { preview } from "../loadbalancers/service/preview.ts";
+import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
+import { bool, string } from "../runtime/flags-kinds.ts";
+import { flagUsage } from "../runtime/flags-usage.ts";
+import { bodyText, socketTransport } from "../runtime/http.ts";
+import type { Command } from "./command.ts";
+import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
+
+const flags = {
+  endpoint: flag(string, "", "Where the leader serves (https://host:10258), to ask it for its last calls to AWS; a port-forward will do."),
+  "endpoint-insecure-skip-tls-verify": flag(bool, false, "Accept whatever certificate the endpoint shows."),
+  ...liveFlags,
+};
+
+const usage = `Tells what a Service asks for, what stands in AWS, what differs and what to do next. Changes nothing.
+
+Usage:
+  fairlead explain service/NAME [flags]`;
+
+/** One entry of the leader's ledger. */
+interface Call {
+  readonly at: number;
+  readonly service: string;
+  readonly action: string;
+  readonly outcome: string;
+  readonly code?: string;
+  readonly requestId?: string;
+  readonly cause: string;
+}
+
+/** Runs the command on this machine's sockets. */
+export const run: Command = (invocation) => explainService(invocation);
+
+/** Runs the command where the network says. */
+export async function explainService({ argv, world, console, stopSignal }: Parameters<Command>[0], network: Network = {}): Promise<number> {
+  try {
+    const { values, args } = parseFlags(flags, argv);
+    if (values.help) {
+      console.out(`${usage}\n\n${flagUsage([{ title: "Explain", flags }], console.columns)}`);
+      return 0;
+    }
+    const [word, ...more] = args;
+    if (word === undefined || more.length > 0) throw new NotPossible("name one Service: fairlead explain service/NAME");
+    const live = await openLive(values, world, "fairlead explain", stopSignal(), network);
+    try {
+      const wanted = serviceNamed(word, values.namespace);
+      const service = live.all.find(({ view }) => view.namespace === wanted.namespace && view.name === wanted.name);
+      if (service === undefined) throw new NotPossible(`there is no Service ${wanted.namespace}/${wanted.name}`);
+      const seen = await preview(service, live.all, live, live.ask);
+      const calls = await lastCalls(
+        values.endpoint,
+        values["endpoint-insecure-skip-tls-verify"],
+        `${wanted.namespace}/${wanted.name}`,
+        live,
+      );
+      const told = { preview: seen, service, events: await warningsAbout(service.metadata.uid, wanted.namespace, live), calls };
+      console.out(await explain(told, live, live.ask));
+      return 0;
+    } finally {
+      await live.close();
+    }
+  } catch (error) {
+    const hint = error instanceof FlagError && error.hint ? `; ${error.hint}` : "";
+    const denied = isAwsError(error, "denied")
+      ? " The command reads with your own credentials: they need the read permissions of deploy/iam."
+      : "";
+    console.err(`fairlead explain: ${error instanceof Error ? error.message : String(error)}${hint}${denied}\n`);
+    return 1;
+  }
+}
+
+async function warningsAbout(uid: string, namespace: string, { kube, ask }: Live): Promise<string[]> {
+  const { items } = await kube.list(events, { namespace, fieldSelector: `involvedObject.uid=${uid},type=Warning`, signal: ask.signal });
+  return items.map(({ reason, message }) => `${reason}: ${message}`);
+}
+
+/** What the leader did last for this Service, or why it is not known. */
+async function lastCalls(endpoint: string, insecure: boolean, key: string, { kube, ask }: Live): Promise<string[]> {
+  if (endpoint === "") return ["not known: give --endpoint, through a port-forward to the leader if need be"];
+  const sockets = socketTransport({ ...(insecure && { tls: { insecure: true } }), connectTimeoutMs: 3_000 });
+  try {
+    const { headers } = await kube.config.access(ask.signal);
+    const url = new URL("/debug/fairlead/calls", endpoint);
+    const answer = await sockets.send({ method: "GET", url, headers, signal: ask.signal });
+    const text = await bodyText(answer);
+    if (answer.status !== 200) return [`not known: ${endpoint} answered ${answer.status}`];
+    const calls = (JSON.parse(text) as { readonly calls: readonly Call[] }).calls.filter(({ cause }) => cause.includes(`service ${key}`));
+    return calls.slice(-20).map(callText);
+  } catch (error) {
+    return [`not known: ${endpoint} cannot be reached: ${error instanceof Error ? error.message : String(error)}`];
+  } finally {
+    await sockets.close();
+  }
+}
+
+function callText({ at, service, action, outcome, code, requestId }: Call): string {
+  const result = code ? `${outcome} (${code})` : outcome;
+  return `${new Date(at).toISOString()} ${service}:${action} ${result}${requestId ? ` request id ${requestId}` : ""}`;
+}

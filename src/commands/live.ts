@@ -1,0 +1,104 @@
+/** A cluster and its AWS account as commands look at them: read-only, once, with what the controllers would go by. */
+import type { Service } from "kubernetes-types/core/v1.d.ts";
+import type { Ask } from "../aws/ask.ts";
+import { type Cloud, Clouds, connectTimeoutMs } from "../aws/cloud.ts";
+import { nodeView, type SeenNode } from "../identity/node-view.ts";
+import { identifySelf } from "../identity/self.ts";
+import { nodes, services } from "../kube/builtin.ts";
+import { KubeClient } from "../kube/client.ts";
+import { loadKubeConfig } from "../kube/config/load.ts";
+import type { Connect } from "../kube/connections.ts";
+import type { Stored } from "../kube/resource.ts";
+import { Inventory } from "../loadbalancers/observe.ts";
+import { type SeenService, serviceState } from "../loadbalancers/service/seen.ts";
+import type { SurveyParts } from "../loadbalancers/service/survey.ts";
+import { type FlagValues, flag } from "../runtime/flags.ts";
+import { bool, string } from "../runtime/flags-kinds.ts";
+import { dryRunGate } from "../runtime/gate.ts";
+import { socketTransport, type Transport } from "../runtime/http.ts";
+import { silentLog } from "../runtime/log.ts";
+import { newRegistry } from "../runtime/metrics.ts";
+import type { World } from "../runtime/world.ts";
+import { build } from "./build.ts";
+import { agentOf } from "./controller-manager/clients.ts";
+import { loadCloudConfig } from "./controller-manager/cloud.ts";
+import { loadBalancerSettings } from "./controller-manager/load-balancer-settings.ts";
+
+/** The flags that say which cluster and which account. */
+export const liveFlags = {
+  kubeconfig: flag(string, "", "Path of a kubeconfig; without it, what KUBECONFIG names or the pod's own account."),
+  master: flag(string, "", "Address of the API server; overrides the kubeconfig's."),
+  "cloud-config": flag(string, "", "Path of the cloud config that the controllers are given."),
+  "strict-cloud-config": flag(bool, false, "Refuse a cloud config with unknown keys."),
+  "cluster-name": flag(string, "kubernetes", "The --cluster-name that the controllers are given."),
+  namespace: flag(string, "default", "Namespace of Services that are named without one.", { shorthand: "n" }),
+  help: flag(bool, false, "Print this.", { shorthand: "h" }),
+};
+
+/** How the cluster and AWS are reached; sockets unless told otherwise. */
+export interface Network {
+  readonly aws?: Transport;
+  readonly kube?: Connect;
+}
+
+/** What a command looks at. */
+export interface Live extends SurveyParts {
+  readonly kube: KubeClient;
+  readonly cloud: Cloud;
+  readonly all: readonly SeenService[];
+  readonly stored: readonly Stored<Service>[];
+  readonly ask: Ask;
+  close(): Promise<void>;
+}
+
+/** The user has to say more, or something else. */
+export class NotPossible extends Error {
+  override readonly name = "NotPossible";
+}
+
+/** Opens both, and reads all Services and Nodes. Whatever would write is stopped by the gate. */
+export async function openLive(
+  flags: FlagValues<typeof liveFlags>,
+  world: World,
+  cause: string,
+  signal: AbortSignal,
+  network: Network = {},
+): Promise<Live> {
+  const host = { world, log: silentLog, metrics: newRegistry() };
+  const gate = dryRunGate(() => {});
+  const config = await loadKubeConfig(world, { kubeconfig: flags.kubeconfig, master: flags.master });
+  const kube = new KubeClient({ host, config, gate, userAgent: agentOf(cause), ...(network.kube && { connect: network.kube }) });
+  const cloudConfig = await loadCloudConfig(host, flags);
+  const sockets = network.aws === undefined ? socketTransport({ connectTimeoutMs }) : undefined;
+  const transport = network.aws ?? sockets!.send;
+  const clouds = new Clouds({ host, transport, gate, settings: cloudConfig.aws, version: build.version });
+  const ask: Ask = { cause, signal, urgency: "user" };
+  const cloud = await clouds.home(signal);
+  const self = await identifySelf(cloudConfig.aws, clouds, ask);
+  if (self.vpc === undefined) throw new NotPossible("the VPC of the cluster is not known: set VPC in the cloud config");
+  const [listed, seenNodes] = await Promise.all([kube.list(services, { signal }), kube.list(nodes, { signal })]);
+  const views: readonly SeenNode[] = seenNodes.items.map(nodeView);
+  const place = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };
+  return {
+    kube,
+    cloud,
+    ask,
+    stored: listed.items,
+    all: listed.items.map(serviceState),
+    nodes: { list: () => views },
+    inventory: new Inventory(cloud, world.clock, place),
+    settings: loadBalancerSettings(cloudConfig, flags["cluster-name"], self.cluster.id),
+    async close() {
+      await Promise.all([kube.close(), sockets?.close()]);
+    },
+  };
+}
+
+/** `service/web`, `svc/shop/web` or `web`: namespace and name. */
+export function serviceNamed(word: string, namespace: string): { readonly namespace: string; readonly name: string } {
+  const parts = word.replace(/^(services?|svc)\//, "").split("/");
+  const [first = "", second] = parts;
+  if (parts.length > 2 || first === "" || second === "")
+    throw new NotPossible(`${JSON.stringify(word)} names no Service: write service/NAME`);
+  return second === undefined ? { namespace, name: first } : { namespace: first, name: second };
+}

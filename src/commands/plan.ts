@@ -1,0 +1,146 @@
+/** `fairlead plan`: what the controllers would do to AWS for Services, printed and not done. */
+import type { Service } from "kubernetes-types/core/v1.d.ts";
+import { planJson, type Step } from "../aws/plan.ts";
+import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
+import { type Preview, preview } from "../loadbalancers/service/preview.ts";
+import type { SeenService } from "../loadbalancers/service/seen.ts";
+import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
+import { bool, string } from "../runtime/flags-kinds.ts";
+import { flagUsage } from "../runtime/flags-usage.ts";
+import type { World } from "../runtime/world.ts";
+import type { Command, Console } from "./command.ts";
+import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
+
+const flags = {
+  "all-namespaces": flag(bool, false, "Look at all Services of the cluster.", { shorthand: "A" }),
+  filename: flag(string, "", "A manifest with Services that may not exist yet.", { shorthand: "f" }),
+  output: flag(string, "text", "text or json.", { shorthand: "o" }),
+  ...liveFlags,
+};
+
+const usage = `Prints the steps that would be taken for Services, and takes none.
+
+Usage:
+  fairlead plan service/NAME [flags]
+  fairlead plan -A [flags]
+  fairlead plan -f manifest.yaml [flags]
+
+Exit status: 0 when nothing would change, 2 when something would, 1 when it cannot be told.`;
+
+/** Exit statuses, as those of \`diff\` and \`terraform plan -detailed-exitcode\`. */
+const exit = { nothing: 0, failed: 1, changes: 2 } as const;
+
+/** Runs the command on this machine's sockets. */
+export const run: Command = (invocation) => plan(invocation);
+
+/** Runs the command where the network says. */
+export async function plan({ argv, world, console, stopSignal }: Parameters<Command>[0], network: Network = {}): Promise<number> {
+  try {
+    const { values, args } = parseFlags(flags, argv);
+    if (values.help) {
+      console.out(`${usage}\n\n${flagUsage([{ title: "Plan", flags }], console.columns)}`);
+      return exit.nothing;
+    }
+    if (values.output !== "text" && values.output !== "json")
+      throw new NotPossible(`--output takes text or json, not ${JSON.stringify(values.output)}`);
+    const live = await openLive(values, world, "fairlead plan", stopSignal(), network);
+    try {
+      const chosen = await choose(args, values, world, live);
+      const previews: Shown[] = [];
+      for (const service of chosen) previews.push({ service, ...(await preview(service, live.all, live, live.ask)) });
+      console.out(values.output === "json" ? asJson(previews, live) : asText(previews, live, console));
+      if (previews.some(({ problems }) => problems.length > 0)) return exit.failed;
+      return previews.some(({ steps }) => steps.length > 0) ? exit.changes : exit.nothing;
+    } finally {
+      await live.close();
+    }
+  } catch (error) {
+    const hint = error instanceof FlagError && error.hint ? `; ${error.hint}` : "";
+    console.err(`fairlead plan: ${error instanceof Error ? error.message : String(error)}${hint}\n`);
+    return exit.failed;
+  }
+}
+
+type Shown = Preview & { readonly service: SeenService };
+
+async function choose(
+  args: readonly string[],
+  {
+    "all-namespaces": all,
+    filename,
+    namespace,
+  }: { readonly "all-namespaces": boolean; readonly filename: string; readonly namespace: string },
+  world: World,
+  live: Live,
+): Promise<readonly SeenService[]> {
+  if (filename !== "") return readManifest(filename, namespace, world, live);
+  if (all) return live.all;
+  if (args.length === 0) throw new NotPossible("name a Service (service/NAME), or give -A or -f");
+  return args.map((word) => {
+    const wanted = serviceNamed(word, namespace);
+    const found = live.all.find(({ view }) => view.namespace === wanted.namespace && view.name === wanted.name);
+    if (found === undefined) throw new NotPossible(`there is no Service ${wanted.namespace}/${wanted.name}`);
+    return found;
+  });
+}
+
+async function readManifest(path: string, namespace: string, world: World, live: Live): Promise<SeenService[]> {
+  const { parseAllDocuments } = await import("yaml");
+  const text = Buffer.from(await world.files.read(path)).toString();
+  const documents = parseAllDocuments(text).map((document) => document.toJS() as Service | null);
+  const found = documents.filter((document): document is Service => document?.kind === "Service");
+  if (found.length === 0) throw new NotPossible(`${path} holds no Service`);
+  return found.map((manifest) => {
+    const own = manifest.metadata?.namespace ?? namespace;
+    const stored = live.stored.find(({ metadata }) => metadata.namespace === own && metadata.name === manifest.metadata?.name);
+    return serviceOfManifest(manifest, stored, namespace);
+  });
+}
+
+function asJson(previews: readonly Shown[], live: Live): string {
+  const shown = previews.map(({ service, key, steps, problems, warnings, survey }) => ({
+    service: key,
+    steps: named(planJson(steps), (text) => withUnknowns(text, service, survey, live.settings)),
+    problems,
+    warnings,
+  }));
+  return `${JSON.stringify(shown, undefined, 2)}\n`;
+}
+
+/** The same value with every text, and every number that is none yet, put through `name`. */
+function named(value: unknown, name: (text: string) => string): unknown {
+  if (typeof value === "string") return name(value);
+  if (typeof value === "number") return name(String(value)) === String(value) ? value : name(String(value));
+  if (Array.isArray(value)) return value.map((item) => named(item, name));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, named(inner, name)]));
+}
+
+const colours = { create: 32, change: 33, delete: 31, plain: 0 } as const;
+
+function asText(previews: readonly Shown[], live: Live, console: Console): string {
+  const paint = (text: string, colour: keyof typeof colours) =>
+    console.columns > 0 && colour !== "plain" ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text;
+  const lines = previews.flatMap(({ service, key, steps, problems, warnings, survey }) => [
+    `service ${key}: ${summary(steps, problems.length)}`,
+    ...problems.map(({ message }) => paint(`  ! ${message}`, "delete")),
+    ...warnings.map(({ message }) => paint(`  ? ${message}`, "change")),
+    ...steps.map((step) => {
+      const colour = colourOf(step);
+      const text = withUnknowns(`${step.what}  (${step.why})`, service, survey, live.settings);
+      return paint(`  ${{ create: "+", change: "~", delete: "-", plain: " " }[colour]} ${text}`, colour);
+    }),
+  ]);
+  return `${lines.join("\n")}\n`;
+}
+
+function summary(steps: readonly Step[], problems: number): string {
+  if (problems > 0) return "cannot be brought to what it asks for; what stands stays as it is";
+  if (steps.length === 0) return "nothing to do";
+  return steps.length === 1 ? "1 step" : `${steps.length} steps`;
+}
+
+function colourOf({ action }: Step): keyof typeof colours {
+  if (/^(Create|Authorize|Register|Attach)/.test(action.name)) return "create";
+  return /^(Delete|Revoke|Deregister|Detach)/.test(action.name) ? "delete" : "change";
+}

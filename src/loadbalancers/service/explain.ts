@@ -1,0 +1,164 @@
+/** One page about a Service's load balancer: what is wanted and why, what stands, what differs, and what to do next. */
+import type { Ask } from "../../aws/ask.ts";
+import type { SecurityGroup } from "../../aws/security-groups.ts";
+import type { LoadBalancer } from "../model.ts";
+import { reconcileAges } from "../observe.ts";
+import { nodeGroupsOf } from "../targets.ts";
+import { adviceFor } from "./advice.ts";
+import { type AnnotationRow, annotationPrefix, annotationTable, sourceRangesAnnotation } from "./annotations.ts";
+import type { Found } from "./find.ts";
+import type { Preview } from "./preview.ts";
+import type { SeenService } from "./seen.ts";
+import { registeredIn, registrable, type Survey, type SurveyParts } from "./survey.ts";
+
+/** How one target does. */
+interface TargetHealth {
+  readonly id: string;
+  readonly where: string;
+  readonly state: string;
+  readonly why: string;
+}
+
+export interface Explained {
+  readonly preview: Preview;
+  readonly service: SeenService;
+  /** Texts of the Warning Events of the last hour. */
+  readonly events: readonly string[];
+  /** The last calls made for it, one a line; or why they are not known. */
+  readonly calls: readonly string[];
+}
+
+/** The page. */
+export async function explain({ preview, service, events, calls }: Explained, parts: SurveyParts, ask: Ask): Promise<string> {
+  const { survey } = preview;
+  const health = survey?.found ? await healthOf(survey.found, survey, parts, ask) : [];
+  const groups = await parts.inventory.groups.listed(reconcileAges.absentMs, ask);
+  const noNodes = survey && survey.targets.instances.length === 0 ? ["There are no available nodes for LoadBalancer"] : [];
+  const said = [
+    ...[...preview.problems, ...preview.warnings].map(({ message }) => message),
+    ...(preview.problems.length > 0 || preview.steps.length > 0 || service.hostname === "" ? events : []),
+    ...noNodes,
+    ...health.filter(({ state }) => !["healthy", "InService", "initial"].includes(state)).map(({ state, why }) => `${state} ${why}`),
+  ];
+  const advice = adviceFor(said);
+  return [
+    `Service ${preview.key}`,
+    ...section("What it asks for", wanted(service, survey)),
+    ...section("What stands", survey ? stands(service, survey) : ["nothing is asked for"]),
+    ...section(
+      "What is wrong",
+      [...preview.problems, ...preview.warnings].map(({ message }) => message),
+    ),
+    ...section("What would be done", preview.steps.length === 0 ? ["nothing"] : preview.steps.map(({ what, why }) => `${what}  (${why})`)),
+    ...section("Subnets", survey ? subnets(survey) : []),
+    ...section("Security groups", survey ? securityGroups(survey, groups, parts) : []),
+    ...section(
+      "Targets",
+      health.map(({ id, where, state, why }) => `${id} ${where} ${state}${why ? `: ${why}` : ""}`),
+    ),
+    ...section("Warnings of the last hour", events),
+    ...section("Last calls to AWS", calls),
+    ...section("What to do next", advice.length > 0 ? advice : [nextStep(preview)]),
+    "",
+  ].join("\n");
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
+}
+
+function wanted({ view }: SeenService, survey: Survey | undefined): string[] {
+  const rows = Object.entries(view.annotations).flatMap(([key, value]) => {
+    if (key === sourceRangesAnnotation) return [`${key}: ${value}  Who may reach it.`];
+    const name = key.startsWith(annotationPrefix) ? key.slice(annotationPrefix.length) : "";
+    const row = Object.hasOwn(annotationTable, name) ? (annotationTable as Readonly<Record<string, AnnotationRow>>)[name] : undefined;
+    return row ? [`${key}: ${value}  ${row.meaning}`] : [];
+  });
+  if (survey === undefined) return rows;
+  return [modelText(survey.desire.model), ...portsOf(survey.desire.model), ...rows];
+}
+
+function modelText(model: LoadBalancer): string {
+  return `${model.kind} load balancer ${model.name}, ${model.internal ? "internal" : "internet-facing"}`;
+}
+
+function portsOf(model: LoadBalancer): string[] {
+  if (model.kind === "classic") {
+    const listeners = model.listeners.map(
+      (each) => `${each.protocol}:${each.port} to ${each.instanceProtocol}:${each.instancePort} of the nodes`,
+    );
+    return [...listeners, `health check ${model.healthCheck.target} every ${model.healthCheck.interval} s`];
+  }
+  return model.listeners.map(({ protocol, port, forwardTo }) => {
+    const group = model.targetGroups.find(({ name }) => name === forwardTo);
+    const check = group?.healthCheck;
+    return `${protocol}:${port} to ${group?.protocol}:${group?.port} of the nodes, checked by ${check?.protocol}:${check?.port}${check?.path ?? ""}`;
+  });
+}
+
+function stands({ hostname }: SeenService, { found, other }: Survey): string[] {
+  const text = (lb: Found) => `${lb.kind} load balancer ${lb.name}, ${lb.hostname}${lb.kind === "network" ? `, ${lb.state}` : ""}`;
+  return [
+    ...(found ? [text(found)] : ["no load balancer"]),
+    ...(other ? [`${text(other)} (of the kind asked for before)`] : []),
+    hostname === "" ? "no address is published" : `published address ${hostname}`,
+  ];
+}
+
+function subnets({ desire }: Survey): string[] {
+  return desire.subnets.verdicts.map(({ subnet, taken, why }) => `${taken ? "taken  " : "refused"} ${subnet.id} ${subnet.zone}: ${why}`);
+}
+
+function securityGroups(
+  { desire, found, targets }: Survey,
+  groups: readonly SecurityGroup[],
+  { inventory, settings }: SurveyParts,
+): string[] {
+  const { model } = desire;
+  const name = (id: string) => `${id} (${groups.find((group) => group.id === id)?.name ?? "not in this VPC"})`;
+  const asked = model.kind === "classic" ? model.securityGroups : model.securityGroups.kind === "wanted" ? model.securityGroups.groups : [];
+  const { ids, warnings } = nodeGroupsOf(targets.instances, groups, inventory.place.cluster);
+  return [
+    ...asked.map((entry) =>
+      entry.kind === "given"
+        ? `wanted on the load balancer: ${name(entry.id)}, given`
+        : `wanted on the load balancer: ${entry.group.name}, managed`,
+    ),
+    ...(found?.securityGroups ?? []).map((id) => `on the load balancer: ${name(id)}`),
+    ...(settings.disableNodeIngress
+      ? ["of the nodes: left alone (DisableSecurityGroupIngress)"]
+      : ids.map((id) => `of the nodes: ${name(id)}`)),
+    ...warnings,
+  ];
+}
+
+async function healthOf(found: Found, survey: Survey, { inventory }: SurveyParts, ask: Ask): Promise<TargetHealth[]> {
+  const { cloud } = inventory;
+  if (found.kind === "classic") {
+    const states = await cloud.classicLoadBalancers.health(found.name, ask);
+    return states.map(({ InstanceId: id = "", State: state = "", Description: text = "" }) => ({
+      id,
+      where: "",
+      state,
+      why: text === "N/A" ? "" : text,
+    }));
+  }
+  const groups = "targetGroups" in survey.seen ? survey.seen.targetGroups : [];
+  const healths = await Promise.all(
+    groups.map(async ({ arn, port }) => (await cloud.loadBalancers.targetHealth(arn, ask)).map((each) => ({ ...each, port }))),
+  );
+  return healths.flat().map(({ Target: target, TargetHealth: is, port }) => ({
+    id: target?.Id ?? "",
+    where: `port ${port}`,
+    state: is?.State ?? "",
+    why: [is?.Reason, is?.Description].filter(Boolean).join(" "),
+  }));
+}
+
+function nextStep({ problems, steps, survey }: Preview): string {
+  if (problems.length > 0) return "Mend what is wrong: what stands stays as it is until then.";
+  if (steps.length > 0) return "Wait: the controller takes these steps by itself. If it does not, look at its log and at the Events.";
+  if (survey === undefined) return "Nothing: no load balancer is asked for here.";
+  const missing = registrable(survey.targets, registeredIn(survey.seen)).length === 0;
+  return missing ? "Add nodes: there is nothing behind the load balancer." : "Nothing: it is as it should be.";
+}

@@ -1,0 +1,94 @@
+/** Everything that would be done for a Service, the rules of node security groups included, and nothing of it done. */
+import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import { keyOf } from "../../kube/store.ts";
+import { claimFor, marksOf } from "../claims.ts";
+import { type Claim, type Marks, mentions, planNodeRules } from "../node-rules.ts";
+import { reconcileAges } from "../observe.ts";
+import { kindOf, type Problem } from "./annotations.ts";
+import { bothKinds } from "./departure.ts";
+import { predictedStand } from "./ensure.ts";
+import { type Leftovers, leftovers, planRemoval } from "./removal.ts";
+import { hasFinalizer, needsCleanup, type SeenService, wantsLoadBalancer } from "./seen.ts";
+import { type Survey, type SurveyParts, survey } from "./survey.ts";
+import { seekerOf } from "./workplace.ts";
+
+/** What would happen to one Service. */
+export interface Preview {
+  /** `namespace/name` */
+  readonly key: string;
+  /** In the order they are carried out. */
+  readonly steps: readonly Step[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** Undefined when what is there only has to go, or when the Service is none of ours. */
+  readonly survey?: Survey;
+}
+
+/** Looks at one Service among all of the cluster: what others need is not taken away. */
+export async function preview(service: SeenService, all: readonly SeenService[], parts: SurveyParts, ask: Ask): Promise<Preview> {
+  const key = keyOf(service);
+  const kind = kindOf(service.view.annotations);
+  if (needsCleanup(service) || !wantsLoadBalancer(service) || kind === "foreign") {
+    const left = hasFinalizer(service) ? await leftovers(seekerOf(service), parts, bothKinds, reconcileAges, ask) : undefined;
+    const steps = left ? [...planRemoval({ ...left, nodeGroups: [] }), ...(await rulesGone(service, left, all, parts, ask))] : [];
+    return { key, steps, problems: [], warnings: [] };
+  }
+  const seen = await survey(service, kind, parts, ask);
+  const { problems, warnings } = seen;
+  if (problems.length > 0) return { key, steps: [], problems, warnings, survey: seen };
+  const rules = await rulesFor(service, seen, all, parts, ask);
+  return { key, steps: [...seen.steps, ...rules], problems, warnings, survey: seen };
+}
+
+async function rulesFor(service: SeenService, seen: Survey, all: readonly SeenService[], parts: SurveyParts, ask: Ask): Promise<Step[]> {
+  if (parts.settings.disableNodeIngress) return [];
+  const claim = await claimOf(seen, parts, ask);
+  return rulesIn(claim.nodeGroups, [claim], [], claim.marks, service, all, parts, ask);
+}
+
+async function rulesGone(service: SeenService, { names, ownGroups }: Leftovers, all: readonly SeenService[], parts: SurveyParts, ask: Ask) {
+  const ids = ownGroups.map(({ id }) => id);
+  const marks = bothKinds.flatMap((kind) => names.map((name) => marksOf(kind, name, ids)));
+  const together = { descriptions: marks.flatMap(({ descriptions }) => descriptions), sources: ids };
+  return rulesIn([], [], marks, together, service, all, parts, ask);
+}
+
+/** The steps in the node groups concerned. Others are asked what they need only where something would be taken away. */
+async function rulesIn(
+  nodeGroups: readonly string[],
+  claims: readonly Claim[],
+  leaving: readonly Marks[],
+  marks: Marks,
+  service: SeenService,
+  all: readonly SeenService[],
+  parts: SurveyParts,
+  ask: Ask,
+): Promise<Step[]> {
+  const { inventory } = parts;
+  const groups = await inventory.groups.all(reconcileAges.presentMs, ask);
+  const concerned = groups.filter((group) => nodeGroups.includes(group.id) || mentions(group, marks));
+  const steps: Step[] = [];
+  for (const group of concerned) {
+    const present = { ...group, rules: await inventory.cloud.securityGroups.rules(group.id, ask) };
+    const plan = (others: readonly Claim[]) =>
+      planNodeRules(present, { claims: [...claims, ...others], leaving, held: new Map(), complete: true });
+    const takesAway = plan([]).some(({ action }) => action.name === "RevokeSecurityGroupIngress");
+    steps.push(...plan(takesAway ? await claimsOfOthers(service, all, parts, ask) : []));
+  }
+  return steps;
+}
+
+async function claimsOfOthers(service: SeenService, all: readonly SeenService[], parts: SurveyParts, ask: Ask): Promise<Claim[]> {
+  const claims: Claim[] = [];
+  for (const other of all) {
+    const kind = kindOf(other.view.annotations);
+    if (keyOf(other) === keyOf(service) || !wantsLoadBalancer(other) || kind === "foreign") continue;
+    claims.push(await claimOf(await survey(other, kind, parts, ask), parts, ask));
+  }
+  return claims;
+}
+
+async function claimOf(seen: Survey, { inventory }: SurveyParts, ask: Ask): Promise<Claim> {
+  return claimFor(seen.desire.access, await predictedStand(seen, inventory, ask));
+}
