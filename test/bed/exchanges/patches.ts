@@ -179,6 +179,20 @@ export const patchExchanges: readonly Exchange[] = [
     },
   },
   {
+    name: "strategic: addresses where there were none are taken as they are sent, several of one type too",
+    async run(talk) {
+      const path = `/api/v1/nodes/${talk.namespace}`;
+      await talk.post("/api/v1/nodes", node(talk.namespace));
+      const addresses = [
+        { type: "InternalIP", address: "10.0.0.1" },
+        { type: "Hostname", address: "h" },
+        { type: "InternalIP", address: "10.0.0.2" },
+      ];
+      await talk.patch("strategic", `${path}/status`, { status: { addresses } });
+      await talk.delete(path);
+    },
+  },
+  {
     name: "strategic: taints are replaced as a whole",
     async run(talk) {
       const path = `/api/v1/nodes/${talk.namespace}`;

@@ -35,6 +35,11 @@ function mergeObject(original: JsonObject, patch: JsonObject, path: string, rule
       const key = rules.get(inner)?.patchKey;
       if (key === undefined && value !== undefined) result[name] = copy(value);
       else if (key !== undefined) {
+        // A list that was not there is taken as it was sent, without regard to its keys.
+        if (result[name] === undefined && Array.isArray(value)) {
+          result[name] = plain(value);
+          continue;
+        }
         const kept = asList(result[name]).filter((item) => !doomed.some((one) => same(one, item)));
         result[name] = mergeList(kept, asList(value), key, Array.isArray(order) ? order : undefined, inner, rules);
       }
