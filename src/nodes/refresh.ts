@@ -57,8 +57,12 @@ class RefreshPasses {
     const startedAt = clock.monotonic();
     const due = nodes.list().filter((node) => !isUninitialized(node) && node.metadata.deletionTimestamp === undefined);
     const failures = new Failures();
-    // Whatever this pass has asked is fresh enough for it.
-    const ask = (): Ask => ({ cause: "address refresh", signal, maxAgeMs: clock.monotonic() - startedAt + 1_000 });
+    // Whatever this pass has asked is fresh enough for it. A signal for each: one with a thousand waiters is slow to join and leave.
+    const ask = (): Ask => ({
+      cause: "address refresh",
+      signal: AbortSignal.any([signal]),
+      maxAgeMs: clock.monotonic() - startedAt + 1_000,
+    });
     let written = 0;
     try {
       if (due.filter((node) => claimOf(node).kind === "instance").length > fewNodes) await this.#lookAtAll(ask());

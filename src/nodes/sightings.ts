@@ -34,7 +34,8 @@ export async function lookAt(
 ): Promise<ReadonlyMap<SeenNode, Seen>> {
   const looks = new Map<SeenNode, Look>();
   await each(looking.clock, nodes, looking.concurrency, async (node) => {
-    looks.set(node, await lookAtOne(looking, node, { ...ask, maxAgeMs: ageOf(node) }));
+    // A signal for each: one with a thousand waiters is slow to join and leave.
+    looks.set(node, await lookAtOne(looking, node, { ...ask, signal: AbortSignal.any([ask.signal]), maxAgeMs: ageOf(node) }));
   });
   const witness = await findWitness(looking, [...looks.values()], ask);
   return new Map([...looks].map(([node, look]) => [node, look.kind === "looked-up" ? seenOf(looking, look, witness) : look]));

@@ -10,6 +10,7 @@ import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/c
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
+import { plantForeignRoutes, wrongRoutes } from "./nodes-routes.ts";
 
 /** Compiled once: they are the same in every history. */
 const shapes = new Shapes();
@@ -50,7 +51,8 @@ export class NodesScene {
     this.cloud = createCloud({ world: this.world, seed, shapes });
     this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 2 });
     // Somebody of the cluster is always there: else nothing that is missing could be proven to be.
-    launchNodes(this.cloud, this.network, 1);
+    const [first] = launchNodes(this.cloud, this.network, 1);
+    plantForeignRoutes(this.cloud, this.network, first!.interfaceIds[0]!);
   }
 
   get instances() {
@@ -109,7 +111,15 @@ export class NodesScene {
           !nodes.some(({ metadata }) => metadata.name === kubelet.name),
       )
       .map(({ name }) => `Node ${name} is missing`);
-    return [...missing, ...nodes.flatMap((node) => this.#wrongWith(node))];
+    const routes = wrongRoutes(this.cloud, this.network, nodes, (node) => this.#routedTo(node));
+    return [...missing, ...nodes.flatMap((node) => this.#wrongWith(node)), ...routes];
+  }
+
+  /** The machine a Node's pods are reached by: one that exists, and that the Node says it is. */
+  #routedTo(node: Node): string | undefined {
+    const id = node.spec?.providerID?.split("/").at(-1);
+    const state = id === undefined ? undefined : this.instances.get(id)?.state;
+    return state === "running" || state === "stopped" ? id : undefined;
   }
 
   #wrongWith(node: Node & { metadata: { name: string } }): string[] {
