@@ -3,12 +3,17 @@ import { flagReference } from "../runtime/flags-usage.ts";
 import { realWorld } from "../runtime/world.ts";
 import { globalKeys, overrideKeys } from "./controller-manager/cloud-config-keys.ts";
 import { flagSections } from "./controller-manager/flags.ts";
+import { annotationsPage } from "./docs-annotations.ts";
 
 const generated = "<!-- Generated from the tables in src/commands/controller-manager; run `npm run docs` after changing them. -->";
 
 /** Every generated page by its path in the repository. */
 export function pages(): Readonly<Record<string, string>> {
-  return { "docs/reference/flags.md": flagsPage(), "docs/reference/cloud-config.md": cloudConfigPage() };
+  return {
+    "docs/reference/flags.md": flagsPage(),
+    "docs/reference/cloud-config.md": cloudConfigPage(),
+    "docs/reference/annotations.md": annotationsPage(row),
+  };
 }
 
 if (import.meta.main) {
