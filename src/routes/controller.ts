@@ -100,11 +100,10 @@ class RouteLoop {
     );
     this.#routes.set({ state: "wanted" }, desired.wanted.length);
     this.#routes.set({ state: "refused" }, desired.refused.length);
-    this.#backOff.keepOnly(new Set([...desired.wanted, ...desired.refused].map(({ destination }) => destination)));
-
-    const changes = planRoutes(desired, tables, this.#parts.clusterCidrs).filter(
-      ({ destination }) => !this.#backOff.holds(destination, clock.monotonic()),
-    );
+    const planned = planRoutes(desired, tables, this.#parts.clusterCidrs);
+    // What needs no change any more has no trouble any more.
+    this.#backOff.keepOnly(new Set(planned.map(({ destination }) => destination)));
+    const changes = planned.filter(({ destination }) => !this.#backOff.holds(destination, clock.monotonic()));
     const byName = new Map(listed.map((node) => [node.metadata.name, node]));
     this.#watchQuota(changes, tables, byName);
     this.#tellRefusals(desired.refused, byName);

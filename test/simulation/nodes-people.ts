@@ -2,6 +2,7 @@
 import { sleep } from "../../src/runtime/world.ts";
 import { terminate } from "../../src/sandbox/cloud/ec2/instance-lifecycle.ts";
 import { launchNodes } from "../../src/sandbox/cloud/network.ts";
+import { freePodCidr } from "./nodes-routes.ts";
 import { type Introduction, type Kubelet, type NodesScene, uninitialized } from "./nodes-scene.ts";
 
 const mostKubelets = 6;
@@ -55,9 +56,13 @@ async function reportOne(scene: NodesScene, kubelet: Kubelet): Promise<void> {
 async function register(scene: NodesScene, { name, instanceId, by }: Kubelet): Promise<void> {
   const { zone, interfaceIds } = scene.instances.get(instanceId)!;
   const [ip] = scene.cloud.account.ec2.interfaces.get(interfaceIds[0]!)!.privateAddresses;
+  // What kube-controller-manager would do a moment later.
+  const podCIDR = freePodCidr(scene.nodes());
   await scene.say("kubelet", "POST", "/api/v1/nodes", {
     metadata: { name },
     spec: {
+      podCIDR,
+      podCIDRs: [podCIDR],
       taints: [{ key: uninitialized, value: "true", effect: "NoSchedule" }],
       ...(by === "provider ID" && { providerID: `aws:///${zone}/${instanceId}` }),
     },

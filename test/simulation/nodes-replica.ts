@@ -8,6 +8,7 @@ import { openLogs } from "../../src/runtime/logs.ts";
 import { newRegistry } from "../../src/runtime/metrics.ts";
 import { Line } from "./line.ts";
 import { type Machine, machineIn } from "./machine.ts";
+import { clusterCidr } from "./nodes-routes.ts";
 import type { NodesScene } from "./nodes-scene.ts";
 
 export class NodesReplica {
@@ -51,7 +52,13 @@ export class NodesReplica {
     const place = `[Global]\nRegion=us-east-1\nVPC=${network.vpcId}\nSubnetID=${network.privateSubnetIds[0]}\nKubernetesClusterID=simulated\n`;
     const files = { ...machine.files, read: async () => Buffer.from(place) };
     const flags = ["--cloud-provider=aws", "--secure-port=0", "--master=http://cluster", "--cloud-config=/etc/cloud"];
-    const controllers = ["--controllers=cloud-node,cloud-node-lifecycle", "--node-monitor-period=15s", "--node-status-update-frequency=2m"];
+    const controllers = [
+      "--controllers=cloud-node,cloud-node-lifecycle,route",
+      "--node-monitor-period=15s",
+      "--node-status-update-frequency=2m",
+      `--cluster-cidr=${clusterCidr}`,
+      "--route-reconciliation-period=1m",
+    ];
     // Modules are loaded from files, and a world stands still for that.
     const table: ControllerTable = Object.fromEntries(
       Object.entries(controllerTable).map(([controller, make]) => [controller, (context) => world.holding(make(context))]),

@@ -24,6 +24,8 @@ export function objectKey(namespace: string | undefined, name: string): string {
 
 export class Store {
   readonly #kinds = new Map<string, Map<string, KubeObject>>();
+  /** Lists as they are now, for kinds that did not change since they were asked for. */
+  readonly #lists = new Map<string, readonly KubeObject[]>();
   readonly #listeners = new Set<Listener>();
   readonly #historyLimit: number;
   #history: Change[] = [];
@@ -48,12 +50,16 @@ export class Store {
   }
 
   /** All objects of a kind, in the order of their keys, as they are now. */
-  list(kind: string): KubeObject[] {
-    return sorted(this.#kinds.get(kind) ?? new Map());
+  list(kind: string): readonly KubeObject[] {
+    const known = this.#lists.get(kind);
+    if (known !== undefined) return known;
+    const list = sorted(this.#kinds.get(kind) ?? new Map());
+    this.#lists.set(kind, list);
+    return list;
   }
 
   /** All objects of a kind as they were right after a revision that is not forgotten. */
-  listAt(kind: string, revision: number): KubeObject[] {
+  listAt(kind: string, revision: number): readonly KubeObject[] {
     const past = new Map(this.#kinds.get(kind));
     for (let i = this.#history.length - 1; i >= 0; i--) {
       const change = this.#history[i]!;
@@ -105,6 +111,7 @@ export class Store {
   }
 
   #record(change: Change): void {
+    this.#lists.delete(change.kind);
     this.#history.push(change);
     // Trimmed by halves: a shift at every write would move the whole array each time.
     if (this.#history.length > 2 * this.#historyLimit) this.compact(this.#history[this.#history.length - this.#historyLimit - 1]!.revision);
