@@ -21,7 +21,7 @@ async function busyServices(t: TestContext, allowed: readonly string[], config =
 }
 
 /** Services of both kinds are made, changed in every way, and deleted. */
-async function live(world: ServiceWorld): Promise<void> {
+async function live(world: ServiceWorld, patienceMs = 600_000): Promise<void> {
   const { publicSubnetIds, nodeGroupId } = world.network;
   const [leaving] = world.instances.keys();
   const before = world.snapshot();
@@ -100,23 +100,23 @@ async function live(world: ServiceWorld): Promise<void> {
   await world.edit("classic", {}, { ports: [{ name: "a", port: 80 }] });
   await world.world.advance(60_000);
   for (const name of ["classic", "network"]) await world.delete(name);
-  for (const name of ["classic", "network"]) await world.gone(name);
+  for (const name of ["classic", "network"]) await world.gone(name, patienceMs);
   assert.deepEqual(world.differences(before), []);
 }
 
 /** Network load balancers without groups of their own share rules in the nodes' group; one becomes a classic one. */
-async function share(world: ServiceWorld): Promise<void> {
+async function share(world: ServiceWorld, patienceMs = 600_000): Promise<void> {
   const before = world.snapshot();
   for (const name of ["one", "two"])
     await world.create(name, { annotations: { type: "nlb", "type-change": "replace", "healthcheck-port": "10256" } });
   await world.published("one", "two");
   await world.delete("one");
-  await world.gone("one", 600_000);
+  await world.gone("one", patienceMs);
   const first = world.hostname("two");
   await world.edit("two", { type: null });
-  await world.until("the classic one serves", () => world.hostname("two") !== first, 600_000);
+  await world.until("the classic one serves", () => world.hostname("two") !== first, patienceMs);
   await world.delete("two");
-  await world.gone("two", 600_000);
+  await world.gone("two", patienceMs);
   assert.deepEqual(world.differences(before), []);
 }
 
@@ -142,7 +142,7 @@ for (const missing of shipped) {
       ["", share],
     ] as const) {
       const world = await busyServices(t, allowed, config);
-      await work(world).catch(() => {});
+      await work(world, 200_000).catch(() => {});
       for (const line of said(world)) for (const [, action] of line.matchAll(/allow ([a-z0-9]+:\w+)/g)) named.add(action!);
     }
     assert.deepEqual([...named], [missing]);
