@@ -4,11 +4,13 @@ import { type Clock, sleep } from "../runtime/world.ts";
 const firstMs = 10;
 /** While many come, they are let through in groups this far apart: a call for a hundred costs what a call for one does. */
 const betweenMs = 500;
+/** So many at one go: what one call to AWS carries, and no longer than anybody else can wait. */
+const mostAtOnce = 200;
 
 /** Lets those who come close together through together, so that what they ask of AWS is asked at once. Who comes alone hardly waits. */
 export class Turnstile {
   readonly #clock: Clock;
-  #opening: Promise<void> | undefined;
+  #waiting: (() => void)[] = [];
   #openedAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
@@ -17,14 +19,20 @@ export class Turnstile {
 
   /** Resolves when the group of this moment goes through. */
   enter(): Promise<void> {
-    this.#opening ??= this.#open();
-    return this.#opening;
+    const passed = new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#waiting.length === 1) void this.#open();
+    return passed;
   }
 
   async #open(): Promise<void> {
     const sinceMs = this.#clock.monotonic() - this.#openedAt;
     await sleep(this.#clock, Math.max(firstMs, betweenMs - sinceMs));
+    const group = this.#waiting;
+    this.#waiting = [];
     this.#openedAt = this.#clock.monotonic();
-    this.#opening = undefined;
+    for (let first = 0; first < group.length; first += mostAtOnce) {
+      if (first > 0) await sleep(this.#clock, 0);
+      for (const pass of group.slice(first, first + mostAtOnce)) pass();
+    }
   }
 }
