@@ -4,6 +4,8 @@ import { realWorld } from "../runtime/world.ts";
 import { globalKeys, overrideKeys } from "./controller-manager/cloud-config-keys.ts";
 import { flagSections } from "./controller-manager/flags.ts";
 import { annotationsPage } from "./docs-annotations.ts";
+import { eventsPage } from "./docs-events.ts";
+import { permissionsPage } from "./docs-permissions.ts";
 
 const generated = "<!-- Generated from the tables in src/commands/controller-manager; run `npm run docs` after changing them. -->";
 
@@ -13,6 +15,8 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/flags.md": flagsPage(),
     "docs/reference/cloud-config.md": cloudConfigPage(),
     "docs/reference/annotations.md": annotationsPage(row),
+    "docs/reference/events.md": eventsPage(row),
+    "docs/reference/permissions.md": permissionsPage(row),
   };
 }
 

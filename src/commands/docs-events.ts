@@ -1,0 +1,169 @@
+/** The page of Events: every reason, what it means, and what to do. A test holds the table against the code. */
+
+export interface EventRow {
+  readonly reason: string;
+  readonly type: "Normal" | "Warning";
+  readonly on: "Node" | "Service" | "Lease";
+  readonly means: string;
+  readonly todo: string;
+}
+
+const nothing = "Nothing.";
+const claims = "Correct kubelet's `--provider-id`, or delete the Node whose machine is gone.";
+
+/** Every Event of Fairlead. */
+export const eventTable: readonly EventRow[] = [
+  { reason: "Synced", type: "Normal", on: "Node", means: "The Node is initialised.", todo: nothing },
+  {
+    reason: "FailedToInitializeNode",
+    type: "Warning",
+    on: "Node",
+    means: "AWS or the API server refused a step of the initialisation; it is tried again.",
+    todo: "Read the message: it names the call, the error and the permission that is missing, if one is.",
+  },
+  {
+    reason: "InstanceNotFound",
+    type: "Warning",
+    on: "Node",
+    means: "EC2 does not know the instance of the Node. The Node is deleted only once that is proven.",
+    todo: "If the instance exists, look at region, account and credentials: `fairlead doctor`.",
+  },
+  {
+    reason: "InstanceNotDescribed",
+    type: "Warning",
+    on: "Node",
+    means: "EC2 answered without saying anything about the instance. It proves nothing.",
+    todo: "Nothing; if it stays, ask AWS with the request ids of the log.",
+  },
+  { reason: "InvalidProviderID", type: "Warning", on: "Node", means: "The provider ID cannot be read.", todo: claims },
+  {
+    reason: "ForeignProviderID",
+    type: "Warning",
+    on: "Node",
+    means: "The Node is a machine of another cloud. It is left alone.",
+    todo: nothing,
+  },
+  { reason: "InstanceOfOtherVPC", type: "Warning", on: "Node", means: "The instance is in another VPC than the cluster.", todo: claims },
+  { reason: "InstanceClaimedTwice", type: "Warning", on: "Node", means: "Two Nodes say they run on the same instance.", todo: claims },
+  {
+    reason: "InstanceWithoutZone",
+    type: "Warning",
+    on: "Node",
+    means: "EC2 describes the instance without an availability zone.",
+    todo: "Nothing; if it stays, ask AWS with the request ids of the log.",
+  },
+  {
+    reason: "NoMatchingInstance",
+    type: "Warning",
+    on: "Node",
+    means: "No instance of the cluster has the name or the address of the Node.",
+    todo: "Tag the instance with `kubernetes.io/cluster/<cluster id>`, or set kubelet's `--provider-id`.",
+  },
+  {
+    reason: "SeveralMatchingInstances",
+    type: "Warning",
+    on: "Node",
+    means: "More than one instance has the name or the address of the Node; none is chosen.",
+    todo: "Set kubelet's `--provider-id`.",
+  },
+  {
+    reason: "InterfaceNotFound",
+    type: "Warning",
+    on: "Node",
+    means: "No network interface of the VPC has the address of the Fargate node.",
+    todo: "Set `VPC` in the cloud config, and allow `ec2:DescribeNetworkInterfaces`.",
+  },
+  { reason: "DeletingNode", type: "Normal", on: "Node", means: "The instance is proven gone; the Node goes too.", todo: nothing },
+  {
+    reason: "DeletingNodeFailed",
+    type: "Warning",
+    on: "Node",
+    means: "The API server refused the deletion; it is tried again.",
+    todo: "Look at the roles: `fairlead doctor`.",
+  },
+  {
+    reason: "FailedToCreateRoute",
+    type: "Warning",
+    on: "Node",
+    means: "AWS refused the route of the Node's pod CIDR; it is tried again.",
+    todo: "Read the message. A full table: ask AWS for more routes a table.",
+  },
+  {
+    reason: "RouteTableAlmostFull",
+    type: "Warning",
+    on: "Node",
+    means: "The route table has few places left.",
+    todo: "Ask AWS for more routes a table before the next Nodes join.",
+  },
+  { reason: "EnsuringLoadBalancer", type: "Normal", on: "Service", means: "The load balancer is being made or changed.", todo: nothing },
+  { reason: "EnsuredLoadBalancer", type: "Normal", on: "Service", means: "It is as the Service wants it.", todo: nothing },
+  { reason: "UpdatedLoadBalancer", type: "Normal", on: "Service", means: "Its nodes have changed.", todo: nothing },
+  {
+    reason: "UnAvailableLoadBalancer",
+    type: "Warning",
+    on: "Service",
+    means: "No Node may receive traffic.",
+    todo: "Look at the Nodes: ready, not excluded by label, matching `target-node-labels`.",
+  },
+  { reason: "DeletingLoadBalancer", type: "Normal", on: "Service", means: "The load balancer is being removed.", todo: nothing },
+  { reason: "DeletedLoadBalancer", type: "Normal", on: "Service", means: "Everything of it is confirmed gone.", todo: nothing },
+  {
+    reason: "SyncLoadBalancerFailed",
+    type: "Warning",
+    on: "Service",
+    means: "Something is wrong with the Service, or AWS refused a step; it is tried again.",
+    todo: "Read the message: it names the annotation, or the call, the error and the missing permission.",
+  },
+  {
+    reason: "UpdateLoadBalancerFailed",
+    type: "Warning",
+    on: "Service",
+    means: "The nodes of the load balancer could not be changed; it is tried again.",
+    todo: "Read the message.",
+  },
+  {
+    reason: "DeleteLoadBalancerFailed",
+    type: "Warning",
+    on: "Service",
+    means: "Something of it is still there; the Service stays until it is gone.",
+    todo: "Read the message. Do not remove the finalizer by hand: what is left would be billed and forgotten.",
+  },
+  {
+    reason: "LoadBalancerWarning",
+    type: "Warning",
+    on: "Service",
+    means: "It works, but not everything the Service says can be done.",
+    todo: "Read the message, and correct the annotation it names.",
+  },
+  {
+    reason: "LoadBalancerReplacement",
+    type: "Normal",
+    on: "Service",
+    means: "A load balancer of another kind takes the old one's place.",
+    todo: "Point DNS names at the new address before the old one is gone.",
+  },
+  {
+    reason: "LoadBalancerPlan",
+    type: "Normal",
+    on: "Service",
+    means: "What would be done, in a dry run.",
+    todo: nothing,
+  },
+  { reason: "LeaderElection", type: "Normal", on: "Lease", means: "A replica became the leader, or stopped being it.", todo: nothing },
+];
+
+/** The page; `row` makes a line of a table. */
+export function eventsPage(row: (cells: readonly string[]) => string): string {
+  const rows = eventTable.map(({ reason, type, on, means, todo }) => row([`\`${reason}\``, type, on, means, todo]));
+  return `# Events
+
+<!-- Generated from src/commands/docs-events.ts; run \`npm run docs\` after changing it. -->
+
+\`kubectl describe node NAME\` and \`kubectl describe service NAME\` show them. Messages of failures carry the AWS call, its error code and its
+request id.
+
+| Reason | Type | On | What it means | What to do |
+|---|---|---|---|---|
+${rows.join("\n")}
+`;
+}

@@ -1,0 +1,52 @@
+/** The page of AWS permissions, from the table that the policies are generated from. */
+import { actionsOfGrant, type Feature, permissions } from "../doctor/permissions.ts";
+
+const titles: Readonly<Record<Feature, string>> = {
+  nodes: "Nodes: initialisation, addresses, labels, lifecycle",
+  tagging: "Tagging of instances",
+  routes: "Routes of pod CIDRs",
+  "load-balancers": "Load balancers of Services",
+  registry: "ECR credential provider (the role of the nodes, not of the controllers)",
+  "assume-role": "Acting as another role",
+  doctor: "The doctor",
+};
+
+/** The page; `row` makes a line of a table. */
+export function permissionsPage(row: (cells: readonly string[]) => string): string {
+  const sections = (Object.keys(permissions) as Feature[]).map((feature) => {
+    const rows = permissions[feature].map((grant) => {
+      const also = new Set(grant.also);
+      const actions = actionsOfGrant(grant).map((action) => `\`${action}\`${also.has(action) ? "¹" : ""}`);
+      return row([
+        actions.join("<br>"),
+        grant.why,
+        grant.resources.map((resource) => `\`${resource}\``).join("<br>"),
+        grant.optional ?? "no",
+      ]);
+    });
+    return [
+      `## ${titles[feature]}`,
+      "",
+      `Policies: [\`${feature}.json\`](../../deploy/iam/${feature}.json), [strict](../../deploy/iam/strict/${feature}.json)`,
+      "",
+      "| Actions | Why | On | Can be left out? |",
+      "|---|---|---|---|",
+      ...rows,
+      "",
+    ].join("\n");
+  });
+  return `# AWS permissions
+
+<!-- Generated from src/doctor/permissions.ts; run \`npm run docs\` after changing it. -->
+
+One policy a feature, in \`deploy/iam/\`. The default ones can be attached as they are. The strict ones add conditions on the cluster's tag,
+the region and the VPC: put your values in place of \`CLUSTER_ID\`, \`REGION\`, \`ACCOUNT_ID\`, \`VPC_ID\` and \`ROLE_ARN\`; every security group of
+nodes, every route table and every instance must then carry the tag \`kubernetes.io/cluster/<cluster id>\`, and what another controller made
+must carry it too. In China and GovCloud replace \`arn:aws:\` by \`arn:aws-cn:\` or \`arn:aws-us-gov:\`.
+
+The tests run the controllers under exactly these policies: each action is used, and without any one of them something says which is missing.
+
+¹ Checked by AWS without a call of Fairlead's own.
+
+${sections.join("\n")}`;
+}
