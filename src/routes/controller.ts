@@ -3,7 +3,6 @@
 import { apply } from "../aws/apply.ts";
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
-import { isAwsError } from "../aws/errors.ts";
 import type { Nodes, SeenNode } from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -17,8 +16,8 @@ import { counter, gauge } from "../runtime/metrics.ts";
 import { jittered, sleep } from "../runtime/world.ts";
 import { BackOff } from "./back-off.ts";
 import { type DesiredRoutes, desireRoutes, type Refusal } from "./desire.ts";
-import { leadsTo, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
-import { awaitsInitialisation, machineOf, observeTables, routedNode, type Where } from "./observe.ts";
+import { leadsTo, type SeenRoute, type SeenRouteTable } from "./model.ts";
+import { awaitsInitialisation, observeTables, routedNode, type Where, withMachines } from "./observe.ts";
 import { planRoutes, type RouteChange } from "./plan.ts";
 import { quotaInSight } from "./quota.ts";
 import { recordFailure, type Standing, saysSo, writeStanding } from "./report.ts";
@@ -90,14 +89,8 @@ class RouteLoop {
     const ask: Ask = { cause: "routes", signal, urgency: "user" };
     const tables = await this.#observe(trigger, ask);
     const listed = this.#parts.nodes.list();
-    const desired = await this.#withMachines(
-      desireRoutes(
-        listed.flatMap((node) => routedNode(node) ?? []),
-        tables,
-      ),
-      tables,
-      ask,
-    );
+    const wishes = listed.flatMap((node) => routedNode(node) ?? []);
+    const desired = await withMachines(this.#parts.cloud, desireRoutes(wishes, tables), tables, ask);
     this.#routes.set({ state: "wanted" }, desired.wanted.length);
     this.#routes.set({ state: "refused" }, desired.refused.length);
     const planned = planRoutes(desired, tables, this.#parts.clusterCidrs);
@@ -124,44 +117,6 @@ class RouteLoop {
     } catch (error) {
       this.#syncs.inc({ outcome: "error", trigger });
       throw error;
-    }
-  }
-
-  /** Asks EC2 for the machines of those Nodes alone whose routes have to be made. */
-  async #withMachines(desired: DesiredRoutes, tables: readonly SeenRouteTable[], ask: Ask): Promise<DesiredRoutes> {
-    const machines = new Map<string, RoutedNode | string>();
-    const missing = desired.wanted.filter(({ destination, node }) =>
-      tables.some(({ routes }) => {
-        const route = routes.get(destination);
-        return route === undefined || !leadsTo(route, node);
-      }),
-    );
-    await Promise.all(
-      [...new Set(missing.map(({ node }) => node))].map(async (node) => {
-        machines.set(node.name, await this.#withMachine(node, ask));
-      }),
-    );
-    const wanted = desired.wanted.flatMap((route) => {
-      const node = machines.get(route.node.name) ?? route.node;
-      return typeof node === "string" ? [] : [{ ...route, node }];
-    });
-    const refused = desired.wanted.flatMap((route) => {
-      const why = machines.get(route.node.name);
-      return typeof why === "string" ? [{ ...route, why }] : [];
-    });
-    return { wanted, refused: [...desired.refused, ...refused] };
-  }
-
-  /** The node with its machine, or why it has none. One that cannot be asked for fails alone. */
-  async #withMachine(node: RoutedNode, ask: Ask): Promise<RoutedNode | string> {
-    try {
-      const lookup = await this.#parts.cloud.instances.lookup(node.instanceId ?? "", ask);
-      if (lookup.kind !== "found" || lookup.instance.state === "terminated") return `instance ${node.instanceId} not found`;
-      const machine = machineOf(lookup.instance);
-      return machine ? { ...node, machine } : `instance ${node.instanceId} has no network interface in use`;
-    } catch (error) {
-      if (!isAwsError(error)) throw error;
-      return error.message;
     }
   }
 

@@ -1,13 +1,15 @@
 /** What is seen: the cluster's route tables, and the machines behind its Nodes. */
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
+import { isAwsError } from "../aws/errors.ts";
 import type { Instance } from "../aws/instance.ts";
 import type { RouteTable } from "../aws/route-tables.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
 import { claimedInstance, type SeenNode } from "../identity/node-view.ts";
 import { hasClusterTag } from "../identity/ownership.ts";
 import { parseProviderId } from "../identity/provider-id.ts";
-import { canonicalCidr, type Machine, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
+import type { DesiredRoutes } from "./desire.ts";
+import { canonicalCidr, leadsTo, type Machine, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
 
 export interface Where {
   readonly cluster: ClusterId;
@@ -62,13 +64,53 @@ export function awaitsInitialisation({ taints }: SeenNode): boolean {
 }
 
 /** The machine that forwards for a Node's pods; undefined while it has no interface to route to. */
-export function machineOf(instance: Instance): Machine | undefined {
+function machineOf(instance: Instance): Machine | undefined {
   const attached = instance.interfaces.filter(({ status }) => status === "in-use");
   const first = attached.find(({ attachment }) => attachment?.deviceIndex === 0) ?? attached[0];
   if (first === undefined) return undefined;
   const severalInterfaces = attached.length > 1;
   const sourceDestCheck = (severalInterfaces ? first.sourceDestCheck : instance.sourceDestCheck) ?? true;
   return { instanceId: instance.id, interfaceId: first.id, severalInterfaces, sourceDestCheck };
+}
+
+/** Asks EC2 for the machines of those Nodes alone whose routes have to be made. */
+export async function withMachines(
+  cloud: Pick<Cloud, "instances">,
+  desired: DesiredRoutes,
+  tables: readonly SeenRouteTable[],
+  ask: Ask,
+): Promise<DesiredRoutes> {
+  const found = new Map<string, RoutedNode | string>();
+  const missing = desired.wanted.filter(({ destination, node }) =>
+    tables.some(({ routes }) => {
+      const route = routes.get(destination);
+      return route === undefined || !leadsTo(route, node);
+    }),
+  );
+  const nodes = [...new Set(missing.map(({ node }) => node))];
+  await Promise.all(nodes.map(async (node) => found.set(node.name, await withMachine(cloud, node, ask))));
+  const wanted = desired.wanted.flatMap((route) => {
+    const node = found.get(route.node.name) ?? route.node;
+    return typeof node === "string" ? [] : [{ ...route, node }];
+  });
+  const refused = desired.wanted.flatMap((route) => {
+    const why = found.get(route.node.name);
+    return typeof why === "string" ? [{ ...route, why }] : [];
+  });
+  return { wanted, refused: [...desired.refused, ...refused] };
+}
+
+/** The node with its machine, or why it has none. One that cannot be asked for fails alone. */
+async function withMachine({ instances }: Pick<Cloud, "instances">, node: RoutedNode, ask: Ask): Promise<RoutedNode | string> {
+  try {
+    const lookup = await instances.lookup(node.instanceId ?? "", ask);
+    if (lookup.kind !== "found" || lookup.instance.state === "terminated") return `instance ${node.instanceId} not found`;
+    const machine = machineOf(lookup.instance);
+    return machine ? { ...node, machine } : `instance ${node.instanceId} has no network interface in use`;
+  } catch (error) {
+    if (!isAwsError(error)) throw error;
+    return error.message;
+  }
 }
 
 function seenTable({ id, vpc, routes }: RouteTable): SeenRouteTable {
