@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SeenNode } from "../identity/node-view.ts";
+import { virtualWorld } from "../sandbox/virtual-clock.ts";
+import { Attempts } from "./attempts.ts";
+import { conditionChange } from "./condition.ts";
+import { shutdownPatch, withoutUninitialized } from "./taints.ts";
+
+const at = Date.UTC(2026, 0, 1);
+const amiss = { status: "False", reason: "R", message: "m" } as const;
+const type = "CloudProviderInitialized";
+
+function node(...taints: { key: string; effect: string; value?: string }[]): SeenNode {
+  return { metadata: { resourceVersion: "7" }, taints } as unknown as SeenNode;
+}
+
+test("a condition is set, kept as it is, changed without a new transition, and taken away", () => {
+  const time = "2026-01-01T00:00:00Z";
+  assert.deepEqual(conditionChange(undefined, amiss, at), { type, ...amiss, lastHeartbeatTime: time, lastTransitionTime: time });
+  assert.equal(conditionChange({ type, ...amiss }, amiss, at), undefined);
+  assert.deepEqual(conditionChange({ type, ...amiss, message: "old" }, amiss, at), { type, ...amiss, lastHeartbeatTime: time });
+  assert.deepEqual(conditionChange({ type, ...amiss }, undefined, at), { type, $patch: "delete" });
+  assert.equal(conditionChange(undefined, undefined, at), undefined);
+});
+
+test("taints of others stay, whatever is done to ours", () => {
+  const theirs = { key: "theirs", value: "v", effect: "NoExecute" };
+  const ours = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };
+  const fresh = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };
+  assert.deepEqual(withoutUninitialized(node(fresh, theirs)), { taints: [theirs] });
+  assert.deepEqual(withoutUninitialized(node(fresh)), { taints: null });
+  const metadata = { resourceVersion: "7" };
+  assert.deepEqual(shutdownPatch(node(theirs), true), { metadata, spec: { taints: [theirs, ours] } });
+  assert.deepEqual(shutdownPatch(node(theirs, ours), false), { metadata, spec: { taints: [theirs] } });
+  assert.equal(shutdownPatch(node(theirs, ours), true), undefined);
+  assert.equal(shutdownPatch(node(theirs), false), undefined);
+});
+
+test("tries come ever later up to a limit, and at once when the circumstances change", async () => {
+  const world = virtualWorld(1);
+  const attempts = new Attempts(world.clock, world.random, { firstMs: 1_000, longestMs: 10_000 });
+  const pauses = Array.from({ length: 6 }, () => attempts.failed("n", "a"));
+  for (const [index, pause] of pauses.entries()) {
+    const base = Math.min(10_000, 1_000 * 2 ** index);
+    assert.ok(pause >= base && pause <= 1.2 * base, `${pause} after ${index} failures`);
+  }
+  assert.ok(attempts.waitMs("n", "a") > 0);
+  assert.equal(attempts.waitMs("n", "b"), 0);
+  assert.ok(attempts.failed("n", "b") <= 1_200);
+  await world.advance(2_000);
+  assert.equal(attempts.waitMs("n", "b"), 0);
+});
