@@ -21,7 +21,7 @@ const manifests: Readonly<Record<string, Manifest>> = {
   "rbac.yaml": {
     about: "What `fairlead controller-manager` may do with all its controllers, and nothing else. The tests run under exactly these roles.",
     templates: ["rbac.yaml"],
-    set: [...every, "controllerManager.clusterCIDR=10.0.0.0/8"],
+    set: [...every, "controllerManager.clusterCIDR=10.0.0.0/8", "controllerManager.tags.any=any"],
   },
   "controller-manager.yaml": {
     about: "The controller manager on every control-plane node, as the chart has it without values.",

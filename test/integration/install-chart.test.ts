@@ -8,6 +8,8 @@ import { parseAllDocuments, stringify } from "yaml";
 import { helm } from "../../deploy/build/helm.ts";
 import { run } from "../../deploy/build/run.ts";
 import { renderManifests, template } from "../../deploy/chart/render.ts";
+import { parseOptions } from "../../src/commands/controller-manager/flags.ts";
+import { validateOptions } from "../../src/commands/controller-manager/validate.ts";
 import type { KubeObject } from "../../src/kube/resource.ts";
 import { bed, type TestCluster } from "../bed/bed.ts";
 import { apply } from "../bed/manifests.ts";
@@ -54,7 +56,7 @@ const valueSets: Readonly<Record<string, object>> = {
   },
   "awkward values": {
     controllerManager: {
-      extraArgs: { vmodule: "a: b # c", "feature-gates": ["AllAlpha=false", "AllBeta=false"], "kube-api-qps": 50, profiling: false },
+      extraArgs: { "cluster-name": "a: b # c", "feature-gates": ["AllAlpha=false", "AllBeta=false"], "kube-api-qps": 50, profiling: false },
       env: [{ name: "HTTPS_PROXY", value: "http://user:'quoted\"#@proxy:3128" }],
       tolerations: [],
       podAnnotations: { note: 'yes: "really" # no comment' },
@@ -129,11 +131,26 @@ for (const [what, values] of Object.entries(valueSets)) {
   });
 }
 
+for (const [what, values] of Object.entries(valueSets)) {
+  test(`with ${what} the program takes the command line`, async (t) => {
+    const { cluster } = await bed(t);
+    const { objects } = await rendered(cluster, values);
+    const manager = objects.find(
+      ({ kind, metadata }) => /^(DaemonSet|Deployment)$/.test(kind ?? "") && /controller-manager$/.test(metadata?.name ?? ""),
+    );
+    const [command, ...args] = argsOf(manager!);
+    assert.equal(command, "controller-manager");
+    const { values: options, warnings } = parseOptions(args);
+    validateOptions(options);
+    assert.deepEqual(warnings, []);
+  });
+}
+
 test("values reach the command line as they are, whatever characters they hold", async (t) => {
   const { cluster } = await bed(t);
   const { objects } = await rendered(cluster, valueSets["awkward values"]!);
   const args = argsOf(named(objects, "DaemonSet"));
-  assert.ok(args.includes("--vmodule=a: b # c"));
+  assert.ok(args.includes("--cluster-name=a: b # c"));
   assert.deepEqual(
     args.filter((arg) => arg.startsWith("--feature-gates")),
     ["--feature-gates=AllAlpha=false", "--feature-gates=AllBeta=false"],
@@ -173,6 +190,7 @@ test("no role allows a wildcard, or anything about secrets, pods or nodes/proxy"
 for (const [what, values, complaint] of [
   ["a key that does not exist", { controllerManager: { replica: 3 } }, /replica/],
   ["routes without the pod network", { controllerManager: { controllers: { routes: true } } }, /clusterCIDR/],
+  ["tagging without tags", { controllerManager: { controllers: { tagging: true } } }, /tags/],
   ["a kind of workload that there is not", { controllerManager: { kind: "StatefulSet" } }, /kind/],
   ["a digest that is none", { image: { digest: "latest" } }, /digest/],
 ] as const) {

@@ -55,6 +55,13 @@ test("the image of the credential provider installs an executable that works", a
   assert.equal(stdout, await readFile(join(root, "host/config/ecr-credential-provider.yaml"), "utf8"));
 });
 
+test("the image for other installers takes the reference's arguments", async (t) => {
+  const { fairlead } = await image(t);
+  const entries = [...dockerfile.matchAll(/^ENTRYPOINT (.*)$/gm)].map(([, entry]) => JSON.parse(entry!) as string[]);
+  assert.deepEqual(entries[1], [...entries[0]!, "controller-manager"]);
+  assert.match((await fairlead(...entries[1]!.slice(entries[0]!.length), "--version")).stdout, /^Kubernetes v/);
+});
+
 test("the image runs as nobody in particular, on a base without a shell, and is labelled", () => {
   assert.match(dockerfile, /^USER 65532:65532$/m);
   assert.match(dockerfile, /^ARG BASE=\S+distroless\S+:nonroot$/m);

@@ -21,6 +21,7 @@ import { serveTransport } from "../../src/sandbox/serve.ts";
 import { type Bed, bed, eventually } from "../bed/bed.ts";
 import { apply } from "../bed/manifests.ts";
 import { startProcess } from "../bed/process.ts";
+import { metricsIn, metricsOf, metricsPage, metricsPagePath } from "./metrics-page.ts";
 
 const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };
 
@@ -35,7 +36,12 @@ async function account(t: TestContext) {
 }
 
 /** Installs the chart and starts the container of its pod. */
-async function install(t: TestContext, { cluster }: Bed, { aws, metadata }: { readonly aws: string; readonly metadata: string }) {
+async function install(
+  t: TestContext,
+  { cluster }: Bed,
+  { aws, metadata }: { readonly aws: string; readonly metadata: string },
+  more: object = {},
+) {
   const { folder, supervision } = cluster.real;
   const kubeconfig = await (await cluster.fairlead()).kubeconfig();
   const port = await freePort(realWorld());
@@ -49,6 +55,7 @@ async function install(t: TestContext, { cluster }: Bed, { aws, metadata }: { re
         { name: "AWS_EC2_METADATA_SERVICE_ENDPOINT", value: metadata },
       ],
       metrics: { readers: [{ name: "prometheus", namespace: "default" }] },
+      ...more,
     },
   };
   await writeFile(join(folder, "values.yaml"), stringify(values));
@@ -143,7 +150,8 @@ test("every metric that the alerts and the dashboard ask for is served, to those
   const here = await bed(t);
   const place = await account(t);
   await register(here, place.instances[1]!);
-  const { pod, ask } = await install(t, here, place);
+  const everything = { controllers: { routes: true, tagging: true }, clusterCIDR: "10.200.0.0/16", tags: { team: "a" } };
+  const { pod, ask } = await install(t, here, place, everything);
   await pod.says(/acquired the leader lease/, 30_000);
   const prometheus = await here.cluster.account("prometheus", { nonResourceURLs: ["/metrics"], verbs: ["get"] });
   assert.equal((await ask("/metrics")).status, 403);
@@ -153,8 +161,16 @@ test("every metric that the alerts and the dashboard ask for is served, to those
     const served = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name));
     const missing = (await wantedMetrics()).filter((name) => !served.has(name.replace(/_(bucket|sum|count)$/, "")) && !served.has(name));
     assert.deepEqual(missing, []);
+    await checkPage(metricsIn(text));
   }, 30_000);
 });
+
+/** What is served must be on the page, in the same words. With FAIRLEAD_WRITE_DOCS it is put there. */
+async function checkPage(metrics: ReturnType<typeof metricsIn>): Promise<void> {
+  if (process.env.FAIRLEAD_WRITE_DOCS) await writeFile(metricsPagePath, metricsPage(metrics));
+  const explained = new Map(metricsOf(await readFile(metricsPagePath, "utf8")).map((metric) => [metric.name, metric]));
+  for (const metric of metrics) assert.deepEqual(explained.get(metric.name), metric, "docs/reference/metrics.md is not current");
+}
 
 async function wantedMetrics(): Promise<readonly string[]> {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), "utf8");

@@ -17,6 +17,9 @@
 {{- with $manager.clusterName }}
 - {{ printf "--cluster-name=%s" . | quote }}
 {{- end }}
+{{- if $manager.controllers.tagging }}
+- --resources=instance
+{{- end }}
 {{- range $key, $value := $manager.tags }}
 - {{ printf "--tags=%s=%s" $key $value | quote }}
 {{- end }}

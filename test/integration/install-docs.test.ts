@@ -1,0 +1,91 @@
+/** Every command line of the documentation, as it stands there: run, or marked as needing an account. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { helm } from "../../deploy/build/helm.ts";
+import { realWorld } from "../../src/runtime/world.ts";
+import { createCloud } from "../../src/sandbox/cloud/cloud.ts";
+import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts";
+import { serve } from "../../src/sandbox/cloud/serve.ts";
+import { serveTransport } from "../../src/sandbox/serve.ts";
+import { bed, type TestCluster } from "../bed/bed.ts";
+import { mainFile } from "../bed/process.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const pages = ["quick-start", "concepts", "install", "migrate", "operate", "troubleshoot", "security", "versions"];
+const run = promisify(execFile);
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+async function blocksOf(page: string): Promise<readonly Block[]> {
+  const text = await readFile(join(root, "docs", `${page}.md`), "utf8");
+  return [...text.matchAll(/^ *```(.+)\n([\s\S]*?)^ *```$/gm)].map(([, language = "", body = ""]) => ({ language, text: body }));
+}
+
+/** A shell as an operator would have it: the tools, a cluster, an account. */
+async function workplace(t: TestContext, cluster: TestCluster) {
+  const cloud = createCloud({ world: realWorld() });
+  const network = standardNetwork(cloud, { clusterId: "shop" });
+  const [instance] = launchNodes(cloud, network, 1).map(({ id }) => cloud.account.ec2.instances.update(id, { state: "running" }));
+  const [aws, metadata] = await Promise.all([serve(cloud), serveTransport(cloud.imds(instance!.id))]);
+  t.after(() => Promise.all([aws.close(), metadata.close()]));
+  const folder = join(cluster.real.folder, "desk");
+  await mkdir(join(folder, "bin"), { recursive: true });
+  await cp(join(root, "deploy"), join(folder, "deploy"), { recursive: true, force: true });
+  await symlink(await helm(), join(folder, "bin/helm")).catch(() => {});
+  await writeFile(join(folder, "bin/fairlead"), `#!/bin/sh\nexec ${process.execPath} ${mainFile} "$@"\n`);
+  await chmod(join(folder, "bin/fairlead"), 0o755);
+  const env = {
+    PATH: [join(folder, "bin"), dirname(process.execPath), process.env.PATH].join(":"),
+    HOME: folder,
+    KUBECONFIG: join(cluster.real.folder, "admin.kubeconfig"),
+    AWS_ENDPOINT_URL: aws.url,
+    AWS_EC2_METADATA_SERVICE_ENDPOINT: metadata.url,
+  };
+  return (script: string) => run("sh", ["-euc", script], { cwd: folder, env, maxBuffer: 1e8 });
+}
+
+test("every block of a language that is a shell's says whether it can be run", async () => {
+  for (const page of pages) {
+    for (const { language } of await blocksOf(page))
+      assert.match(language, /^(sh|sh account|yaml|ini|mermaid|json)$/, `${page}: ${language}`);
+  }
+});
+
+for (const page of pages) {
+  test(`the command lines of docs/${page}.md work, in their order`, async (t) => {
+    const { cluster } = await bed(t);
+    const shell = await workplace(t, cluster);
+    // Whoever follows the page has nothing installed yet, or what the pages before say.
+    await shell(
+      "helm uninstall fairlead --namespace kube-system --ignore-not-found; kubectl delete --ignore-not-found -f deploy/manifests/rbac.yaml",
+    );
+    const installs = /helm upgrade fairlead/;
+    const scripts = (await blocksOf(page)).filter(({ language }) => language === "sh").map(({ text }) => text);
+    if (scripts.some((script) => installs.test(script)) && !scripts[0]?.includes("--install")) {
+      await shell("helm upgrade --install fairlead deploy/chart --namespace kube-system");
+    }
+    for (const script of scripts) {
+      await assert.doesNotReject(shell(script), script);
+    }
+  });
+}
+
+test("every page is in the list of pages, and every link leads somewhere", async () => {
+  const index = await readFile(join(root, "docs/README.md"), "utf8");
+  for (const page of pages) assert.ok(index.includes(`(${page}.md)`), page);
+  for (const page of [...pages, "README"]) {
+    const text = await readFile(join(root, "docs", `${page}.md`), "utf8");
+    for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      await assert.doesNotReject(readFile(join(root, "docs", target)), `${page}: ${target}`);
+    }
+  }
+});
