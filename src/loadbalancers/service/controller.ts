@@ -104,14 +104,20 @@ class ServiceLoop {
     return due.map(({ seeker }) => `${seeker.namespace}/${seeker.name}`);
   }
 
+  /** Nobody has asked for this look. */
+  #isDrift({ metadata, fingerprint }: SeenService): boolean {
+    const remembered = this.#place.memory.get(metadata.uid);
+    return remembered?.recheck === true && remembered.standing?.fingerprint === fingerprint;
+  }
+
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
     const { memory, book, report } = this.#place;
-    const ask: Ask = { cause: `service ${key}`, signal, urgency: "user" };
+    const service = this.#parts.services.get(key);
+    const ask: Ask = { cause: `service ${key}`, signal, urgency: service && this.#isDrift(service) ? "background" : "user" };
     for (const orphan of this.#parts.dryRun ? [] : memory.orphansOf(key)) {
       const outcome = await departOrphan(key, orphan, this.#place, ask);
       if (outcome.kind === "again") return outcome;
     }
-    const service = this.#parts.services.get(key);
     if (service === undefined) return done;
     const job: Job = { key, service, ask };
     if (this.#parts.dryRun) return this.#postPlan(job);

@@ -2,7 +2,7 @@
 import type { ClusterId } from "../../identity/cluster-id.ts";
 import { hasClusterTag, ownershipTags } from "../../identity/ownership.ts";
 import { desireClassic } from "../classic/desire.ts";
-import type { ClassicLoadBalancer, LoadBalancer, NetworkLoadBalancer, NodeAccess, Tags } from "../model.ts";
+import type { ClassicLoadBalancer, NetworkLoadBalancer, NodeAccess, Tags } from "../model.ts";
 import { desireNetwork, nodeAccess } from "../network/desire.ts";
 import { discoverSubnets, type Network, namedSubnets, type Subnet, type SubnetChoice } from "../subnets.ts";
 import { annotationKey, type Kind, type Problem, type ServiceOptions, sourceRangesAnnotation } from "./annotations.ts";
@@ -80,9 +80,6 @@ export function desireService(view: ServiceView, kind: Kind, around: Surrounding
   const counted = choice.kind === "none" ? problems.filter(({ message }) => !message.includes("Must have same number")) : problems;
   return { ...common, kind, model, access: nodeAccess(model, wish), problems: [...before, ...counted, ...missing] };
 }
-
-/** A load balancer as text, for messages: `network load balancer a0f1…`. */
-export const nameOfLoadBalancer = ({ kind, name }: Pick<LoadBalancer, "kind" | "name">) => `${kind} load balancer ${name}`;
 
 function chooseSubnets(options: ServiceOptions, network: Network, cluster: ClusterId): SubnetChoice {
   if (options.subnets !== undefined) return namedSubnets(options.subnets, network.subnets);

@@ -1,20 +1,35 @@
 /** What wakes the Service controller. */
 import type { Nodes } from "../../identity/node-view.ts";
 import { keyOf } from "../../kube/store.ts";
-import { watchSource } from "../../kube/watch-source.ts";
 import type { Source } from "../../runtime/controller.ts";
 import { type Clock, sleep } from "../../runtime/world.ts";
 import { concernsTargets } from "./nodes.ts";
-import type { SeenService, Services } from "./seen.ts";
+import { needsCleanup, type SeenService, type Services } from "./seen.ts";
 
-/** Changes of Services that matter. */
+/** Changes of Services that matter. What has its address already when it is first seen waits for no one: edits go before it. */
 export function serviceSource(
   services: Services,
   concerned: (before: SeenService | undefined, after: SeenService | undefined) => boolean,
 ): Source {
-  return watchSource(services, (before, after) => {
-    const either = after ?? before;
-    return either !== undefined && concerned(before, after) ? [keyOf(either)] : [];
+  return {
+    name: services.name,
+    async start(enqueue, signal) {
+      const unsubscribe = services.subscribe((before, after) => {
+        const either = after ?? before;
+        if (either === undefined || !concerned(before, after)) return;
+        const waits = before !== undefined || !either.published || needsCleanup(either);
+        enqueue(keyOf(either), waits ? "user" : "background");
+      });
+      signal.addEventListener("abort", unsubscribe, { once: true });
+      await Promise.race([services.synced, aborted(signal)]);
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }
 
@@ -27,7 +42,7 @@ export function nodeSource(nodes: Nodes, clock: Clock, keys: () => readonly stri
     name: nodes.name,
     async start(enqueue, signal) {
       // Those that are there at the start are seen by every Service's first look.
-      await nodes.synced;
+      await Promise.race([nodes.synced, aborted(signal)]);
       let cancel: (() => void) | undefined;
       const tell = () => {
         cancel = undefined;

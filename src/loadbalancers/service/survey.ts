@@ -8,7 +8,6 @@ import type { Nodes } from "../../identity/node-view.ts";
 import { seeClassic } from "../classic/observe.ts";
 import { planClassic, planInstances, type SeenClassic } from "../classic/plan.ts";
 import { groupConflict, type SeenGroup } from "../groups.ts";
-import type { Ages } from "../listing.ts";
 import type { ManagedGroup } from "../model.ts";
 import { classicSecurityGroupName, loadBalancerName, networkSecurityGroupName } from "../names.ts";
 import { seeListener, seeTargetGroup } from "../network/observe.ts";
@@ -47,17 +46,17 @@ export interface Survey {
   readonly steps: readonly Step[];
 }
 
-export async function survey(service: SeenService, kind: Kind, parts: SurveyParts, ask: Ask, ages: Ages = reconcileAges): Promise<Survey> {
+export async function survey(service: SeenService, kind: Kind, parts: SurveyParts, ask: Ask): Promise<Survey> {
   const { inventory, settings } = parts;
   const view: ServiceView = { ...service.view, hostname: service.hostname };
   const read = readOptions(view.annotations, kind);
   const [{ found: all, taken }, eligible] = await Promise.all([
-    findLoadBalancers(view, inventory, ages, ask),
+    findLoadBalancers(view, inventory, reconcileAges, ask),
     eligibleTargets(read.options, parts, ask),
   ]);
   const found = all.find((lb) => lb.kind === kind);
   const other = all.find((lb) => lb.kind !== kind);
-  const { seen, managedGroup } = await observe(kind, view, found, read.options, parts, ages, ask);
+  const { seen, managedGroup } = await observe(kind, view, found, read.options, parts, ask);
   const targets = registrable(eligible, registeredIn(seen));
   const name = found?.name ?? read.options.name ?? loadBalancerName(view.uid);
   const desireIn = async (networkAgeMs?: number) =>
@@ -124,17 +123,16 @@ export function planTargetsOnly(name: string, seen: SeenClassic | SeenNetwork, w
 }
 
 /** Everything of a load balancer that plans compare with. */
-export async function observe(
+async function observe(
   kind: Kind,
   view: ServiceView,
   found: Found | undefined,
   options: ServiceOptions,
   { inventory, settings }: SurveyParts,
-  ages: Ages,
   ask: Ask,
 ): Promise<{ readonly seen: SeenClassic | SeenNetwork; readonly managedGroup?: SeenGroup }> {
   const name = managedGroupName(kind, view, found, options, settings);
-  const managed = async () => inventory.group(name, ages, ask);
+  const managed = async () => inventory.group(name, reconcileAges, ask);
   if (kind === "classic") {
     const [group, loadBalancer] = await Promise.all([
       managed(),
@@ -145,7 +143,7 @@ export async function observe(
       ...(group && { managedGroup: group }),
     };
   }
-  const [group, network] = await Promise.all([managed(), readNetwork(view, found, options, inventory, ages, ask)]);
+  const [group, network] = await Promise.all([managed(), readNetwork(view, found, options, inventory, ask)]);
   return { seen: { ...network, ...(group && { managedGroup: group }) }, ...(group && { managedGroup: group }) };
 }
 
@@ -163,13 +161,12 @@ async function readNetwork(
   found: Found | undefined,
   options: ServiceOptions,
   inventory: Inventory,
-  ages: Ages,
   ask: Ask,
 ): Promise<SeenNetwork> {
   const lb = found?.kind === "network" ? found : undefined;
   const { loadBalancers } = inventory.cloud;
   const [groups, listeners, attributes] = await Promise.all([
-    ownTargetGroups(view, lb?.arn, inventory, lb ? ages.presentMs : ages.absentMs, ask),
+    ownTargetGroups(view, lb?.arn, inventory, lb ? reconcileAges.presentMs : reconcileAges.absentMs, ask),
     lb ? loadBalancers.listeners(lb.arn, ask) : [],
     lb ? loadBalancers.attributes(lb.arn, ask) : {},
   ]);
