@@ -10,6 +10,7 @@ import { run } from "../../deploy/build/run.ts";
 import { renderManifests, template } from "../../deploy/chart/render.ts";
 import { parseOptions } from "../../src/commands/controller-manager/flags.ts";
 import { validateOptions } from "../../src/commands/controller-manager/validate.ts";
+import { parseDoctorFlags } from "../../src/commands/doctor.ts";
 import type { KubeObject } from "../../src/kube/resource.ts";
 import { bed, type TestCluster } from "../bed/bed.ts";
 import { apply } from "../bed/manifests.ts";
@@ -65,8 +66,14 @@ const valueSets: Readonly<Record<string, object>> = {
   },
 };
 
+interface Container {
+  readonly args: readonly string[];
+}
+
 interface Rendered extends KubeObject {
-  readonly spec?: { readonly template?: { readonly spec?: { readonly containers: readonly { readonly args: readonly string[] }[] } } };
+  readonly spec?: {
+    readonly template?: { readonly spec?: { readonly containers: readonly Container[]; readonly initContainers?: readonly Container[] } };
+  };
   readonly rules?: readonly { readonly resources?: readonly string[]; readonly verbs: readonly string[] }[];
   readonly subjects?: readonly { readonly name: string }[];
 }
@@ -145,6 +152,16 @@ for (const [what, values] of Object.entries(valueSets)) {
     assert.deepEqual(warnings, []);
   });
 }
+
+test("the doctor takes the command line of its init container", async (t) => {
+  const { cluster } = await bed(t);
+  const { objects } = await rendered(cluster, valueSets["everything on"]!);
+  const [command, ...args] = named(objects, "DaemonSet").spec?.template?.spec?.initContainers?.[0]?.args ?? [];
+  assert.equal(command, "doctor");
+  const options = parseDoctorFlags(args);
+  assert.deepEqual(options.features, ["nodes", "load-balancers", "routes", "tagging"]);
+  assert.equal(options["exit-zero"], false);
+});
 
 test("values reach the command line as they are, whatever characters they hold", async (t) => {
   const { cluster } = await bed(t);

@@ -146,6 +146,29 @@ test("it makes a load balancer for a Service, and takes it away with the Service
   assert.doesNotMatch(await pod.logs(), /forbidden/i, "the shipped roles allow everything it does");
 });
 
+test("with service accounts of their own the controllers work too, the tagging controller among them", async (t) => {
+  const here = await bed(t);
+  const { cluster } = here;
+  const place = await account(t);
+  for (const instance of place.instances) await register(here, instance);
+  const own = { useServiceAccountCredentials: true, controllers: { tagging: true }, tags: { team: "a" } };
+  const { pod } = await install(t, here, place, own);
+  await eventually(async () => {
+    const tagged = place.instances.map(({ id }) => place.cloud.account.ec2.instances.get(id)?.tags.team);
+    assert.deepEqual(tagged, ["a", "a", "a"]);
+    const patched = (await cluster.writes()).filter(
+      ({ resource, verb, agent }) => resource === "nodes" && verb === "patch" && agent.startsWith("fairlead"),
+    );
+    const writers = new Set(patched.map(({ user }) => user.split(":").at(-1)));
+    assert.ok(writers.has("node-controller") && writers.has("tagging-controller"), [...writers].join(", "));
+  }, 40_000);
+  // That the namespace of the accounts exists is tried and not needed: kube-system is always there.
+  const refused = (await pod.logs())
+    .split("\n")
+    .filter((line) => /forbidden/i.test(line) && !line.includes("create namespaces/kube-system"));
+  assert.deepEqual(refused, [], "the shipped roles allow everything it does");
+});
+
 test("every metric that the alerts and the dashboard ask for is served, to those who may read it", async (t) => {
   const here = await bed(t);
   const place = await account(t);
