@@ -3,11 +3,12 @@ import type { Ask } from "../aws/ask.ts";
 import type { Cloud, Clouds } from "../aws/cloud.ts";
 import { isAwsError } from "../aws/errors.ts";
 import { getCallerIdentity } from "../aws/identity-actions.ts";
+import type { Tags } from "../aws/instance.ts";
 import type { InstanceLookup } from "../aws/instances.ts";
 import type { AwsSettings } from "../aws/settings.ts";
 import { type ClusterId, configuredClusterId, discoverClusterId } from "../identity/cluster-id.ts";
-import { claimedInstance, type NodeView, nodeView } from "../identity/node-view.ts";
-import { clusterTagFilter } from "../identity/ownership.ts";
+import { claimedInstance, claimOf, type NodeView, nodeView } from "../identity/node-view.ts";
+import { hasClusterTag } from "../identity/ownership.ts";
 import { nodes as nodeResource } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { World } from "../runtime/world.ts";
@@ -88,12 +89,22 @@ function missing(why: string): Known<never> {
   return { known: false, why, kind: "missing" };
 }
 
+/** The instances that Nodes claim, and those by whose name a new Node goes. */
 async function lookUp(cloud: Cloud, nodes: readonly NodeView[], ask: Ask): Promise<ReadonlyMap<string, InstanceLookup>> {
   const ids = [...new Set(nodes.flatMap((node) => claimedInstance(node) ?? []))];
-  return new Map(await Promise.all(ids.map(async (id) => [id, await cloud.instances.lookup(id, ask)] as const)));
+  const fresh = nodes.filter((node) => claimOf(node).kind === "none").map(({ metadata }) => metadata.name);
+  const [claimed, named] = await Promise.all([
+    Promise.all(ids.map(async (id) => [id, await cloud.instances.lookup(id, ask)] as const)),
+    Promise.all(fresh.map((name) => cloud.instances.lookupBy("private-dns-name", name, ask))),
+  ]);
+  const found = named.flat().map((instance) => [instance.id, { kind: "found", instance }] as const);
+  return new Map<string, InstanceLookup>([...found, ...claimed]);
 }
 
-/** As the controller manager would find it: configured, or by the tags of the machine it runs on, which is one of the cluster's. */
+/**
+ * As the controller manager would find it: configured, or by the tags of the machine it runs on, which is one of the
+ * cluster's. The doctor may run elsewhere in AWS: where that is tells nothing while there are machines of the cluster.
+ */
 async function clusterOf(
   settings: AwsSettings,
   clouds: Clouds,
@@ -103,12 +114,11 @@ async function clusterOf(
 ): Promise<ClusterId> {
   const configured = configuredClusterId(settings);
   if (configured !== undefined) return configured;
-  const own = await clouds.metadata.instanceId(ask.signal).catch(() => undefined);
-  const lookup = own === undefined ? undefined : await cloud.instances.lookup(own, ask);
-  if (lookup?.kind === "found") return discoverClusterId(lookup.instance.tags);
-  const some = valueIn(instances)?.values().find(isFound);
-  if (some === undefined) throw new Error("no instance of the cluster is known whose tags would tell");
-  return discoverClusterId(some.instance.tags);
+  const own = await clouds.metadata.instanceId(ask.signal).catch(() => "");
+  const known = valueIn(instances);
+  const lookup = known?.get(own) ?? known?.values().find(isFound) ?? (await cloud.instances.lookup(own, ask));
+  if (lookup.kind !== "found") throw new Error("no instance of the cluster is known whose tags would tell");
+  return discoverClusterId(lookup.instance.tags);
 }
 
 function isFound(lookup: InstanceLookup): lookup is Extract<InstanceLookup, { kind: "found" }> {
@@ -119,17 +129,14 @@ function isFound(lookup: InstanceLookup): lookup is Extract<InstanceLookup, { ki
 function samplesOf(picture: Picture): Samples {
   const [instance] = liveInstances(picture);
   const cluster = valueIn(picture.cluster) ?? { id: "unknown", legacy: false };
-  const { name } = clusterTagFilter(cluster);
-  const marked = (tags: Readonly<Record<string, string>>) =>
-    Object.keys(tags).some((key) => name === `tag:${key}` || key.endsWith(`/${cluster.id}`));
-  const groups = (valueIn(picture.groups) ?? []).filter(({ tags }) => marked(tags));
-  const tables = (valueIn(picture.routeTables) ?? []).filter(({ tags }) => marked(tags));
+  const ours = <T extends { readonly id: string; readonly tags: Tags }>(known: Known<readonly T[]>) =>
+    valueIn(known)?.find(({ tags }) => hasClusterTag(tags, cluster))?.id;
   const { arn = "", region = "us-east-1" } = valueIn(picture.caller) ?? {};
   return {
     instance: instance?.id ?? "i-0123456789abcdef0",
     networkInterface: instance?.interfaces[0]?.id ?? "eni-0123456789abcdef0",
-    securityGroup: groups[0]?.id ?? instance?.groups[0] ?? "sg-0123456789abcdef0",
-    routeTable: picture.routeTableId ?? tables[0]?.id ?? "rtb-0123456789abcdef0",
+    securityGroup: ours(picture.groups) ?? instance?.groups[0] ?? "sg-0123456789abcdef0",
+    routeTable: picture.routeTableId ?? ours(picture.routeTables) ?? "rtb-0123456789abcdef0",
     vpc: picture.vpc ?? "vpc-0123456789abcdef0",
     region,
     account: arn.split(":")[4] ?? "",

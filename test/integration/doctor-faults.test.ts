@@ -258,6 +258,23 @@ for (const look of [{}, withConfig, { flags: ["--host-network=false"] }]) {
   });
 }
 
+test("a cluster whose nodes nobody has initialised yet is looked at just as well, from a machine beside it", async () => {
+  const world = await doctorWorld({ fresh: true });
+  const look = { elsewhere: true };
+  const findings = await world.findings(look);
+  assert.deepEqual(
+    findings.filter(({ level }) => level !== "ok"),
+    [],
+  );
+  assert.equal(new Set(findings.map(({ check }) => check)).size, 13);
+  tags(world, 1, { "kubernetes.io/cluster/shop": undefined });
+  const spoilt = (await world.findings(look)).filter(({ level }) => level !== "ok");
+  assert.deepEqual(
+    spoilt.map(({ check }) => check),
+    ["instances"],
+  );
+});
+
 for (const { what, plant, look, found } of faults) {
   test(`the doctor finds ${what}, and says how to mend it`, async () => {
     const world = await doctorWorld();

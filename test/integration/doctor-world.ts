@@ -32,14 +32,18 @@ export interface Look {
   readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
+  /** Whether it runs on a machine in AWS that is none of the cluster's. */
+  readonly elsewhere?: boolean;
   /** How far this machine's clock is ahead. */
   readonly aheadMs?: number;
 }
 
 const allFeatures = "--features=nodes,load-balancers,routes,tagging";
 
-/** Three instances with their Nodes, the shipped roles, and a role with every permission. */
-export async function doctorWorld(): Promise<DoctorWorld> {
+const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };
+
+/** Three instances with their Nodes, fresh ones or initialised, the shipped roles, and a role with every permission. */
+export async function doctorWorld({ fresh = false } = {}): Promise<DoctorWorld> {
   const machine = realWorld();
   const cloud = createCloud({ world: machine, settings: { speed: Number.POSITIVE_INFINITY } });
   const network = standardNetwork(cloud, { clusterId: "shop" });
@@ -54,14 +58,17 @@ export async function doctorWorld(): Promise<DoctorWorld> {
     const usual = { providerID: `aws:///${instance.zone}/${instance.id}` };
     await kube.create(nodes, { metadata: { name: instance.privateDnsName, labels }, spec: spec ?? usual });
   };
-  for (const instance of instances) await node(instance);
-  const own = cloud.imds(instances[0]!.id);
-  const aws: Transport = async (request) => {
-    if (request.url.hostname === "169.254.169.254") return own(request);
-    const answer = await cloud.handle(request);
-    // As every server of AWS does.
-    return { ...answer, headers: { ...answer.headers, date: new Date(machine.clock.now()).toUTCString() } };
-  };
+  for (const instance of instances) await node(instance, fresh ? { taints: [uninitialized] } : undefined);
+  const [bastion] = launchNodes(cloud, network, 1).map(({ id }) => cloud.account.ec2.instances.update(id, { state: "running", tags: {} }));
+  const [own, others] = [cloud.imds(instances[0]!.id), cloud.imds(bastion!.id)];
+  const from =
+    (elsewhere: boolean): Transport =>
+    async (request) => {
+      if (request.url.hostname === "169.254.169.254") return (elsewhere ? others : own)(request);
+      const answer = await cloud.handle(request);
+      // As every server of AWS does.
+      return { ...answer, headers: { ...answer.headers, date: new Date(machine.clock.now()).toUTCString() } };
+    };
   return {
     cloud,
     network,
@@ -69,14 +76,19 @@ export async function doctorWorld(): Promise<DoctorWorld> {
     cluster,
     kube,
     node,
-    findings({ flags = [], environment: more = {}, files = {}, aheadMs = 0 } = {}) {
+    findings({ flags = [], environment: more = {}, files = {}, aheadMs = 0, elsewhere = false } = {}) {
       const world: World = {
         ...machine,
         environment: { ...environment, ...more },
         clock: { ...machine.clock, now: () => machine.clock.now() + aheadMs },
         files: { ...machine.files, read: async (path) => Buffer.from(files[path] ?? missing(path)) },
       };
-      return diagnose(parseDoctorFlags([allFeatures, ...flags]), world, { aws, kube: connect }, new AbortController().signal);
+      return diagnose(
+        parseDoctorFlags([allFeatures, ...flags]),
+        world,
+        { aws: from(elsewhere), kube: connect },
+        new AbortController().signal,
+      );
     },
   };
 }
