@@ -21,6 +21,12 @@ export interface ReferenceCluster {
   readonly instances: readonly Instance[];
   /** The errors in the reference's log so far. */
   errors(): Promise<readonly string[]>;
+  /** The cloud config that it is given. */
+  readonly configFile: string;
+  /** Ends the reference, as if another took its place. */
+  stop(): Promise<void>;
+  /** Starts it anew. */
+  start(): Promise<void>;
 }
 
 const clusterId = "judged";
@@ -44,29 +50,34 @@ export async function referenceCluster(t: TestContext, ...config: readonly strin
 
   const { folder, supervision, admin } = cluster.real;
   const kubeconfig = await cluster.kubeconfigWith("reference", admin);
-  const configFile = join(folder, "cloud.conf");
+  const configFile = join(folder, "reference-cloud.conf");
   await writeFile(configFile, cloudConfig(cloud, network, served.url, config));
   const log = join(folder, `reference-${new URL(served.url).port}.log`);
-  const reference = await supervision.start(program, [...flags, `--cloud-config=${configFile}`, ...asUser(kubeconfig)], {
-    log,
-    folder,
-    environment: {
-      HOME: folder,
-      AWS_ACCESS_KEY_ID: "AKIAREFERENCE",
-      AWS_SECRET_ACCESS_KEY: "of-no-worth",
-      AWS_REGION: cloud.account.region,
-      AWS_EC2_METADATA_DISABLED: "true",
-    },
-  });
-  t.after(async () => {
+  const environment = {
+    HOME: folder,
+    AWS_ACCESS_KEY_ID: "AKIAREFERENCE",
+    AWS_SECRET_ACCESS_KEY: "of-no-worth",
+    AWS_REGION: cloud.account.region,
+    AWS_EC2_METADATA_DISABLED: "true",
+  };
+  const args = [...flags, `--cloud-config=${configFile}`, ...asUser(kubeconfig)];
+  const begin = () => supervision.start(program, args, { log, folder, environment });
+  let reference = await begin();
+  const stop = async () => {
     reference.signal("SIGKILL");
     await reference.exit();
-  });
+  };
+  t.after(stop);
   return {
     cluster,
     cloud,
     network,
     instances,
+    configFile,
+    stop,
+    async start() {
+      reference = await begin();
+    },
     // A line of klog begins with its severity and the date.
     errors: async () => (await readFile(log, "utf8")).split("\n").filter((line) => /^[EF]\d{4} |^panic:/.test(line)),
   };
