@@ -46,5 +46,7 @@ if (import.meta.main) {
   events.on("test:pass", (data) => tell(outcomeOf("pass", data as TestEvent, files)));
   events.on("test:fail", (data) => tell(outcomeOf("fail", data as TestEvent, files)));
   for await (const _ of events);
+  // What failed has been told; any other status than 0 now means that this process did not come to its end.
+  process.exitCode = 0;
   process.disconnect?.();
 }

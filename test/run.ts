@@ -116,8 +116,9 @@ async function runTogether(files: readonly string[], note: (outcome: Outcome) =>
   const child = fork("test/run-together.ts", files, { stdio: ["ignore", silent, silent, "ipc"] });
   child.on("message", (outcome) => note(outcome as Outcome));
   const status = await exit(child);
-  if (status !== 0 && tally.fail === 0)
-    note({ kind: "fail", name: "a worker of the unit tests", where: "test/run-together.ts", why: `exit status ${status}` });
+  if (status === 0) return;
+  const why = `it ended with ${status === null ? "a signal" : `status ${status}`}: not all of ${files.length} files were run`;
+  note({ kind: "fail", name: "a worker of the unit tests", where: "test/run-together.ts", why });
 }
 
 async function runApart(files: readonly string[], atOnce: number, note: (outcome: Outcome) => void): Promise<void> {
