@@ -55,7 +55,9 @@ export async function claimAccess(
   recheck: boolean,
   ask: Ask,
 ): Promise<void> {
-  const claim = claimFor(access, stand);
+  // The group that all classic load balancers share is never edited, also where nodes have it.
+  const nodeGroups = stand.nodeGroups.filter((id) => id !== settings.elbSecurityGroup);
+  const claim = claimFor(access, { ...stand, nodeGroups });
   if (settings.disableNodeIngress) {
     book.claim(owner, { ...claim, nodeGroups: [], rules: [], marks: { descriptions: [], sources: [] } }, [], false);
     return;
