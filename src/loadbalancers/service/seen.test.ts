@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Service, ServiceSpec } from "kubernetes-types/core/v1.d.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { cleanupFinalizer, concernsLoadBalancer, needsCleanup, serviceState, wantsLoadBalancer } from "./seen.ts";
+
+function service(spec: Partial<ServiceSpec> = {}, metadata: Partial<Stored<Service>["metadata"]> = {}, status: Service["status"] = {}) {
+  return serviceState({
+    metadata: { name: "web", namespace: "default", uid: "u", resourceVersion: "1", ...metadata },
+    spec: { type: "LoadBalancer", ports: [{ port: 80, nodePort: 31080 }], ...spec },
+    status,
+  });
+}
+
+test("any class makes a Service another's", () => {
+  assert.ok(wantsLoadBalancer(service()));
+  assert.ok(!wantsLoadBalancer(service({ loadBalancerClass: "service.k8s.aws/nlb" })));
+  assert.ok(!wantsLoadBalancer(service({ type: "ClusterIP" })));
+});
+
+test("what carries the finalizer and is deleted, or is of another type, has to be cleaned up", () => {
+  const finalizers = [cleanupFinalizer];
+  assert.ok(needsCleanup(service({ type: "ClusterIP" }, { finalizers })));
+  assert.ok(needsCleanup(service({}, { finalizers, deletionTimestamp: "2026-01-01T00:00:00Z" })));
+  assert.ok(!needsCleanup(service({}, { finalizers })));
+  assert.ok(!needsCleanup(service({ type: "ClusterIP" }, { finalizers: ["example.com/other"] })));
+});
+
+const changes: Readonly<Record<string, ReturnType<typeof service>>> = {
+  "source ranges": service({ loadBalancerSourceRanges: ["10.0.0.0/8"] }),
+  "a port's number": service({ ports: [{ port: 81, nodePort: 31080 }] }),
+  "a port's name": service({ ports: [{ name: "http", port: 80, nodePort: 31080 }] }),
+  "a port's protocol": service({ ports: [{ port: 80, nodePort: 31080, protocol: "UDP" }] }),
+  "a node port": service({ ports: [{ port: 80, nodePort: 31081 }] }),
+  "a target port": service({ ports: [{ port: 80, nodePort: 31080, targetPort: 8080 }] }),
+  "an application protocol": service({ ports: [{ port: 80, nodePort: 31080, appProtocol: "http" }] }),
+  "the number of ports": service({
+    ports: [
+      { port: 80, nodePort: 31080 },
+      { port: 81, nodePort: 31081 },
+    ],
+  }),
+  "session affinity": service({ sessionAffinity: "ClientIP" }),
+  "its time limit": service({ sessionAffinityConfig: { clientIP: { timeoutSeconds: 10 } } }),
+  "the address asked for": service({ loadBalancerIP: "1.2.3.4" }),
+  "external addresses": service({ externalIPs: ["1.2.3.4"] }),
+  "any annotation": service({}, { annotations: { "example.com/x": "y" } }),
+  "the UID": service({}, { uid: "v" }),
+  "the traffic policy": service({ externalTrafficPolicy: "Local" }),
+  "the port of the health check": service({ healthCheckNodePort: 32000 }),
+  "the number of address families": service({ ipFamilies: ["IPv4", "IPv6"] }),
+  "the type": service({ type: "ClusterIP" }),
+};
+
+for (const [what, after] of Object.entries(changes)) {
+  test(`a change of ${what} is a reason to look`, () => {
+    assert.ok(concernsLoadBalancer(service(), after));
+  });
+}
+
+test("labels, selectors, finalizers, status and kubectl's copy of the object are none", () => {
+  const others = [
+    service({ selector: { app: "web" } }, { labels: { a: "b" } }),
+    service({}, { finalizers: [cleanupFinalizer] }),
+    service({}, {}, { loadBalancer: { ingress: [{ hostname: "x" }] } }),
+    service({ internalTrafficPolicy: "Local" }, { annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}" } }),
+  ];
+  for (const after of others) assert.ok(!concernsLoadBalancer(service(), after));
+});
