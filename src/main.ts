@@ -1,9 +1,10 @@
-#!/usr/bin/env -S node --max-semi-space-size=2
+#!/usr/bin/env -S node --max-semi-space-size=2 --heap-growing-percent=50
 /**
  * The one executable: `fairlead <command>`. Called by the name of a program it stands for, it is that program.
  *
- * The small young generation is for its long-running commands: they read long lists and keep little of them, and V8 would
- * otherwise let garbage pile up to tens of megabytes before it looks (`npm run bench informer-memory`).
+ * The small young generation and the slowly growing old one are for its long-running commands: they read long lists and
+ * keep little of them, and V8 would otherwise let garbage pile up to a hundred megabytes before it looks
+ * (`npm run bench informer-memory`, `npm run bench nodes-5000`).
  */
 import { basename } from "node:path";
 import type { Command, Console, Invocation } from "./commands/command.ts";

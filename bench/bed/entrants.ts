@@ -1,5 +1,5 @@
 /** The programs that are compared, as they are shipped, and how they are told to run. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundle } from "../../deploy/build/bundle.ts";
@@ -37,8 +37,8 @@ export async function buildEntrants(say: (line: string) => void): Promise<Entran
   const reference = await referenceControllerManager(say);
   const folder = await mkdtemp(join(tmpdir(), "fairlead-bench-"));
   await bundle(folder);
-  // As the first line of the shipped program has it.
-  const fairlead = ["--max-semi-space-size=2", join(folder, "fairlead.js"), "controller-manager"];
+  const program = join(folder, "fairlead.js");
+  const fairlead = [...(await nodeFlags(program)), program, "controller-manager"];
   return {
     byName: {
       fairlead: { name: "fairlead", command: process.execPath, args: fairlead },
@@ -47,6 +47,12 @@ export async function buildEntrants(say: (line: string) => void): Promise<Entran
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** What the first line of the shipped program says to Node. */
+async function nodeFlags(program: string): Promise<readonly string[]> {
+  const [first = ""] = (await readFile(program, "utf8")).split("\n", 1);
+  return first.split(" ").filter((word) => word.startsWith("--"));
 }
 
 export interface Entrants extends AsyncDisposable {
