@@ -40,8 +40,8 @@ test("what was claimed after the writer began is not settled by it", () => {
 test("trouble is told to those who wait, once for each cause", () => {
   const { claims, told } = book();
   claims.claim(owner, claim, [], false);
-  claims.failed("sg-1", "denied");
-  claims.failed("sg-1", "denied");
+  claims.failed("sg-1", new Error("denied"));
+  claims.failed("sg-1", new Error("denied"));
   assert.deepEqual([told, claims.trouble(claims.waitsFor(owner))], [["default/web"], "denied"]);
 });
 

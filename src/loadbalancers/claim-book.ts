@@ -2,6 +2,7 @@
  * Who needs what from the nodes, for all load balancers at once. Services write their claims here; the writer of each
  * node security group reads them all, and says when a group is as it should be.
  */
+import { isAwsError } from "../aws/errors.ts";
 import type { LoadBalancer } from "./model.ts";
 import type { Claim, Marks, Owners } from "./node-rules.ts";
 
@@ -25,7 +26,7 @@ export class ClaimBook {
   readonly #entries = new Map<string, Entry>();
   /** By node group: the owners who wait for it. */
   readonly #waiting = new Map<string, Set<string>>();
-  readonly #troubles = new Map<string, string>();
+  readonly #troubles = new Map<string, { readonly cause: string; readonly why: string }>();
   #wakeWriter: (group: string) => void = () => {};
   #wakeOwner: (key: string) => void = () => {};
 
@@ -80,7 +81,7 @@ export class ClaimBook {
 
   /** Why one of these groups cannot be brought to its wanted state. */
   trouble(groups: readonly string[]): string | undefined {
-    return groups.map((group) => this.#troubles.get(group)).find((trouble) => trouble !== undefined);
+    return groups.map((group) => this.#troubles.get(group)?.why).find((trouble) => trouble !== undefined);
   }
 
   owners(): Pick<Owners, "claims" | "leaving"> & { readonly unknown: readonly Owner[] } {
@@ -106,9 +107,12 @@ export class ClaimBook {
     this.#tell(owners.filter((id) => changed || this.#entries.get(id)?.kind !== "leaving"));
   }
 
-  failed(group: string, why: string): void {
-    const news = this.#troubles.get(group) !== why;
-    this.#troubles.set(group, why);
+  /** The group cannot be brought to its wanted state. The same cause again is no news: only its request id differs. */
+  failed(group: string, error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    const cause = isAwsError(error) ? `${error.action} ${error.code}` : why;
+    const news = this.#troubles.get(group)?.cause !== cause;
+    this.#troubles.set(group, { cause, why });
     if (news) this.#tell(this.waitingFor(group));
   }
 

@@ -39,7 +39,7 @@ export function rulesController(parts: RulesParts): Controller {
         return await bring(id, parts, ask);
       } catch (error) {
         signal.throwIfAborted();
-        if (!refusalIn(error)) parts.book.failed(id, error instanceof Error ? error.message : String(error));
+        if (!refusalIn(error)) parts.book.failed(id, error);
         throw error;
       }
     },

@@ -24,14 +24,14 @@ export function accountText(snapshot: Snapshot): readonly string[] {
   for (const [table, records] of Object.entries(snapshot)) {
     if (table === "iam/service-linked-roles") continue;
     for (const record of Object.values(records)) {
-      let text = `${table} ${JSON.stringify(record, (key, value: unknown) => (passing.has(key) ? undefined : sorted(value)))}`;
+      let text = JSON.stringify(record, (key, value: unknown) => (passing.has(key) ? undefined : value));
       for (const [id, name] of names) text = text.replaceAll(id, name);
-      lines.push(
-        text
-          .replaceAll(/\b(eni|sgr|eni-attach|eipassoc)-[0-9a-f]{8,17}\b/g, "$1")
-          .replaceAll(/(net\/LB\/)[0-9a-f]{16}/g, "$1")
-          .replaceAll(/listener\/net\/\S+?"/g, 'listener"'),
-      );
+      text = text
+        .replaceAll(/\b(eni|sgr|eni-attach|eipassoc)-[0-9a-f]{8,17}\b/g, "$1")
+        .replaceAll(/(net\/LB\/)[0-9a-f]{16}/g, "$1")
+        .replaceAll(/listener\/net\/\S+?"/g, 'listener"');
+      // Sorted by name: the order of ids is chance.
+      lines.push(`${table} ${JSON.stringify(JSON.parse(text), (_, value: unknown) => sorted(value))}`);
     }
   }
   return lines.sort();

@@ -180,3 +180,19 @@ test("a group that is lent to a classic load balancer gives way to another witho
   assert.deepEqual(nodeRules(world), []);
   assert.ok(groupNamed(world, "shared-elb"), "it was only lent");
 });
+
+test("a rule that may not be revoked is tried again with pauses, not over and over, and goes once it may", async (t) => {
+  const world = await bed(t);
+  await world.create("web", { annotations: nlb, spec: ports(31080) });
+  await world.published("web");
+  const allow = world.aws.controls.deny("ec2:RevokeSecurityGroupIngress");
+  const calls = () => Object.values(world.calls()).reduce((sum, count) => sum + count, 0);
+  const before = calls();
+  await world.delete("web");
+  await world.world.advance(5 * 60_000);
+  const tried = world.aws.controls.journal.calls("ec2:RevokeSecurityGroupIngress");
+  assert.ok(tried <= 40, `the refusal was asked for ${tried} times`);
+  assert.ok(calls() - before <= 300, `${calls() - before} calls in five minutes`);
+  allow();
+  await world.until("everything is gone", () => nodeRules(world).length === 0 && world.service("web") === undefined, 15 * 60_000);
+});

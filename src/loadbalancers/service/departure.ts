@@ -83,12 +83,14 @@ export async function leaveToOthers(job: Job, place: Workplace): Promise<Outcome
 }
 
 function waitForRemoval({ service }: Job, remembered: Remembered, why: string, { host, book, report }: Workplace): Outcome {
+  const trouble = book.trouble(book.waitsFor(ownerOf(service, remembered)));
+  // Not a matter of waiting: it is said, and tried again with growing pauses until it succeeds.
+  if (trouble !== undefined) throw new Error(`failed to delete load balancer: ${trouble}`);
   const now = host.world.clock.monotonic();
   const since = remembered.leavingToldAt ?? remembered.leavingSince ?? now;
   if (now - since >= patienceMs) {
     remembered.leavingToldAt = now;
-    const trouble = book.trouble(book.waitsFor(ownerOf(service, remembered)));
-    const text = `Error syncing load balancer: failed to delete load balancer: ${trouble ?? why}; it is tried until it succeeds`;
+    const text = `Error syncing load balancer: failed to delete load balancer: ${why}; it is tried until it succeeds`;
     report.tell(service, "Warning", "SyncLoadBalancerFailed", text);
   }
   return again(waitMs, why);
