@@ -1,4 +1,4 @@
-/** `fairlead explain service/NAME`: one page about a Service's load balancer. */
+/** `fairlead explain service/NAME`: one page about a Service's load balancer; `node/NAME`: one about a Node. */
 import { isAwsError } from "../aws/errors.ts";
 import { events } from "../kube/builtin.ts";
 import { explain } from "../loadbalancers/service/explain.ts";
@@ -8,18 +8,22 @@ import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import { bodyText, socketTransport } from "../runtime/http.ts";
 import type { Command } from "./command.ts";
+import { explainNode } from "./explain-node.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
 
 const flags = {
   endpoint: flag(string, "", "Where the leader serves (https://host:10258), to ask it for its last calls to AWS; a port-forward will do."),
   "endpoint-insecure-skip-tls-verify": flag(bool, false, "Accept whatever certificate the endpoint shows."),
+  "cluster-cidr": flag(string, "", "The --cluster-cidr that the controllers are given, to look at a node's routes."),
   ...liveFlags,
 };
 
-const usage = `Tells what a Service asks for, what stands in AWS, what differs and what to do next. Changes nothing.
+const usage = `Tells what a Service asks for, what stands in AWS, what differs and what to do next; or which machine a Node is,
+what it should show and how its pods are reached. Changes nothing.
 
 Usage:
-  fairlead explain service/NAME [flags]`;
+  fairlead explain service/NAME [flags]
+  fairlead explain node/NAME [flags]`;
 
 /** One entry of the leader's ledger. */
 interface Call {
@@ -44,9 +48,14 @@ export async function explainService({ argv, world, console, stopSignal }: Param
       return 0;
     }
     const [word, ...more] = args;
-    if (word === undefined || more.length > 0) throw new NotPossible("name one Service: fairlead explain service/NAME");
+    if (word === undefined || more.length > 0) throw new NotPossible("name one object: fairlead explain service/NAME, or node/NAME");
     const live = await openLive(values, world, "fairlead explain", stopSignal(), network);
     try {
+      const node = /^nodes?\/(.+)$/.exec(word)?.[1];
+      if (node !== undefined) {
+        console.out(await explainNode(node, values["cluster-cidr"], live));
+        return 0;
+      }
       const wanted = serviceNamed(word, values.namespace);
       const service = live.all.find(({ view }) => view.namespace === wanted.namespace && view.name === wanted.name);
       if (service === undefined) throw new NotPossible(`there is no Service ${wanted.namespace}/${wanted.name}`);

@@ -3,7 +3,7 @@ import type { Service } from "kubernetes-types/core/v1.d.ts";
 import type { Ask } from "../aws/ask.ts";
 import { type Cloud, Clouds, connectTimeoutMs } from "../aws/cloud.ts";
 import { nodeView, type SeenNode } from "../identity/node-view.ts";
-import { identifySelf } from "../identity/self.ts";
+import { identifySelf, type Self } from "../identity/self.ts";
 import { nodes, services } from "../kube/builtin.ts";
 import { KubeClient } from "../kube/client.ts";
 import { loadKubeConfig } from "../kube/config/load.ts";
@@ -22,6 +22,7 @@ import type { World } from "../runtime/world.ts";
 import { build } from "./build.ts";
 import { agentOf } from "./controller-manager/clients.ts";
 import { loadCloudConfig } from "./controller-manager/cloud.ts";
+import type { CloudConfig } from "./controller-manager/cloud-config.ts";
 import { loadBalancerSettings } from "./controller-manager/load-balancer-settings.ts";
 
 /** The flags that say which cluster and which account. */
@@ -47,6 +48,9 @@ export interface Live extends SurveyParts {
   readonly cloud: Cloud;
   readonly all: readonly SeenService[];
   readonly stored: readonly Stored<Service>[];
+  readonly self: Self;
+  readonly config: CloudConfig;
+  readonly clusterName: string;
   readonly ask: Ask;
   close(): Promise<void>;
 }
@@ -82,6 +86,9 @@ export async function openLive(
   return {
     kube,
     cloud,
+    self,
+    config: cloudConfig,
+    clusterName: flags["cluster-name"],
     ask,
     stored: listed.items,
     all: listed.items.map(serviceState),

@@ -1,4 +1,4 @@
-/** `fairlead plan`: what the controllers would do to AWS for Services, printed and not done. */
+/** `fairlead plan`: what the controllers would do to AWS for Services and routes, printed and not done. */
 import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { planJson, type Step } from "../aws/plan.ts";
 import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
@@ -10,20 +10,23 @@ import { flagUsage } from "../runtime/flags-usage.ts";
 import type { World } from "../runtime/world.ts";
 import type { Command, Console } from "./command.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
+import { routesOf } from "./live-routes.ts";
 
 const flags = {
   "all-namespaces": flag(bool, false, "Look at all Services of the cluster.", { shorthand: "A" }),
   filename: flag(string, "", "A manifest with Services that may not exist yet.", { shorthand: "f" }),
   output: flag(string, "text", "text or json.", { shorthand: "o" }),
+  "cluster-cidr": flag(string, "", "The --cluster-cidr that the controllers are given; needed for routes."),
   ...liveFlags,
 };
 
-const usage = `Prints the steps that would be taken for Services, and takes none.
+const usage = `Prints the steps that would be taken for Services or for the routes of pods, and takes none.
 
 Usage:
   fairlead plan service/NAME [flags]
   fairlead plan -A [flags]
   fairlead plan -f manifest.yaml [flags]
+  fairlead plan routes --cluster-cidr=CIDR [flags]
 
 Exit status: 0 when nothing would change, 2 when something would, 1 when it cannot be told.`;
 
@@ -45,6 +48,7 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
       throw new NotPossible(`--output takes text or json, not ${JSON.stringify(values.output)}`);
     const live = await openLive(values, world, "fairlead plan", stopSignal(), network);
     try {
+      if (args.length === 1 && args[0] === "routes") return await planRoutes(live, values["cluster-cidr"], values.output, console);
       const chosen = await choose(args, values, world, live);
       const previews: Shown[] = [];
       for (const service of chosen) previews.push({ service, ...(await preview(service, live.all, live, live.ask)) });
@@ -59,6 +63,24 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
     console.err(`fairlead plan: ${error instanceof Error ? error.message : String(error)}${hint}\n`);
     return exit.failed;
   }
+}
+
+async function planRoutes(live: Live, clusterCidr: string, output: string, console: Console): Promise<number> {
+  const { changes, refused } = await routesOf(live, clusterCidr);
+  const steps = changes.flatMap((change) => change.steps);
+  const problems = refused.map(({ node, destination, why }) => ({ message: `${destination} of node ${node.name}: ${why}` }));
+  if (output === "json") console.out(`${JSON.stringify({ routes: planJson(steps), problems }, undefined, 2)}\n`);
+  else {
+    const paint = painter(console);
+    const lines = [
+      `routes: ${steps.length === 0 ? "nothing to do" : counted(steps.length)}`,
+      ...problems.map(({ message }) => paint(`  ! ${message}`, "delete")),
+      ...steps.map((step) => paint(`  ${marks[colourOf(step)]} ${step.what}  (${step.why})`, colourOf(step))),
+    ];
+    console.out(`${lines.join("\n")}\n`);
+  }
+  if (problems.length > 0) return exit.failed;
+  return steps.length > 0 ? exit.changes : exit.nothing;
 }
 
 type Shown = Preview & { readonly service: SeenService };
@@ -117,10 +139,14 @@ function named(value: unknown, name: (text: string) => string): unknown {
 }
 
 const colours = { create: 32, change: 33, delete: 31, plain: 0 } as const;
+const marks = { create: "+", change: "~", delete: "-", plain: " " } as const;
+
+function painter({ columns }: Console): (text: string, colour: keyof typeof colours) => string {
+  return (text, colour) => (columns > 0 && colour !== "plain" ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text);
+}
 
 function asText(previews: readonly Shown[], live: Live, console: Console): string {
-  const paint = (text: string, colour: keyof typeof colours) =>
-    console.columns > 0 && colour !== "plain" ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text;
+  const paint = painter(console);
   const lines = previews.flatMap(({ service, key, steps, problems, warnings, survey }) => [
     `service ${key}: ${summary(steps, problems.length)}`,
     ...problems.map(({ message }) => paint(`  ! ${message}`, "delete")),
@@ -128,7 +154,7 @@ function asText(previews: readonly Shown[], live: Live, console: Console): strin
     ...steps.map((step) => {
       const colour = colourOf(step);
       const text = withUnknowns(`${step.what}  (${step.why})`, service, survey, live.settings);
-      return paint(`  ${{ create: "+", change: "~", delete: "-", plain: " " }[colour]} ${text}`, colour);
+      return paint(`  ${marks[colour]} ${text}`, colour);
     }),
   ]);
   return `${lines.join("\n")}\n`;
@@ -137,8 +163,10 @@ function asText(previews: readonly Shown[], live: Live, console: Console): strin
 function summary(steps: readonly Step[], problems: number): string {
   if (problems > 0) return "cannot be brought to what it asks for; what stands stays as it is";
   if (steps.length === 0) return "nothing to do";
-  return steps.length === 1 ? "1 step" : `${steps.length} steps`;
+  return counted(steps.length);
 }
+
+const counted = (steps: number) => (steps === 1 ? "1 step" : `${steps} steps`);
 
 function colourOf({ action }: Step): keyof typeof colours {
   if (/^(Create|Authorize|Register|Attach)/.test(action.name)) return "create";

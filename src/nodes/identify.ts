@@ -38,7 +38,7 @@ export type Unidentified =
 export interface IdentityOptions {
   readonly cloud: Pick<Cloud, "instances" | "networkInterfaces" | "region">;
   readonly self: Self;
-  readonly nodes: Nodes;
+  readonly nodes: Pick<Nodes, "get" | "by">;
   /** Whether an instance whose Name tag equals the Node's name will do when nothing else does. */
   readonly byNameTag: boolean;
 }

@@ -4,6 +4,7 @@ import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { stringify } from "yaml";
 import { explainService } from "../../src/commands/explain.ts";
 import { plan } from "../../src/commands/plan.ts";
+import { command } from "../bed/command.ts";
 import {
   annotationsOf,
   certificate,
@@ -17,40 +18,6 @@ async function bed(t: TestContext, options?: ServiceWorldOptions): Promise<Servi
   const world = await serviceWorld(options);
   t.after(() => world.close());
   return world;
-}
-
-async function command(
-  world: ServiceWorld,
-  which: typeof plan,
-  ...argv: readonly string[]
-): Promise<{ status: number; out: string; err: string }> {
-  let out = "";
-  let err = "";
-  const console = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    columns: 0,
-    watched: false,
-  };
-  const place = ["--master=http://cluster", "--cloud-config=/etc/cloud"];
-  const network = {
-    aws: world.aws.handle,
-    kube: () => ({ verbs: world.cluster.send, watches: world.cluster.send, close: async () => {} }),
-  };
-  const running = which(
-    { argv: [...argv, ...place], world: world.world, console, stopSignal: () => new AbortController().signal },
-    network,
-  );
-  let status: number | undefined;
-  void running.then((value) => {
-    status = value;
-  });
-  await world.until("the command ends", () => status !== undefined);
-  return { status: status!, out, err };
 }
 
 interface PlannedStep {
