@@ -1,10 +1,10 @@
 /**
  * `npm run bench` measures Fairlead beside the reference and writes docs/benchmarks.md; with names, only those scenarios.
  *
- *     npm run bench [--full] [--try] [scenario …]
+ *     npm run bench [--full] [--once | --try] [scenario …]
  *     npm run bench part [args]      a part on its own: what it prints is not on the page
  *
- * `--full` adds the scenarios that take long. `--try` takes a tenth of everything, once, and writes nothing: to see that it runs.
+ * `--full` adds the scenarios that take long. `--once` repeats nothing. `--try` takes a tenth of everything, once, and writes nothing: to see that it runs.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -27,7 +27,11 @@ const tenth: Size = { count: (number) => Math.ceil(number / 10), seconds: (numbe
 
 /** A run longer than this is not repeated. */
 const longSeconds = 120;
-const repeats = 3;
+
+interface Effort {
+  readonly repeats: number;
+  readonly onlyTry: boolean;
+}
 
 await main(process.argv.slice(2));
 
@@ -39,7 +43,11 @@ async function main(argv: readonly string[]): Promise<void> {
   }
   const { values, positionals } = parseArgs({
     args: [...argv],
-    options: { full: { type: "boolean", default: false }, try: { type: "boolean", default: false } },
+    options: {
+      full: { type: "boolean", default: false },
+      once: { type: "boolean", default: false },
+      try: { type: "boolean", default: false },
+    },
     allowPositionals: true,
   });
   const unknown = positionals.find((name) => !scenarios.some((scenario) => scenario.name === name));
@@ -53,7 +61,7 @@ async function main(argv: readonly string[]): Promise<void> {
   await using entrants = await buildEntrants(console.error);
   for (const scenario of asked) {
     try {
-      await measure(scenario, entrants, values.try);
+      await measure(scenario, entrants, { repeats: values.once || values.try ? 1 : 3, onlyTry: values.try });
     } catch (error) {
       console.error(`${scenario.title}: given up`, error);
       process.exitCode = 1;
@@ -62,12 +70,10 @@ async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** Runs a scenario as often as it deserves, shows it, and keeps it. */
-async function measure(scenario: Scenario, entrants: Entrants, onlyTry: boolean): Promise<void> {
+async function measure(scenario: Scenario, entrants: Entrants, { repeats, onlyTry }: Effort): Promise<void> {
   const runs: Partial<Record<EntrantName, Readonly<Record<string, readonly Figures[]>>>> = {};
   const loads: number[] = [];
-  const wanted = new Map<EntrantName, number>(
-    scenario.entrants.map((name) => [name, onlyTry || name === "reference-defaults" ? 1 : repeats]),
-  );
+  const wanted = new Map<EntrantName, number>(scenario.entrants.map((name) => [name, name === "reference-defaults" ? 1 : repeats]));
   for (let round = 1; round <= repeats; round++) {
     for (const name of scenario.entrants) {
       const of = wanted.get(name) ?? 0;
