@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
-import { newRegistry } from "./metrics.ts";
 import type { Backoff } from "./controller.ts";
+import { newRegistry } from "./metrics.ts";
 import { WorkQueue } from "./queue.ts";
 import { QueueMetrics } from "./queue-metrics.ts";
 
