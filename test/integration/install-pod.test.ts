@@ -64,17 +64,11 @@ async function install(
   const workload = objects.find(({ kind }) => kind === "DaemonSet") as DaemonSet;
   const container = workload.spec!.template.spec!.containers[0]!;
   await assemble(join(folder, "image"), { architecture: process.arch === "arm64" ? "arm64" : "amd64", withCredentialProvider: false });
-  const [, nodeFlag, program] = await entryPoint();
-  const pod = await startProcess(
-    supervision,
-    folder,
-    `pod-${port}`,
-    nodeFlag!,
-    [join(folder, "image", program!), ...(container.args ?? [])],
-    {
-      environment: Object.fromEntries((container.env ?? []).map(({ name, value = "" }) => [name, value])),
-    },
-  );
+  const [, ...words] = (await entryPoint()).map((word) => (word.startsWith("/") ? join(folder, "image", word) : word));
+  const [first, ...rest] = words;
+  const pod = await startProcess(supervision, folder, `pod-${port}`, first!, [...rest, ...(container.args ?? [])], {
+    environment: Object.fromEntries((container.env ?? []).map(({ name, value = "" }) => [name, value])),
+  });
   t.after(async () => {
     pod.signal("SIGTERM");
     await pod.exit();
