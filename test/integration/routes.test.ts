@@ -275,3 +275,126 @@ test("900 nodes: one CreateRoute and one attribute change each, ten reads or few
   assert.equal(world.writes.length, before.writes);
   assert.match(await metrics(), /fairlead_routes\{state="wanted"\} 900/);
 });
+
+test("two CIDRs a node: none there, some, wrong ones and too many all end as wanted", async (t) => {
+  const { world, run } = await routed(t, { cidr: "10.200.0.0/16,fd00:10::/48", start: false });
+  const both = (n: number) => [`10.200.${n}.0/24`, `fd00:10:0:${n}::/64`];
+  const [a, b] = [await join(world, both(1)), await join(world, both(2))];
+  plant(world, "10.200.1.0/24", { kind: "interface", id: interfaceOf(world, b.instance), instanceId: b.instance.id });
+  plant(world, "10.200.2.0/24", { kind: "interface", id: interfaceOf(world, b.instance), instanceId: b.instance.id });
+  plant(world, "10.200.3.0/24", { kind: "interface", id: interfaceOf(world, b.instance), instanceId: b.instance.id });
+  run();
+  const wanted = [a, b].flatMap(({ instance }, i) => both(i + 1).map((cidr) => `${cidr} ${instance.id} active`)).sort();
+  await world.until("both are routed", () => isRouted(world, a.name) && isRouted(world, b.name) && routes(world).length === 4);
+  assert.deepEqual(routes(world), wanted);
+});
+
+test("a DeleteRoute that fails is tried again, and one of a route that somebody else took away is done", async (t) => {
+  const { world } = await routed(t);
+  const [a, b] = [await join(world, ["10.200.0.0/24"]), await join(world, ["10.200.1.0/24"])];
+  await world.until("both are routed", () => isRouted(world, a.name) && isRouted(world, b.name));
+  world.aws.controls.faults.add({
+    action: "ec2:DeleteRoute",
+    effect: { kind: "fail", code: "UnauthorizedOperation", status: 403 },
+    times: 1,
+  });
+  await world.say("DELETE", `/api/v1/nodes/${a.name}`);
+  await world.until("its route is gone", () => routes(world).length === 1, 20 * minute);
+  const { routeTables } = world.aws.account.ec2;
+  const table = routeTables.get(world.network.privateTableId)!;
+  routeTables.update(table.id, { routes: table.routes.filter(({ destination }) => !destination.startsWith("10.200.")) });
+  await world.say("DELETE", `/api/v1/nodes/${b.name}`);
+  await world.until("it was tried", () => world.calls("DeleteRoute") >= 3);
+  await world.world.advance(minute);
+  assert.ok(world.calls("DeleteRoute") <= 4, "what is gone is not deleted over and over");
+});
+
+test("another's reason in the condition is overwritten; a right condition is not written again", async (t) => {
+  const { world, run } = await routed(t, { start: false });
+  const { name } = await join(world, ["10.200.0.0/24"]);
+  await world.say("PATCH", `/api/v1/nodes/${name}/status`, {
+    status: { conditions: [{ type: "NetworkUnavailable", status: "False", reason: "CalicoIsUp" }] },
+  });
+  const { metrics } = run();
+  await world.until("the reason is ours", () => isRouted(world, name));
+  const writes = world.writes.length;
+  await world.world.advance(12 * minute);
+  assert.equal(world.writes.length, writes);
+  assert.match(await metrics(), /route_controller_route_sync_total\{outcome="changed",trigger="[a-z_]+"\} 1/);
+  assert.match(await metrics(), /route_controller_route_sync_total\{outcome="noop",trigger="periodic"\} [1-9]/);
+});
+
+test("what has nothing to do with routes wakes nobody", async (t) => {
+  const { world, manager } = await routed(t);
+  const { name } = await join(world, ["10.200.0.0/24"]);
+  await world.until("it is routed", () => isRouted(world, name));
+  await world.world.advance(1_000);
+  const passes = async () => (await manager!.metrics()).match(/route_sync_total\{[^}]*node_change"\} (\d+)/g)?.join();
+  const before = await passes();
+  await world.say("PATCH", `/api/v1/nodes/${name}`, { metadata: { labels: { team: "web" } } });
+  await world.say("PATCH", `/api/v1/nodes/${name}/status`, { status: { images: [{ names: ["x"], sizeBytes: 1 }] } });
+  await world.world.advance(1_000);
+  assert.equal(await passes(), before);
+});
+
+test("a table is found by the legacy tag and over several pages; one of another VPC is not ours", async (t) => {
+  const { world, run } = await routed(t, { start: false });
+  const { routeTables } = world.aws.account.ec2;
+  const table = routeTables.get(world.network.privateTableId)!;
+  routeTables.update(table.id, { tags: { KubernetesCluster: "test" } });
+  routeTables.put("rtb-0ffffffffffffffff", { ...table, id: "rtb-0ffffffffffffffff", vpcId: "vpc-0ffffffffffffffff", associations: [] });
+  world.aws.controls.change({ pageSize: 1 });
+  const { name } = await join(world, ["10.200.0.0/24"]);
+  run();
+  await world.until("it is routed", () => isRouted(world, name));
+  assert.equal(routes(world).length, 1);
+  assert.equal(routes(world, "rtb-0ffffffffffffffff").length, 0);
+});
+
+test("two Nodes on one instance are both routed to it, each by its own CIDR", async (t) => {
+  const { world } = await routed(t);
+  const first = await join(world, ["10.200.0.0/24"]);
+  const name = await world.join(first.instance, { name: "twin", taints: [] });
+  await world.say("PATCH", `/api/v1/nodes/${name}`, { spec: { podCIDR: "10.200.1.0/24", podCIDRs: ["10.200.1.0/24"] } });
+  await world.until("both are routed", () => isRouted(world, first.name) && isRouted(world, name));
+  assert.deepEqual(routes(world), [`10.200.0.0/24 ${first.instance.id} active`, `10.200.1.0/24 ${first.instance.id} active`]);
+});
+
+test("a source/destination check that cannot be turned off stops before the route is made", async (t) => {
+  const { world } = await routed(t);
+  world.aws.controls.deny("ec2:ModifyInstanceAttribute");
+  const { name } = await join(world, ["10.200.0.0/24"]);
+  await world.until("it is told", () => condition(world, name) === "True NoRouteCreated" && world.events(name).length > 0);
+  assert.equal(world.calls("CreateRoute"), 0);
+  assert.match(world.events(name)[0] ?? "", /ec2:ModifyInstanceAttribute/);
+});
+
+test("a route that stands there already, made behind our back, is looked at again and put right", async (t) => {
+  const { world } = await routed(t);
+  const first = await join(world, ["10.200.0.0/24"]);
+  await world.until("the tables are known", () => isRouted(world, first.name));
+  plant(world, "10.200.1.0/24", { kind: "interface", id: interfaceOf(world, first.instance), instanceId: first.instance.id });
+  const second = await join(world, ["10.200.1.0/24"]);
+  await world.until("it is routed", () => isRouted(world, second.name), 5 * minute);
+  assert.deepEqual(routes(world)[1], `10.200.1.0/24 ${second.instance.id} active`);
+});
+
+test("nodes are routed whatever they are named by: instance id, private DNS name, or a name of their own with a provider ID", async (t) => {
+  const { world, run } = await routed(t, { start: false });
+  const [byId, byDns, own] = world.launch(3);
+  const names = [
+    await world.join(byId!, { name: byId!.id, providerID: "" }),
+    await world.join(byDns!, { providerID: "" }),
+    await world.join(own!, { name: "custom-name" }),
+  ];
+  for (const [i, name] of names.entries()) {
+    await world.say("PATCH", `/api/v1/nodes/${name}`, { spec: { podCIDR: `10.200.${i}.0/24`, podCIDRs: [`10.200.${i}.0/24`] } });
+  }
+  run();
+  world.start("--controllers=cloud-node-controller");
+  await world.until("all are routed", () => names.every((name) => isRouted(world, name)), 5 * minute);
+  assert.deepEqual(
+    routes(world).map((route) => route.split(" ")[1]),
+    [byId!.id, byDns!.id, own!.id],
+  );
+});
