@@ -17,16 +17,11 @@ import { startCluster } from "../src/sandbox/cluster/real/cluster.ts";
 import { TestCluster } from "../test/bed/cluster.ts";
 import { nodeNumber, nodeObject } from "../test/bed/nodes.ts";
 import { testHost } from "../test/bed/world.ts";
+import { groupLabels, kubeletStatus, placeLabels } from "./bed/nodes.ts";
+import { inParallel } from "./bed/parallel.ts";
 import type { Keeping, Measurement } from "./informer-memory-follower.ts";
 
-const awsLabels = {
-  "node.kubernetes.io/instance-type": "m6i.4xlarge",
-  "topology.kubernetes.io/region": "us-west-2",
-  "topology.kubernetes.io/zone": "us-west-2a",
-  "topology.k8s.aws/zone-id": "usw2-az1",
-  "eks.amazonaws.com/nodegroup": "general",
-  "eks.amazonaws.com/capacityType": "ON_DEMAND",
-};
+const awsLabels = { ...groupLabels, ...placeLabels("us-west-2a") };
 
 const cases: readonly { readonly keep: Keeping; readonly flags: readonly string[] }[] = [
   { keep: "projected", flags: [] },
@@ -71,48 +66,15 @@ function row([kept = "", flags = "", ...numbers]: readonly string[]): string {
 
 /** Makes the Nodes and gives the mean size of one as the server sends it. */
 async function fill(client: KubeClient, count: number): Promise<number> {
-  await inParallel(count, (number) => client.create(nodes, realisticNode(number)));
+  await inParallel(numbers(count), (number) => client.create(nodes, realisticNode(number)));
   const { items } = await client.list(nodes, { limit: 100 });
   return items.reduce((sum, node) => sum + JSON.stringify(node).length, 0) / items.length;
 }
 
-/** A Node as a kubelet on EC2 reports it: above all its list of images, fifty at most. */
+/** A Node as a kubelet on EC2 reports it. */
 function realisticNode(number: number): Node {
-  const node = nodeNumber(number);
-  const object = nodeObject(node, { labels: awsLabels });
-  const images = Array.from({ length: 50 }, (_, index) => {
-    const repository = `602401143452.dkr.ecr.us-west-2.amazonaws.com/team-${index % 7}/service-${index}`;
-    const digest = `${index.toString(16)}${number.toString(16)}`.padStart(64, "ab");
-    return { names: [`${repository}@sha256:${digest}`, `${repository}:v1.${index}.${number % 30}`], sizeBytes: 50_000_000 + index };
-  });
-  const capacity = { cpu: "16", memory: "65536000Ki", pods: "234", "ephemeral-storage": "104845292Ki", "hugepages-2Mi": "0" };
-  return {
-    ...object,
-    status: {
-      ...object.status,
-      capacity,
-      allocatable: capacity,
-      images,
-      conditions: ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"].map((type) => ({
-        type,
-        status: type === "Ready" ? "True" : "False",
-        reason: `Kubelet${type}`,
-        message: `kubelet reports on ${type}`,
-      })),
-      nodeInfo: {
-        architecture: "amd64",
-        bootID: "3d8aee4e-2d4c-4f52-8b7a-6a8f3d5f7e10",
-        containerRuntimeVersion: "containerd://2.1.4",
-        kernelVersion: "6.12.40-63.114.amzn2023.x86_64",
-        kubeletVersion: "v1.36.3",
-        kubeProxyVersion: "",
-        machineID: `ec2${number.toString(16).padStart(29, "0")}`,
-        operatingSystem: "linux",
-        osImage: "Amazon Linux 2023.8.20250808",
-        systemUUID: `ec2${number.toString(16).padStart(33, "0")}`,
-      },
-    },
-  };
+  const object = nodeObject(nodeNumber(number), { labels: awsLabels });
+  return { ...object, status: kubeletStatus(number, object.status?.addresses ?? []) };
 }
 
 /** Follows in a process of its own, while every Node changes once, as heartbeats make them. */
@@ -121,7 +83,7 @@ async function measured(client: KubeClient, args: readonly string[], count: numb
   const lines = follower.stdout.setEncoding("utf8")[Symbol.asyncIterator]();
   const line = async () => JSON.parse((await lines.next()).value) as Partial<Measurement>;
   const listed = await line();
-  await inParallel(count, (number) => {
+  await inParallel(numbers(count), (number) => {
     const heartbeat = { type: "Ready", status: "True", lastHeartbeatTime: new Date().toISOString() };
     const target = { name: nodeNumber(number).name, subresource: "status" };
     return client.patch(nodes, target, { strategic: { status: { conditions: [heartbeat] } } });
@@ -132,11 +94,6 @@ async function measured(client: KubeClient, args: readonly string[], count: numb
   return { ...listed, ...watched } as Measurement;
 }
 
-async function inParallel(count: number, work: (number: number) => Promise<unknown>): Promise<void> {
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: 24 }, async () => {
-      while (next < count) await work(next++);
-    }),
-  );
+function numbers(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, number) => number);
 }

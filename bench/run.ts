@@ -1,7 +1,8 @@
 /**
  * `npm run bench` measures Fairlead beside the reference and writes docs/benchmarks.md; with names, only those scenarios.
  *
- *     npm run bench [--full] [--once | --try] [scenario …]
+ *     npm run bench -- [--full] [--once | --try] [scenario …]
+ *     npm run bench -- --page        writes the page anew from the results that are kept
  *     npm run bench part [args]      a part on its own: what it prints is not on the page
  *
  * `--full` adds the scenarios that take long. `--once` repeats nothing. `--try` takes a tenth of everything, once, and writes nothing: to see that it runs.
@@ -46,6 +47,7 @@ async function main(argv: readonly string[]): Promise<void> {
     options: {
       full: { type: "boolean", default: false },
       once: { type: "boolean", default: false },
+      page: { type: "boolean", default: false },
       try: { type: "boolean", default: false },
     },
     allowPositionals: true,
@@ -57,6 +59,7 @@ async function main(argv: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
+  if (values.page) return writePage(docs, scenarios, await readResults(resultsFile));
   const asked = scenarios.filter(({ name, onlyFull }) => (positionals.length > 0 ? positionals.includes(name) : values.full || !onlyFull));
   await using entrants = await buildEntrants(console.error);
   for (const scenario of asked) {

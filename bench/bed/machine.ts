@@ -30,5 +30,5 @@ export function load(): number {
 /** The machine in one line. */
 export function machineName(): string {
   const processors = cpus();
-  return `${processors.length} × ${processors[0]?.model.trim() ?? "unknown"}, ${(totalmem() / 2 ** 30).toFixed(0)} GB, Linux ${release()}`;
+  return `${processors.length} × ${processors[0]?.model.trim() ?? "unknown"}, ${(totalmem() / 2 ** 30).toFixed(0)} GB, Linux ${release().split("-")[0]}`;
 }

@@ -38,23 +38,36 @@ export async function writePage(docs: string, scenarios: readonly Scenario[], re
   await writeFile(join(docs, "benchmarks.md"), `${page.join("\n\n")}\n`);
 }
 
-function introduction({ machine }: Results): string {
+function introduction({ machine, scenarios }: Results): string {
+  const loads = Object.values(scenarios).flatMap((scenario) => scenario.loads);
   return [
     "<!-- Written by `npm run bench`. Do not edit. -->",
     `Fairlead beside the reference, cloud-provider-aws ${referenceVersion} built with Go, in the same world and the same run. ` +
       "`npm run bench` measures all of it anew but what `--full` adds, `npm run bench <scenario>` one part; each needs Go, and Linux.",
     `Machine: ${machine}.`,
+    ...(Math.max(...loads) > calmLoad ? [busy(loads)] : []),
     [
-      "- The cluster is a real kube-apiserver and etcd; Nodes have the size they have on EC2 (fifty images, 12 KB). AWS is the simulated " +
+      "- The cluster is a real kube-apiserver and etcd; Nodes have the size they have on EC2 (fifty images, 15 KB of JSON). AWS is the simulated " +
         "one, in a process of its own: every answer takes 40 ms, and every EC2 action has a bucket of 100 calls that refills with " +
         "20 a second. All of it shares one machine with the program that is measured.",
-      "- Each run has a new cluster and a new AWS account. Programs take turns; runs under two minutes are repeated three times, longer ones are not.",
+      "- Each run has a new cluster and a new AWS account. Programs take turns; runs under two minutes are repeated three times, longer ones are not. A 1 in the last column is a single run.",
       "- Fairlead runs as shipped (the bundle, on Node with a small young generation) at its default flags. The reference is tuned as " +
         `operators of large clusters do: \`${tuning.join(" ")}\`. At its defaults it is measured once, at 1,000 nodes.`,
       "- Memory, CPU: `/proc`. Kubernetes writes: the API server's audit log. AWS calls: what the simulated AWS received. Event-loop " +
         "delay: Fairlead's own metric; the reference has no event loop.",
     ].join("\n"),
   ].join("\n\n");
+}
+
+/** What a machine comes to by the run before alone. */
+const calmLoad = 3;
+
+function busy(loads: readonly number[]): string {
+  const of = (pick: (...numbers: number[]) => number) => pick(...loads).toFixed(1);
+  return (
+    `**The machine had other work to do during these runs** (load ${of(Math.min)} to ${of(Math.max)}): times and CPU are too high for ` +
+    "both and differ between runs; calls, writes and memory hardly depend on it."
+  );
 }
 
 /** Every figure in which the reference is ahead by a twentieth or more. */
@@ -68,7 +81,7 @@ function behind(scenarios: readonly Scenario[], results: Results): string {
       const worse = compared.flatMap(({ title: what, of, text, noise }) => {
         const [ours, theirs] = [of(middle(runs)), of(middle(others))];
         if (ours === undefined || theirs === undefined || ours <= theirs * 1.05 || ours - theirs < noise) return [];
-        return [`${what.toLowerCase()} ${text(ours)} against ${text(theirs)}`];
+        return [`${what} ${text(ours)} against ${text(theirs)}`];
       });
       return worse.length === 0 ? [] : [`- ${title}, ${step}: ${worse.join("; ")}.`];
     });
