@@ -1,10 +1,9 @@
 /** Load balancers of the second generation, with their listeners and target groups, as AWS tells of them. */
 import type { Listener, LoadBalancer, TargetGroup, TargetHealthDescription } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { Clock } from "../runtime/world.ts";
-import { type Ask, joinedCause } from "./ask.ts";
+import type { Ask } from "./ask.ts";
+import { keyed, markedPages, pageSize, tagReader, unlessGone } from "./balancer-reads.ts";
 import type { Caller } from "./caller.ts";
-import { unlessGone } from "./classic-load-balancers.ts";
-import { Coalescer } from "./coalescer.ts";
 import {
   describeListeners,
   describeLoadBalancerAttributes,
@@ -14,40 +13,17 @@ import {
   describeTargetGroups,
   describeTargetHealth,
 } from "./elbv2-actions.ts";
-import { isAwsError } from "./errors.ts";
 import type { Tags } from "./instance.ts";
-
-/** AWS's limit of ARNs in one description of tags. */
-const arnsPerCall = 20;
-const pageSize = 400;
-
-interface Wanted {
-  readonly arn: string;
-  readonly cause: string;
-}
 
 export class LoadBalancers {
   readonly #caller: Caller;
-  readonly #tags: Coalescer<Wanted, Tags>;
+  readonly #tags: ReturnType<typeof tagReader>;
 
   constructor(caller: Caller, clock: Clock) {
     this.#caller = caller;
-    this.#tags = new Coalescer({
-      clock,
-      most: arnsPerCall,
-      keyOf: ({ arn }) => arn,
-      // One that is gone fails the whole call; it is named in the refusal where there are several.
-      blame: (error, arns) => (isAwsError(error, "not-found") ? arns.filter((arn) => error.detail.includes(arn)) : undefined),
-      fetch: async (items, options) => {
-        const input = { ResourceArns: items.map(({ arn }) => arn) };
-        const answer = await caller.call(describeTags, input, { ...options, cause: joinedCause(items) });
-        return new Map(
-          (answer.TagDescriptions ?? []).map(({ ResourceArn = "", Tags = [] }) => [
-            ResourceArn,
-            Object.fromEntries(Tags.map(({ Key = "", Value = "" }) => [Key, Value])),
-          ]),
-        );
-      },
+    this.#tags = tagReader(clock, async (ResourceArns, options) => {
+      const { TagDescriptions = [] } = await caller.call(describeTags, { ResourceArns }, options);
+      return TagDescriptions.map(({ ResourceArn: id = "", Tags: tags = [] }) => ({ id, tags }));
     });
   }
 
@@ -104,23 +80,6 @@ export class LoadBalancers {
 
   /** The tags of a load balancer, listener or target group; undefined when there is no such thing. */
   tags(arn: string, ask: Ask): Promise<Tags | undefined> {
-    return unlessGone(() => this.#tags.get({ arn, cause: ask.cause }, ask.urgency ?? "background", ask.signal));
+    return this.#tags(arn, ask);
   }
-}
-
-async function markedPages<T>(
-  page: (marker: string | undefined) => Promise<{ readonly items: readonly T[]; readonly next: string | undefined }>,
-): Promise<T[]> {
-  const all: T[] = [];
-  let marker: string | undefined;
-  do {
-    const { items, next } = await page(marker);
-    all.push(...items);
-    marker = next || undefined;
-  } while (marker !== undefined);
-  return all;
-}
-
-function keyed(attributes: readonly { readonly Key?: string; readonly Value?: string }[] | undefined): Readonly<Record<string, string>> {
-  return Object.fromEntries((attributes ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
 }

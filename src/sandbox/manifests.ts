@@ -8,11 +8,15 @@ import { type KubeObject, type Resource, resource } from "../kube/resource.ts";
 export async function applyManifest(client: KubeClient, manifest: string): Promise<void> {
   for (const document of parseAllDocuments(manifest)) {
     if (document.errors.length > 0) throw document.errors[0]!;
-    const object = document.toJS() as KubeObject;
-    const { name, namespace } = object.metadata ?? {};
-    if (!name) throw new TypeError("apply: the object has no name");
-    await client.patch(resourceOf(object), { name, namespace }, { apply: object, fieldManager: "sandbox", force: true });
+    await apply(client, document.toJS() as KubeObject);
   }
+}
+
+/** Creates the object or brings it to this state. */
+export async function apply(client: KubeClient, object: KubeObject): Promise<void> {
+  const { name, namespace } = object.metadata ?? {};
+  if (!name) throw new TypeError("apply: the object has no name");
+  await client.patch(resourceOf(object), { name, namespace }, { apply: object, fieldManager: "sandbox", force: true });
 }
 
 /** A token of a service account, good for a day. */
