@@ -7,7 +7,7 @@ const open = new AbortController().signal;
 
 test("a burst goes at once, the rest at the rate", async () => {
   const world = virtualWorld(1);
-  const budget = new Budget(world, { rate: 10, burst: 5 });
+  const budget = new Budget(world, { rate: 10, most: 10, burst: 5 });
   let done = 0;
   for (let n = 0; n < 25; n++) void budget.take("background", open).then(() => done++);
   await world.settle();
@@ -20,7 +20,7 @@ test("a burst goes at once, the rest at the rate", async () => {
 
 test("throttles of calls that were under way together halve the rate once, later ones again, and time raises it", async () => {
   const world = virtualWorld(1);
-  const budget = new Budget(world, { rate: 16, burst: 1 });
+  const budget = new Budget(world, { rate: 16, most: 16, burst: 1 });
   const sentAt = world.clock.monotonic();
   await world.advance(100);
   for (let n = 0; n < 5; n++) budget.throttled(sentAt);
@@ -33,9 +33,37 @@ test("throttles of calls that were under way together halve the rate once, later
   assert.equal(budget.rate, 16);
 });
 
+test("while calls wait and AWS has no objection the rate rises to its most, and returns when the line is empty", async () => {
+  const world = virtualWorld(1);
+  const budget = new Budget(world, { rate: 5, most: 20, burst: 10 });
+  let done = 0;
+  for (let n = 0; n < 300; n++) void budget.take("user", open).then(() => done++);
+  await world.advance(5_000);
+  assert.ok(budget.rate > 9 && budget.rate < 11, `${budget.rate} a second after five seconds`);
+  await world.advance(15_000);
+  assert.equal(budget.rate, 20);
+  await world.advance(2_000);
+  assert.equal(done, 300);
+  assert.equal(budget.rate, 5, "nobody needs more than the ordinary rate now");
+});
+
+test("after a throttle a minute passes before more than the ordinary rate is tried", async () => {
+  const world = virtualWorld(1);
+  const budget = new Budget(world, { rate: 5, most: 20, burst: 1 });
+  for (let n = 0; n < 1_000; n++) void budget.take("user", open);
+  await world.advance(15_000);
+  assert.equal(budget.rate, 20);
+  budget.throttled(world.clock.monotonic());
+  assert.equal(budget.rate, 10);
+  await world.advance(59_000);
+  assert.equal(budget.rate, 10);
+  await world.advance(10_000);
+  assert.ok(budget.rate > 15, `${budget.rate} a second`);
+});
+
 test("work a user waits for passes background work, which is late but never starved", async () => {
   const world = virtualWorld(1);
-  const budget = new Budget(world, { rate: 10, burst: 1 });
+  const budget = new Budget(world, { rate: 10, most: 10, burst: 1 });
   await budget.take("user", open);
   const order: string[] = [];
   for (let n = 0; n < 20; n++) void budget.take("background", open).then(() => order.push("background"));
@@ -48,7 +76,7 @@ test("work a user waits for passes background work, which is late but never star
 
 test("who stops waiting gives its place up, and the line has an end", async () => {
   const world = virtualWorld(1);
-  const budget = new Budget(world, { rate: 1, burst: 1 });
+  const budget = new Budget(world, { rate: 1, most: 1, burst: 1 });
   await budget.take("user", open);
   const stop = new AbortController();
   const waiting = budget.take("user", stop.signal);
@@ -63,7 +91,7 @@ test("replicas that wait for the same rate do not wake in the same moment", asyn
   const wakings = await Promise.all(
     [1, 2].map(async (seed) => {
       const world = virtualWorld(seed);
-      const budget = new Budget(world, { rate: 1, burst: 1 });
+      const budget = new Budget(world, { rate: 1, most: 1, burst: 1 });
       await budget.take("user", open);
       let at = 0;
       void budget.take("user", open).then(() => {
