@@ -28,7 +28,6 @@ test("the service account is made when missing, and its token carried without th
   const read = client.raw("/version");
   const answers: [string, string, (asked: ReturnType<typeof server.take>) => void][] = [
     ["GET", "/api/v1/namespaces/kube-system/serviceaccounts/node-controller", (asked) => asked.refuse(404, "NotFound")],
-    ["POST", "/api/v1/namespaces", (asked) => asked.refuse(403, "Forbidden")],
     ["POST", "/api/v1/namespaces/kube-system/serviceaccounts", (asked) => asked.json({})],
     ["POST", "/api/v1/namespaces/kube-system/serviceaccounts/node-controller/token", (asked) => asked.json(tokenOf("first"))],
   ];
@@ -45,6 +44,27 @@ test("the service account is made when missing, and its token carried without th
   asked.json({});
   await read;
   assert.deepEqual(trust, [{ ca: "CA", cert: "CERT", key: "KEY" }, { ca: "CA" }]);
+});
+
+test("the namespace is made only where it is missing", async () => {
+  const { world, server, client, tokenOf } = bed();
+  const read = client.raw("/version");
+  const accounts = "/api/v1/namespaces/kube-system/serviceaccounts";
+  const answers: [string, (asked: ReturnType<typeof server.take>) => void][] = [
+    [`GET ${accounts}/node-controller`, (asked) => asked.refuse(404, "NotFound")],
+    [`POST ${accounts}`, (asked) => asked.refuse(404, "NotFound")],
+    ["POST /api/v1/namespaces", (asked) => asked.refuse(409, "AlreadyExists")],
+    [`POST ${accounts}`, (asked) => asked.json({})],
+    [`POST ${accounts}/node-controller/token`, (asked) => asked.json(tokenOf("first"))],
+    ["GET /version", (asked) => asked.json({})],
+  ];
+  for (const [line, answer] of answers) {
+    await world.settle();
+    const asked = server.take();
+    assert.equal(`${asked.request.method} ${asked.request.url.pathname}`, line);
+    answer(asked);
+  }
+  await read;
 });
 
 test("a token is used until a fifth of its life is left, or the server refuses it", async () => {

@@ -60,14 +60,20 @@ async function ensureServiceAccount(base: KubeClient, namespace: string, name: s
   } catch (error) {
     if (!isApiError(error, "not-found")) throw error;
   }
+  const account = () => createUnlessThere(base.create(serviceAccounts, { metadata: { namespace, name } }, { signal }));
   try {
-    await base.create(namespaces, { metadata: { name: namespace } }, { signal });
+    await account();
   } catch (error) {
-    // It exists as a rule; where it does not and cannot be made, the next call says so.
-    if (!isApiError(error, "already-exists")) base.host.log.v(2)?.warn("cannot create namespace", { namespace, error });
+    // Creating says "not found" of the namespace alone. Only then is it made: as a rule it exists, and is not ours to make.
+    if (!isApiError(error, "not-found")) throw error;
+    await createUnlessThere(base.create(namespaces, { metadata: { name: namespace } }, { signal }));
+    await account();
   }
+}
+
+async function createUnlessThere(creation: Promise<unknown>): Promise<void> {
   try {
-    await base.create(serviceAccounts, { metadata: { namespace, name } }, { signal });
+    await creation;
   } catch (error) {
     if (!isApiError(error, "already-exists")) throw error;
   }
