@@ -73,6 +73,37 @@ export const eventTable: readonly EventRow[] = [
     means: "No network interface of the VPC has the address of the Fargate node.",
     todo: "Set `VPC` in the cloud config, and allow `ec2:DescribeNetworkInterfaces`.",
   },
+  {
+    reason: "FailedToLabelNode",
+    type: "Warning",
+    on: "Node",
+    means:
+      "A call that only tells labels is not allowed. The Node is initialised and serves; its zone id or place in the network is missing.",
+    todo: "Allow the action that the message names, or do without. The place in the network is told on one Node for all, every few minutes.",
+  },
+  {
+    reason: "FailedToCheckInstance",
+    type: "Warning",
+    on: "Node",
+    means:
+      "The Node is not ready, and Fairlead may not ask EC2 whether its instance still exists. The Node is kept. A few Nodes tell it for all.",
+    todo: "Allow the action that the message names.",
+  },
+  {
+    reason: "FailedToTagInstance",
+    type: "Warning",
+    on: "Node",
+    means: "The tags of `--tags` cannot be written to the instance; they are tried again a few times, and when the Node changes.",
+    todo: "Read the message: it names the error, and the permission that is missing, if one is.",
+  },
+  {
+    reason: "FailedToUntagInstance",
+    type: "Warning",
+    on: "Node",
+    means:
+      "The Node is gone, and its instance still carries the tags of `--tags`. `kubectl get events` shows it: there is no Node left to describe.",
+    todo: "Read the message, or take the tags off: `aws ec2 delete-tags`.",
+  },
   { reason: "DeletingNode", type: "Normal", on: "Node", means: "The instance is proven gone; the Node goes too.", todo: nothing },
   {
     reason: "DeletingNodeFailed",

@@ -20,6 +20,8 @@ export interface Occurrence {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
+  /** What counts as the same thing said again; the message unless given. For messages that differ in times and request ids only. */
+  readonly same?: string | undefined;
   /** Which part of the product says it. */
   readonly component: string;
   readonly atMs: number;
@@ -48,7 +50,7 @@ interface Series {
 export class EventCorrelator {
   readonly #world: World;
   readonly #series = new Lru<Series>(remembered);
-  readonly #similar = new Lru<{ readonly messages: Set<string>; lastMs: number }>(remembered);
+  readonly #similar = new Lru<{ readonly things: Set<string>; lastMs: number }>(remembered);
   readonly #buckets = new Lru<TokenBucket>(remembered);
 
   constructor(world: World) {
@@ -61,7 +63,7 @@ export class EventCorrelator {
     const about = [component, apiVersion, kind, namespace, name, uid].join("\n");
     const group = [about, type, reason].join("\n");
     const combined = this.#isOneTooMany(group, occurrence);
-    const series = this.#series.getOr(combined ? group : `${group}\n${occurrence.message}`, () => ({
+    const series = this.#series.getOr(combined ? group : `${group}\n${occurrence.same ?? occurrence.message}`, () => ({
       name: this.#nameFor(occurrence),
       firstMs: atMs,
       count: 0,
@@ -74,13 +76,13 @@ export class EventCorrelator {
     return { kind: series.count === 1 ? "create" : "count", event: eventOf(occurrence, series, message) };
   }
 
-  #isOneTooMany(group: string, { message, atMs }: Occurrence): boolean {
-    const similar = this.#similar.getOr(group, () => ({ messages: new Set<string>(), lastMs: atMs }));
-    if (atMs - similar.lastMs > similarWithinMs) similar.messages.clear();
+  #isOneTooMany(group: string, { message, same = message, atMs }: Occurrence): boolean {
+    const similar = this.#similar.getOr(group, () => ({ things: new Set<string>(), lastMs: atMs }));
+    if (atMs - similar.lastMs > similarWithinMs) similar.things.clear();
     similar.lastMs = atMs;
-    if (similar.messages.has(message)) return false;
-    if (similar.messages.size >= similarBeforeCombining) return true;
-    similar.messages.add(message);
+    if (similar.things.has(same)) return false;
+    if (similar.things.size >= similarBeforeCombining) return true;
+    similar.things.add(same);
     return false;
   }
 

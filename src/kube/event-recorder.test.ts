@@ -56,6 +56,14 @@ test("the same event again is counted up on the first one, and said anew when th
   assert.equal(sent[2]?.event.count, 3);
 });
 
+test("what differs in its request id alone is counted, and shows the latest", async () => {
+  const { recorder, sent, accept } = bed();
+  for (let id = 1; id <= 15; id++) recorder.record(node, "Warning", "Failed", `denied [request id ${id}]`, "denied");
+  await accept();
+  assert.equal(sent.filter(({ method }) => method === "POST").length, 1);
+  assert.deepEqual([sent.at(-1)?.event.count, sent.at(-1)?.event.message], [15, "denied [request id 15]"]);
+});
+
 test("more than ten similar events within ten minutes are combined, and told apart again afterwards", async () => {
   const { world, recorder, sent, accept } = bed();
   for (let index = 1; index <= 12; index++) recorder.record(node, "Warning", "Failed", `reason ${index}`);

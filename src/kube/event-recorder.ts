@@ -14,7 +14,11 @@ import { apiVersion } from "./resource.ts";
 
 /** Records events in the name of one component. */
 export interface EventRecorder {
-  record(object: ObjectRef, type: "Normal" | "Warning", reason: string, message: string): void;
+  /**
+   * Says the same again by counting it. `same` tells what that is when messages differ in times and request ids only; the
+   * Event then carries the latest of them.
+   */
+  record(object: ObjectRef, type: "Normal" | "Warning", reason: string, message: string, same?: string): void;
 }
 
 /** A reference to an object read through this resource. */
@@ -57,12 +61,12 @@ export class EventPipeline {
 
   recorder(component: string): EventRecorder {
     return {
-      record: (object, type, reason, message) => {
+      record: (object, type, reason, message, same) => {
         if (this.#queue.length >= queueLimit || this.#givenUp.signal.aborted) {
           this.#dropped.inc({ why: "queue" });
           return;
         }
-        this.#queue.push({ object, type, reason, message, component, atMs: this.#host.world.clock.now() });
+        this.#queue.push({ object, type, reason, message, same, component, atMs: this.#host.world.clock.now() });
         this.#pumping ??= this.#pump();
       },
     };

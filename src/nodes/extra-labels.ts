@@ -4,6 +4,7 @@
  */
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
+import { type AwsError, isAwsError } from "../aws/errors.ts";
 import { type Clock, within } from "../runtime/world.ts";
 import type { Labels } from "./labels.ts";
 import { networkLayerLabel, networkLayerLabels, zoneIdLabel } from "./labels.ts";
@@ -14,26 +15,34 @@ export interface ExtraLabels {
   readonly labels: Record<string, string>;
   /** What could not be told this time, and why; undefined when all is told. */
   readonly pending: string | undefined;
+  /** What must be allowed for the rest to be told. */
+  readonly denied: readonly AwsError[];
 }
 
 /** The extra labels that a Node with these labels lacks. AWS not answering in time makes them pending; it never rejects for that. */
 export async function extraLabels({ machine, existing, zones, places, clock, patienceMs }: ExtraQuestion, ask: Ask): Promise<ExtraLabels> {
-  const told = async (what: string, labels: (ask: Ask) => Promise<Record<string, string>>): Promise<ExtraLabels> => {
+  const denied = new Set<AwsError>();
+  const told = async (what: string, labels: (ask: Ask) => Promise<Record<string, string>>): Promise<Told> => {
     try {
-      return { labels: await within(clock, patienceMs, what, ask.signal, (signal) => labels({ ...ask, signal })), pending: undefined };
+      return { labels: await within(clock, patienceMs, what, ask.signal, (signal) => labels({ ...ask, signal })) };
     } catch (error) {
       ask.signal.throwIfAborted();
+      if (isAwsError(error, "denied")) denied.add(error);
       return { labels: {}, pending: (error as Error).message };
     }
   };
   const parts = await Promise.all([
     existing[zoneIdLabel] === undefined ? told("find the zone's id", (asked) => zoneIdLabels(machine, zones, asked)) : nothing,
     existing[networkLayerLabel(1)] === undefined
-      ? told("find the place in the network", (asked) => networkLabels(machine, places, asked))
+      ? told("find the place in the network", (asked) => networkLabels(machine, places, asked, (error) => denied.add(error)))
       : nothing,
   ]);
   const pending = parts.flatMap((part) => part.pending ?? []);
-  return { labels: Object.assign({}, ...parts.map(({ labels }) => labels)), pending: pending.length > 0 ? pending.join("; ") : undefined };
+  return {
+    labels: Object.assign({}, ...parts.map(({ labels }) => labels)),
+    pending: pending.length > 0 ? pending.join("; ") : undefined,
+    denied: [...denied],
+  };
 }
 
 export interface ExtraQuestion {
@@ -45,7 +54,12 @@ export interface ExtraQuestion {
   readonly patienceMs: number;
 }
 
-const nothing: ExtraLabels = { labels: {}, pending: undefined };
+interface Told {
+  readonly labels: Record<string, string>;
+  readonly pending?: string;
+}
+
+const nothing: Told = { labels: {} };
 
 async function zoneIdLabels(machine: Machine, zones: Cloud["availabilityZones"], ask: Ask): Promise<Record<string, string>> {
   const zone = zoneOf(machine);
@@ -56,7 +70,12 @@ async function zoneIdLabels(machine: Machine, zones: Cloud["availabilityZones"],
   return { [zoneIdLabel]: id };
 }
 
-async function networkLabels(machine: Machine, places: NetworkPlaces, ask: Ask): Promise<Record<string, string>> {
+async function networkLabels(
+  machine: Machine,
+  places: NetworkPlaces,
+  ask: Ask,
+  denied: (error: AwsError) => void,
+): Promise<Record<string, string>> {
   if (machine.kind !== "instance" || typeOf(machine) === "") return {};
-  return networkLayerLabels(await places.of(machine.instance, ask));
+  return networkLayerLabels(await places.of(machine.instance, ask, denied));
 }

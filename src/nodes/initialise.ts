@@ -11,7 +11,7 @@ import { refusalIn } from "../runtime/gate.ts";
 import { type IpFamily, ProvidedNodeIpInvalid } from "./addresses.ts";
 import { Attempts } from "./attempts.ts";
 import { type Amiss, labelsPending } from "./condition.ts";
-import { extraLabels } from "./extra-labels.ts";
+import { type ExtraLabels, extraLabels } from "./extra-labels.ts";
 import type { Identification, Identities } from "./identify.ts";
 import { addressesFor, extraLabelsPatch, initialisationPatch, statusChange } from "./initialisation.ts";
 import { additionalLabels, type Labels, stableLabels } from "./labels.ts";
@@ -145,13 +145,15 @@ class Initialisations {
     this.#metrics.synced.observe(ageSeconds);
     recorder.record(objectRef(nodeResource, written), "Normal", "Synced", "Node synced successfully");
     host.log.info("node initialised", { node: name, providerID: written.providerId });
-    return { kind: "initialised", node: written, machine, pending: extra.pending };
+    return { kind: "initialised", node: written, machine, extra };
   }
 
   /** Addresses and condition, in one write. */
-  async #finish({ node, machine, pending }: Initialised, signal: AbortSignal): Promise<Outcome> {
-    const { kube, host, ipFamilies } = this.#options;
+  async #finish({ node, machine, extra: { pending, denied } }: Initialised, signal: AbortSignal): Promise<Outcome> {
+    const { kube, host, recorder, ipFamilies } = this.#options;
     const { name } = node.metadata;
+    for (const { message, iamAction } of denied)
+      recorder.record(objectRef(nodeResource, node), "Warning", "FailedToLabelNode", message, iamAction);
     const addresses = addressesFor(node, addressesOf(machine, ipFamilies));
     const status = statusChange(
       node,
@@ -181,7 +183,7 @@ class Initialisations {
     const extra = await this.#extras(node, identified.machine, extrasPatienceMs.later, signal);
     const labelled = await patchNode(kube, node, (now) => extraLabelsPatch(now, extra.labels), signal);
     if (labelled === undefined) return done;
-    return this.#finish({ kind: "initialised", node: labelled, machine: identified.machine, pending: extra.pending }, signal);
+    return this.#finish({ kind: "initialised", node: labelled, machine: identified.machine, extra }, signal);
   }
 
   #extras(node: SeenNode, machine: Machine, patienceMs: number, signal: AbortSignal) {
@@ -204,7 +206,7 @@ class Initialisations {
     const pauseMs = this.#failures.failed(node.metadata.name, circumstances(node));
     const message = `${cause}; next try at ${new Date(clock.now() + pauseMs).toISOString().slice(0, 19)}Z`;
     host.log.warn("node cannot be initialised", { node: node.metadata.name, reason, cause, retryInMs: pauseMs });
-    recorder.record(objectRef(nodeResource, node), "Warning", "FailedToInitializeNode", message);
+    recorder.record(objectRef(nodeResource, node), "Warning", "FailedToInitializeNode", message, reason);
     await this.#mark(node, { status: "False", reason, message }, signal);
     return again(pauseMs, cause);
   }
@@ -241,8 +243,7 @@ interface Initialised {
   readonly kind: "initialised";
   readonly node: SeenNode;
   readonly machine: Machine;
-  /** The labels that could not be told. */
-  readonly pending: string | undefined;
+  readonly extra: ExtraLabels;
 }
 
 /** The Node's instance is on its way out: to initialise the Node would be to announce a machine that is not there. */

@@ -1,4 +1,5 @@
 /** Follows what becomes of the machines of Nodes that are not ready: stopped ones are marked, Nodes of proven lost ones deleted. */
+import { isAwsError } from "../aws/errors.ts";
 import { isReady, type SeenNode } from "../identity/node-view.ts";
 import { nodes as nodeResource } from "../kube/builtin.ts";
 import { objectRef } from "../kube/event-recorder.ts";
@@ -156,8 +157,12 @@ class LifecyclePasses {
     const failed = [...seen].flatMap(([node, found]) => (found.kind === "failed" ? [{ node, error: found.error }] : []));
     const causes = Map.groupBy(failed, ({ error }) => (error as Error).message);
     for (const [cause, nodes] of [...causes].slice(0, mostCauses)) {
-      const some = nodes.slice(0, 5).map(({ node }) => node.metadata.name);
-      this.#options.host.log.error("error checking if nodes exist", { cause, nodes: nodes.length, some });
+      const some = nodes.slice(0, 5);
+      const names = some.map(({ node }) => node.metadata.name);
+      this.#options.host.log.error("error checking if nodes exist", { cause, nodes: nodes.length, some: names });
+      for (const { node, error } of some) {
+        if (isAwsError(error, "denied")) this.#told.once(node, "FailedToCheckInstance", cause, error.iamAction);
+      }
     }
   }
 }

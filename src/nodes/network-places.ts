@@ -1,6 +1,6 @@
 /** Where instances stand in the network, asked of EC2 as seldom as that can be known: what has no answer is remembered too. */
 import type { Ask } from "../aws/ask.ts";
-import { isAwsError } from "../aws/errors.ts";
+import { type AwsError, isAwsError } from "../aws/errors.ts";
 import type { Instance } from "../aws/instance.ts";
 import type { Topology } from "../aws/topology.ts";
 import type { Log } from "../runtime/log.ts";
@@ -34,18 +34,21 @@ export class NetworkPlaces {
     this.#options = options;
   }
 
-  /** The network nodes above an instance, from the top down; none where EC2 tells none. Rejects when it is worth asking again. */
-  async of(instance: Instance, ask: Ask): Promise<readonly string[]> {
+  /**
+   * The network nodes above an instance, from the top down; none where EC2 tells none. Rejects when it is worth asking again.
+   * When the call is not allowed, one of all who ask is told by `denied`: the first in a while.
+   */
+  async of(instance: Instance, ask: Ask, denied: (error: AwsError) => void = () => {}): Promise<readonly string[]> {
     const known = this.#settled(instance);
     if (known !== undefined) return known;
-    if (this.#isRequired(instance) || this.#supported.has(instance.type)) return this.#ask(instance, ask);
+    if (this.#isRequired(instance) || this.#supported.has(instance.type)) return this.#ask(instance, ask, denied);
     const probe = this.#probes.get(instance.type);
     if (probe !== undefined) {
       // Whatever comes of it, it is this type's first answer.
       await probe.catch(() => {});
-      return this.#settled(instance) ?? this.#ask(instance, ask);
+      return this.#settled(instance) ?? this.#ask(instance, ask, denied);
     }
-    const asking = this.#ask(instance, ask);
+    const asking = this.#ask(instance, ask, denied);
     this.#probes.set(instance.type, asking);
     return asking.finally(() => this.#probes.delete(instance.type));
   }
@@ -60,7 +63,7 @@ export class NetworkPlaces {
     return undefined;
   }
 
-  async #ask(instance: Instance, ask: Ask): Promise<readonly string[]> {
+  async #ask(instance: Instance, ask: Ask, denied: (error: AwsError) => void): Promise<readonly string[]> {
     const { topology, clock, log } = this.#options;
     try {
       const nodes = (await topology.networkNodes(instance.id, ask)) ?? [];
@@ -73,8 +76,10 @@ export class NetworkPlaces {
         return [];
       }
       if (!isAwsError(error, "denied")) throw error;
-      if (this.#denial === undefined || clock.monotonic() >= this.#denial.until)
+      if (this.#denial === undefined || clock.monotonic() >= this.#denial.until) {
         log.warn("network topology labels are left out", { error });
+        denied(error);
+      }
       this.#denial = { error, until: clock.monotonic() + deniedMs };
       return this.#denied(instance, error);
     }

@@ -8,6 +8,8 @@ import { isAwsError } from "../aws/errors.ts";
 import type { Tags } from "../aws/instance.ts";
 import { isInstanceId } from "../aws/instances.ts";
 import { claimOf, type SeenNode } from "../identity/node-view.ts";
+import { nodes as nodeResource } from "../kube/builtin.ts";
+import { objectRef } from "../kube/event-recorder.ts";
 import { TokenBucket } from "../kube/token-bucket.ts";
 import { watchSource } from "../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
@@ -20,7 +22,7 @@ import { manyAtOnce, type NodeParts } from "./parts.ts";
 /** On a Node: the checksum of the tags its instance was given. */
 export const taggedLabel = "k8s.io/cloud-provider-aws";
 
-export interface TaggingOptions extends Omit<NodeParts, "recorder" | "self"> {
+export interface TaggingOptions extends Omit<NodeParts, "self"> {
   readonly tags: Tags;
   /** As a flag gives it. */
   readonly concurrency?: number | undefined;
@@ -38,7 +40,9 @@ export function nodeTagging(options: TaggingOptions): Controller {
     sources: [
       watchSource(options.nodes, (before, after) => {
         if (after?.metadata.labels[taggedLabel] === checksum) return [];
-        return instanceOf((after ?? before)!);
+        const instances = instanceOf((after ?? before)!);
+        if (after === undefined) for (const id of instances) work.left(id, before!);
+        return instances;
       }),
     ],
     reconcile: (instanceId, signal) => work.reconcile(instanceId, signal),
@@ -70,6 +74,8 @@ class Tagging {
   readonly #checksum: string;
   readonly #metrics: ReturnType<typeof taggingMetrics>;
   readonly #failures: Attempts;
+  /** Nodes that went, while their instances still carry tags: by instance id. */
+  readonly #gone = new Map<string, SeenNode>();
   readonly #limiter: TokenBucket | undefined;
 
   constructor(options: TaggingOptions, checksum: string) {
@@ -81,6 +87,11 @@ class Tagging {
     this.#limiter = options.limit && new TokenBucket(clock, options.limit.perSecond, options.limit.burst);
   }
 
+  /** What fails after the end of a Node is told about the Node that was. */
+  left(instanceId: string, node: SeenNode): void {
+    this.#gone.set(instanceId, node);
+  }
+
   async reconcile(instanceId: string, signal: AbortSignal): Promise<Outcome> {
     const nodes = this.#options.nodes.by("instance", instanceId).filter((node) => node.providerId !== "");
     const circumstances = nodes.map(({ metadata }) => metadata.uid).join(" ");
@@ -90,12 +101,12 @@ class Tagging {
       await this.#limiter?.take(signal);
       if (nodes.length === 0) await this.#untag(instanceId, signal);
       else for (const node of nodes) await this.#tag(node, instanceId, signal);
-      this.#failures.forget(instanceId);
+      this.#settled(instanceId);
       return done;
     } catch (error) {
       if (refusalIn(error)) throw error;
       signal.throwIfAborted();
-      return this.#failed(instanceId, circumstances, error);
+      return this.#failed(instanceId, circumstances, nodes, error as Error);
     }
   }
 
@@ -142,10 +153,13 @@ class Tagging {
   }
 
   /** Tried again a few times; then the next change of the Node starts over. */
-  #failed(instanceId: string, circumstances: string, error: unknown): Outcome {
+  #failed(instanceId: string, circumstances: string, nodes: readonly SeenNode[], error: Error): Outcome {
     const { log } = this.#options.host;
-    if (this.#failures.count(instanceId) >= mostRetries) {
-      this.#failures.forget(instanceId);
+    const last = this.#failures.count(instanceId) >= mostRetries;
+    // What may pass by itself is told only when it did not.
+    if (last || isAwsError(error, "denied")) this.#tell(instanceId, nodes, error);
+    if (last) {
+      this.#settled(instanceId);
       this.#metrics.errors.inc({ error_type: "errors_after_retries_exhausted" });
       log.error("requeuing count exceeded: the tags of an instance are given up", { instance: instanceId, error });
       return done;
@@ -153,7 +167,25 @@ class Tagging {
     this.#metrics.errors.inc({ error_type: "total_errors" });
     const pauseMs = this.#failures.failed(instanceId, circumstances);
     log.warn("the tags of an instance cannot be written", { instance: instanceId, error, retryInMs: pauseMs });
-    return again(pauseMs, (error as Error).message);
+    return again(pauseMs, error.message);
+  }
+
+  #settled(instanceId: string): void {
+    this.#failures.forget(instanceId);
+    this.#gone.delete(instanceId);
+  }
+
+  #tell(instanceId: string, nodes: readonly SeenNode[], error: Error): void {
+    const { recorder } = this.#options;
+    const same = isAwsError(error) ? `${error.action} ${error.code}` : error.message;
+    for (const node of nodes) {
+      const message = `The tags of ${instanceId} cannot be written: ${error.message}`;
+      recorder.record(objectRef(nodeResource, node), "Warning", "FailedToTagInstance", message, same);
+    }
+    const gone = nodes.length === 0 ? this.#gone.get(instanceId) : undefined;
+    if (gone === undefined) return;
+    const message = `Its Node is gone, but the tags of ${instanceId} cannot be taken off: ${error.message}`;
+    recorder.record(objectRef(nodeResource, gone), "Warning", "FailedToUntagInstance", message, same);
   }
 }
 
