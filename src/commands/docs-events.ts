@@ -3,7 +3,7 @@
 export interface EventRow {
   readonly reason: string;
   readonly type: "Normal" | "Warning";
-  readonly on: "Node" | "Service" | "Lease";
+  readonly on: "Node" | "Service" | "Lease" | "Node, Lease";
   readonly means: string;
   readonly todo: string;
 }
@@ -120,6 +120,21 @@ export const eventTable: readonly EventRow[] = [
     todo: "Read the message. A full table: ask AWS for more routes a table.",
   },
   {
+    reason: "FailedToDeleteRoute",
+    type: "Warning",
+    on: "Node, Lease",
+    means:
+      "A pod route that no Node has any more is still there; it is tried again. On the Node whose machine it leads to, else on the Lease.",
+    todo: "Read the message: it names the error, and the permission that is missing, if one is.",
+  },
+  {
+    reason: "FailedToListRoutes",
+    type: "Warning",
+    on: "Node, Lease",
+    means: "The route tables cannot be read, or none is the cluster's. On the Nodes that wait for a route, else on the Lease.",
+    todo: "Read the message: allow the action it names, tag a route table, or set `RouteTableID` in the cloud config.",
+  },
+  {
     reason: "RouteTableAlmostFull",
     type: "Warning",
     on: "Node",
@@ -191,7 +206,8 @@ export function eventsPage(row: (cells: readonly string[]) => string): string {
 <!-- Generated from src/commands/docs-events.ts; run \`npm run docs\` after changing it. -->
 
 \`kubectl describe node NAME\` and \`kubectl describe service NAME\` show them. Messages of failures carry the AWS call, its error code and its
-request id.
+request id, and, when a permission is missing, its name. What happens again is counted on the same Event, which shows the latest request id.
+What concerns no object of yours is said on the Lease of the program: \`kubectl describe lease cloud-controller-manager -n kube-system\`.
 
 | Reason | Type | On | What it means | What to do |
 |---|---|---|---|---|

@@ -1,5 +1,5 @@
 /** When a destination that failed is tried again, and whether its cause is news. */
-import { type AwsError, type ErrorClass, isAwsError } from "../aws/errors.ts";
+import { type ErrorClass, isAwsError } from "../aws/errors.ts";
 
 /** Nothing but a change by somebody helps against these: asking every few seconds would only burn the account's budget. */
 const lasting: readonly ErrorClass[] = ["limit-exceeded", "invalid", "denied", "unsupported"];
@@ -12,6 +12,11 @@ interface Trouble {
   readonly cause: string;
 }
 
+/** Whether somebody has to change something before another try can succeed. */
+export function isLasting(error: unknown): boolean {
+  return isAwsError(error, ...lasting);
+}
+
 export class BackOff {
   readonly #troubles = new Map<string, Trouble>();
 
@@ -19,7 +24,7 @@ export class BackOff {
   failed(destination: string, error: unknown, now: number): boolean {
     const before = this.#troubles.get(destination);
     const failures = (before?.failures ?? 0) + 1;
-    const { firstMs, mostMs } = isAwsError(error, ...lasting) ? limits.lasting : limits.passing;
+    const { firstMs, mostMs } = isLasting(error) ? limits.lasting : limits.passing;
     const cause = causeOf(error);
     this.#troubles.set(destination, { failures, cause, nextAt: now + Math.min(mostMs, firstMs * 2 ** (failures - 1)) });
     return before?.cause !== cause;
@@ -47,6 +52,6 @@ export class BackOff {
 }
 
 /** The same trouble has the same cause, whatever its request id. */
-function causeOf(error: unknown): string {
-  return isAwsError(error) ? (error as AwsError).code : error instanceof Error ? error.message : String(error);
+export function causeOf(error: unknown): string {
+  return isAwsError(error) ? `${error.action} ${error.code}` : error instanceof Error ? error.message : String(error);
 }

@@ -3,9 +3,11 @@
 import { apply } from "../aws/apply.ts";
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
+import { isAwsError } from "../aws/errors.ts";
 import type { Nodes, SeenNode } from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
+import type { ObjectRef } from "../kube/event-correlator.ts";
 import { type EventRecorder, objectRef } from "../kube/event-recorder.ts";
 import { watchSource } from "../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../runtime/controller.ts";
@@ -14,18 +16,20 @@ import type { Host } from "../runtime/host.ts";
 import type { Cidr } from "../runtime/ip.ts";
 import { counter, gauge } from "../runtime/metrics.ts";
 import { jittered, sleep } from "../runtime/world.ts";
-import { BackOff } from "./back-off.ts";
+import { BackOff, causeOf, isLasting } from "./back-off.ts";
 import { type DesiredRoutes, desireRoutes, type Refusal } from "./desire.ts";
 import { leadsTo, type SeenRoute, type SeenRouteTable } from "./model.ts";
 import { awaitsInitialisation, observeTables, routedNode, type Where, withMachines } from "./observe.ts";
 import { planRoutes, type RouteChange } from "./plan.ts";
 import { quotaInSight } from "./quota.ts";
-import { recordFailure, type Standing, saysSo, writeStanding } from "./report.ts";
+import { recordBlindness, recordFailure, recordLeftover, type Standing, saysSo, writeStanding } from "./report.ts";
 
 export interface RouteParts {
   readonly host: Host;
   readonly kube: KubeClient;
   readonly recorder: EventRecorder;
+  /** What an Event is about that concerns no Node: the Lease of this program. */
+  readonly home: ObjectRef;
   readonly nodes: Nodes;
   readonly cloud: Cloud;
   readonly where: Where;
@@ -35,6 +39,8 @@ export interface RouteParts {
 }
 
 const sideBySide = 20;
+/** What keeps the tables from being read concerns all Nodes that wait for a route: so many of them tell it, and that seldom. */
+const blindness = { mostNodes: 100, againMs: 10 * 60_000 };
 /** The label `trigger` of the metric, and the keys of the queue. */
 const triggers = { change: "node_change", drift: "periodic" } as const;
 
@@ -58,6 +64,8 @@ class RouteLoop {
   readonly #inTable;
   /** Why which Node gets no route, as far as it has been told. */
   #refusals: ReadonlyMap<string, string> = new Map();
+  /** Who has told why the tables cannot be read, and when. */
+  readonly #blind = new Map<string, { readonly cause: string; readonly at: number }>();
   /** Tables and quotas that were warned of. */
   readonly #warned = new Set<string>();
   /** As last read, kept in step with what we write. */
@@ -113,8 +121,11 @@ class RouteLoop {
       const tables = await observeTables(this.#parts.cloud, this.#parts.where, ask);
       this.#tables = tables.map((table) => ({ ...table, routes: new Map(table.routes) }));
       this.#stale = false;
+      this.#blind.clear();
       return this.#tables;
     } catch (error) {
+      ask.signal.throwIfAborted();
+      this.#tellBlindness(error as Error);
       this.#syncs.inc({ outcome: "error", trigger });
       throw error;
     }
@@ -138,7 +149,7 @@ class RouteLoop {
           if (refusalIn(error)) throw error;
           // What stands there now is not what we thought, or we do not know whether it does: look again.
           this.#stale = true;
-          this.#fail(change.wanted && byName.get(change.wanted.node.name), change.destination, error);
+          this.#fail(change, byName, error as Error);
         }
       }
     };
@@ -169,22 +180,51 @@ class RouteLoop {
   /** Says on a Node why it gets no route, once for each reason. Nothing is held back: a reason that is gone is gone. */
   #tellRefusals(refused: readonly Refusal[], byName: ReadonlyMap<string, SeenNode>): void {
     const before = this.#refusals;
-    this.#refusals = new Map(refused.map(({ node, destination, why }) => [`${node.uid} ${destination}`, why]));
-    for (const { node, destination, why } of refused) {
+    this.#refusals = new Map(refused.map(({ node, destination, why, cause = why }) => [`${node.uid} ${destination}`, cause]));
+    for (const { node, destination, why, cause = why } of refused) {
       const seen = byName.get(node.name);
-      if (seen && before.get(`${node.uid} ${destination}`) !== why) this.#tell(seen, destination, why);
+      if (!seen || before.get(`${node.uid} ${destination}`) === cause) continue;
+      this.#log(destination, seen, why);
+      recordFailure(this.#parts.recorder, seen, { destination, cause: why, same: cause });
     }
   }
 
-  #fail(node: SeenNode | undefined, destination: string, error: unknown): void {
+  #fail({ destination, wanted }: RouteChange, byName: ReadonlyMap<string, SeenNode>, error: Error): void {
     const news = this.#backOff.failed(destination, error, this.#parts.host.world.clock.monotonic());
-    if (news) this.#tell(node, destination, error instanceof Error ? error.message : String(error));
+    // Tried again so seldom that it may be said each time.
+    if (!news && !isLasting(error)) return;
+    const failure = { destination, cause: error.message, same: causeOf(error) };
+    const node = wanted && byName.get(wanted.node.name);
+    if (news) this.#log(destination, node, error.message);
+    if (node) recordFailure(this.#parts.recorder, node, failure);
+    if (wanted === undefined) recordLeftover(this.#parts.recorder, this.#concernedBy(destination), failure);
   }
 
-  #tell(node: SeenNode | undefined, destination: string, cause: string): void {
-    const { host, recorder } = this.#parts;
-    host.log.warn("cannot bring a route to its wanted state", { destination, node: node?.metadata.name, error: cause });
-    if (node) recordFailure(recorder, node, destination, cause);
+  #log(destination: string, node: SeenNode | undefined, error: string): void {
+    this.#parts.host.log.warn("cannot bring a route to its wanted state", { destination, node: node?.metadata.name, error });
+  }
+
+  /** The Node on whose machine a route ends, or, when there is none, this program. */
+  #concernedBy(destination: string): ObjectRef {
+    const machines = this.#tables.flatMap(({ routes }) => routes.get(destination)?.instanceId ?? []);
+    const [node] = machines.flatMap((id) => this.#parts.nodes.by("instance", id));
+    return node ? objectRef(nodes, node) : this.#parts.home;
+  }
+
+  /** Says why no table can be read: on the Nodes that wait for a route, or, when nobody waits, on this program. */
+  #tellBlindness(error: Error): void {
+    if (isAwsError(error) && !isLasting(error)) return;
+    const { recorder, home, host } = this.#parts;
+    const waiting = this.#parts.nodes.list().filter((node) => routedNode(node) !== undefined && !saysSo(node, "routed"));
+    const concerned = waiting.length > 0 ? waiting.slice(0, blindness.mostNodes).map((node) => objectRef(nodes, node)) : [home];
+    const [cause, at] = [causeOf(error), host.world.clock.monotonic()];
+    for (const about of concerned) {
+      const key = about.uid ?? about.name;
+      const told = this.#blind.get(key);
+      if (told?.cause === cause && at - told.at < blindness.againMs) continue;
+      this.#blind.set(key, { cause, at });
+      recordBlindness(recorder, about, error.message, cause);
+    }
   }
 
   #keepInStep({ destination, wanted }: RouteChange): void {

@@ -12,6 +12,8 @@ export interface Refusal {
   readonly node: RoutedNode;
   readonly destination: string;
   readonly why: string;
+  /** What counts as the same reason, where the words differ each time. */
+  readonly cause?: string;
 }
 
 export interface DesiredRoutes {

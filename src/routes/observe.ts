@@ -8,7 +8,7 @@ import type { ClusterId } from "../identity/cluster-id.ts";
 import { claimedInstance, type SeenNode } from "../identity/node-view.ts";
 import { hasClusterTag } from "../identity/ownership.ts";
 import { parseProviderId } from "../identity/provider-id.ts";
-import type { DesiredRoutes } from "./desire.ts";
+import type { DesiredRoutes, Refusal } from "./desire.ts";
 import { canonicalCidr, leadsTo, type Machine, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
 
 export interface Where {
@@ -80,7 +80,7 @@ export async function withMachines(
   tables: readonly SeenRouteTable[],
   ask: Ask,
 ): Promise<DesiredRoutes> {
-  const found = new Map<string, RoutedNode | string>();
+  const found = new Map<string, RoutedNode | Lack>();
   const missing = desired.wanted.filter(({ destination, node }) =>
     tables.some(({ routes }) => {
       const route = routes.get(destination);
@@ -91,25 +91,28 @@ export async function withMachines(
   await Promise.all(nodes.map(async (node) => found.set(node.name, await withMachine(cloud, node, ask))));
   const wanted = desired.wanted.flatMap((route) => {
     const node = found.get(route.node.name) ?? route.node;
-    return typeof node === "string" ? [] : [{ ...route, node }];
+    return "why" in node ? [] : [{ ...route, node }];
   });
   const refused = desired.wanted.flatMap((route) => {
-    const why = found.get(route.node.name);
-    return typeof why === "string" ? [{ ...route, why }] : [];
+    const lack = found.get(route.node.name);
+    return lack !== undefined && "why" in lack ? [{ ...route, ...lack }] : [];
   });
   return { wanted, refused: [...desired.refused, ...refused] };
 }
 
+/** Why a node has no machine to route to. */
+type Lack = Pick<Refusal, "why" | "cause">;
+
 /** The node with its machine, or why it has none. One that cannot be asked for fails alone. */
-async function withMachine({ instances }: Pick<Cloud, "instances">, node: RoutedNode, ask: Ask): Promise<RoutedNode | string> {
+async function withMachine({ instances }: Pick<Cloud, "instances">, node: RoutedNode, ask: Ask): Promise<RoutedNode | Lack> {
   try {
     const lookup = await instances.lookup(node.instanceId ?? "", ask);
-    if (lookup.kind !== "found" || lookup.instance.state === "terminated") return `instance ${node.instanceId} not found`;
+    if (lookup.kind !== "found" || lookup.instance.state === "terminated") return { why: `instance ${node.instanceId} not found` };
     const machine = machineOf(lookup.instance);
-    return machine ? { ...node, machine } : `instance ${node.instanceId} has no network interface in use`;
+    return machine ? { ...node, machine } : { why: `instance ${node.instanceId} has no network interface in use` };
   } catch (error) {
     if (!isAwsError(error)) throw error;
-    return error.message;
+    return { why: error.message, cause: `${error.action} ${error.code}` };
   }
 }
 

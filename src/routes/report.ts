@@ -4,6 +4,7 @@ import { conditionOf, type SeenNode } from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
+import type { ObjectRef } from "../kube/event-correlator.ts";
 import { type EventRecorder, objectRef } from "../kube/event-recorder.ts";
 import type { Clock } from "../runtime/world.ts";
 
@@ -45,13 +46,37 @@ export async function writeStanding(
   }
 }
 
+/** What happened to a route, and what counts as the same happening again. */
+export interface RouteFailure {
+  readonly destination: string;
+  readonly cause: string;
+  readonly same: string;
+}
+
 /** Says on the Node why a route of it could not be made. */
-export function recordFailure(recorder: EventRecorder, node: SeenNode, destination: string, cause: string): void {
+export function recordFailure(recorder: EventRecorder, node: SeenNode, { destination, cause, same }: RouteFailure): void {
   const { name, uid } = node.metadata;
   recorder.record(
     objectRef(nodes, node),
     "Warning",
     "FailedToCreateRoute",
     `Could not create route ${uid} ${destination} for node ${name}: ${cause}`,
+    `${destination} ${same}`,
   );
+}
+
+/** Says why a route that no Node wants is still there, on whoever is concerned. */
+export function recordLeftover(recorder: EventRecorder, about: ObjectRef, { destination, cause, same }: RouteFailure): void {
+  recorder.record(
+    about,
+    "Warning",
+    "FailedToDeleteRoute",
+    `Could not delete route ${destination}, which no node has as its pod CIDR: ${cause}`,
+    `${destination} ${same}`,
+  );
+}
+
+/** Says why the route tables cannot be read, on whoever is concerned. */
+export function recordBlindness(recorder: EventRecorder, about: ObjectRef, cause: string, same: string): void {
+  recorder.record(about, "Warning", "FailedToListRoutes", `Could not read the cluster's route tables: ${cause}`, same);
 }

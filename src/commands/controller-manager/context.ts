@@ -7,6 +7,7 @@
 import type { Cloud, Clouds } from "../../aws/cloud.ts";
 import type { Self } from "../../identity/self.ts";
 import type { KubeClient } from "../../kube/client.ts";
+import type { ObjectRef } from "../../kube/event-correlator.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { Controller } from "../../runtime/controller.ts";
 import type { MetricNames } from "../../runtime/controllers.ts";
@@ -29,6 +30,8 @@ export interface ControllerContext {
   readonly recorder: EventRecorder;
   /** Events in the name of the cloud provider, as the reference has some. */
   readonly providerRecorder: EventRecorder;
+  /** The Lease of the process, for Events that concern no other object. */
+  readonly home: ObjectRef;
   /** AWS in the region the process works in. Writes pass the gate. */
   readonly cloud: Cloud;
   /** AWS in other regions and as other roles. */

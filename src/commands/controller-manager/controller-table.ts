@@ -35,12 +35,13 @@ export const controllerTable: ControllerTable = {
     return { kind: "run", controllers: [{ controller }] };
   },
   "node-route-controller": async (context) => {
-    const { host, kube, recorder, cloud, self, informers, options, config } = context;
+    const { host, kube, recorder, home, cloud, self, informers, options, config } = context;
     const { routeController } = await import("../../routes/controller.ts");
     const controller = routeController({
       host,
       kube,
       recorder,
+      home,
       cloud,
       nodes: informers.shared(nodeInformer),
       where: {

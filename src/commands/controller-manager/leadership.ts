@@ -1,6 +1,7 @@
 /** The right to act: which leases this process needs, and the one gate that follows from them. */
 import { leases } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
+import type { ObjectRef } from "../../kube/event-correlator.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import { leaseStore } from "../../kube/lease-store.ts";
 import { apiVersion } from "../../kube/resource.ts";
@@ -76,6 +77,12 @@ export class Leadership {
     };
   }
 
+  /** The Lease it leads by: what an Event is about that concerns this program and nothing else. */
+  get lease(): ObjectRef {
+    const namespace = this.#options["leader-elect-resource-namespace"];
+    return { apiVersion: apiVersion(leases), kind: leases.kind, name: leaseName(this.#options), namespace };
+  }
+
   /** Resolves when this process may act. Events about it go through the recorder. */
   async lead(recorder: EventRecorder, signal: AbortSignal): Promise<void> {
     this.#recorder = recorder;
@@ -120,9 +127,6 @@ export class Leadership {
   }
 
   #record(what: string): void {
-    const name = leaseName(this.#options);
-    const namespace = this.#options["leader-elect-resource-namespace"];
-    const lease = { apiVersion: apiVersion(leases), kind: leases.kind, name, namespace };
-    this.#recorder?.record(lease, "Normal", "LeaderElection", `${this.identity} ${what}`);
+    this.#recorder?.record(this.lease, "Normal", "LeaderElection", `${this.identity} ${what}`);
   }
 }

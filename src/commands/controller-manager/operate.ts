@@ -203,6 +203,7 @@ class Process {
       host: { ...host, log: host.log.with({ logger: name }) },
       kube: clients.forController(client, leadership.gate),
       recorder: this.#events.recorder(eventSource),
+      home: leadership.lease,
       providerRecorder: this.#events.recorder("aws-cloud-provider"),
       gate: leadership.gate,
       options,
