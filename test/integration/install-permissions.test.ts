@@ -119,3 +119,74 @@ for (const missing of allowedBy(nodeFeatures)) {
     for (const event of said) assert.match(event, /^Warning \w+: .*UnauthorizedOperation: .*\[request id [\w-]+\]/);
   });
 }
+
+interface Said {
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  readonly involvedObject: { readonly kind: string; readonly name: string };
+}
+
+/** The Events that ask for a permission. */
+function asking(world: NodeWorld): readonly Said[] {
+  return world.cluster
+    .objects("events")
+    .map((event) => event as unknown as Said)
+    .filter(({ message }) => message.includes("; allow "));
+}
+
+test("a refusal that many Nodes share is told by few of them, and what is refused again is counted", async (t) => {
+  const world = await nodeWorld();
+  t.after(() => world.close());
+  world.aws.controls.deny("ec2:DescribeInstanceTopology", "ec2:DescribeRouteTables", "ec2:CreateTags");
+  const [tagged] = world.launch(1);
+  world.start("--controllers=*,tagging", "--tags=team=a", "--cluster-cidr=10.200.0.0/16");
+  await world.join(tagged!);
+  for (const [index, instance] of world.launch(150).entries()) await joinWith(world, instance, `10.200.${index}.0/24`);
+  await world.until("all are initialised", () => world.initialized() === 151);
+  await world.world.advance(30 * 60_000);
+  const told = Map.groupBy(asking(world), ({ reason }) => reason);
+  assert.equal(told.get("FailedToLabelNode")?.length, 1);
+  assert.equal(told.get("FailedToListRoutes")?.length, 100);
+  assert.equal(told.get("FailedToTagInstance")?.length, 151);
+  const tries = told.get("FailedToTagInstance")!.find(({ involvedObject }) => involvedObject.name === tagged!.privateDnsName);
+  assert.equal(tries?.count, 10);
+});
+
+test("what concerns no Node is told on the Lease", async (t) => {
+  const world = await nodeWorld();
+  t.after(() => world.close());
+  const [leaving, staying] = world.launch(2);
+  world.start("--cluster-cidr=10.200.0.0/16");
+  const gone = await joinWith(world, leaving!, "10.200.0.0/24");
+  const routed = await joinWith(world, staying!, "10.200.1.0/24");
+  await world.until("both have their routes", () => hasRoute(world, gone) && hasRoute(world, routed));
+  const lift = world.aws.controls.deny("ec2:DeleteRoute");
+  await world.say("DELETE", `/api/v1/nodes/${gone}`);
+  await world.until("it is told", () => asking(world).length > 0);
+  lift();
+  world.aws.controls.deny("ec2:DescribeRouteTables");
+  await world.until("this too", () => asking(world).length > 1, 10 * 60_000);
+  assert.deepEqual(
+    asking(world).map(({ reason, involvedObject: { kind, name } }) => [reason, kind, name]),
+    [
+      ["FailedToDeleteRoute", "Lease", "cloud-controller-manager"],
+      ["FailedToListRoutes", "Lease", "cloud-controller-manager"],
+    ],
+  );
+});
+
+test("a Node that is not ready tells when nobody may ask for its instance", async (t) => {
+  const world = await nodeWorld();
+  t.after(() => world.close());
+  const [instance] = world.launch(1);
+  world.start();
+  const name = await world.join(instance!);
+  await world.until("it is initialised", () => world.initialized() === 1);
+  world.aws.controls.deny("ec2:DescribeInstances");
+  await world.report(name, "False");
+  await world.until("it is told", () => world.events(name).some((event) => event.startsWith("Warning FailedToCheckInstance: ")));
+  await world.world.advance(10 * 60_000);
+  assert.equal(asking(world).length, 1);
+  assert.match(asking(world)[0]!.message, /allow ec2:DescribeInstances/);
+});
