@@ -24,7 +24,7 @@ import type { Command } from "./command.ts";
 import { agentOf } from "./controller-manager/clients.ts";
 import { loadCloudConfig } from "./controller-manager/cloud.ts";
 
-const checkable: readonly Feature[] = ["nodes", "load-balancers", "routes", "tagging"];
+const checkable: readonly Feature[] = ["nodes", "load-balancers", "routes", "tagging", "registry"];
 
 const flags = {
   kubeconfig: flag(string, "", "Kubeconfig of whoever looks. Empty: $KUBECONFIG, in a pod its service account, else ~/.kube/config."),

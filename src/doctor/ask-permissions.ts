@@ -3,7 +3,8 @@ import type { Ask } from "../aws/ask.ts";
 import type { Cloud, Clouds } from "../aws/cloud.ts";
 import { actionsOfGrant, type Feature, iamName, permissions } from "./permissions.ts";
 import type { Caller, PermissionAnswer } from "./picture.ts";
-import { probe, type Samples, type Verdict } from "./probes.ts";
+import { attempt, probe, type Samples, type Verdict } from "./probes.ts";
+import { registryProbes } from "./registry-probes.ts";
 import { principalOf, simulate } from "./simulation.ts";
 
 export interface Asked {
@@ -25,7 +26,7 @@ export async function askPermissions(asked: Asked): Promise<readonly PermissionA
   return tried.map((answer) => (answer.verdict === "unknown" ? { ...answer, verdict: told.get(answer.action) ?? "unknown" } : answer));
 }
 
-async function tryFeature(feature: Feature, { cloud, samples, ask }: Asked): Promise<readonly PermissionAnswer[]> {
+async function tryFeature(feature: Feature, { cloud, clouds, samples, ask }: Asked): Promise<readonly PermissionAnswer[]> {
   const answers = permissions[feature].map(async (grant) => {
     const tried = new Map<string, Verdict>();
     for (const call of grant.calls) {
@@ -33,6 +34,11 @@ async function tryFeature(feature: Feature, { cloud, samples, ask }: Asked): Pro
       const before = tried.get(iamName(call));
       // Two services share names: refused by either is refused.
       if (before === undefined || before === "unknown" || verdict === "denied") tried.set(iamName(call), verdict);
+    }
+    for (const name of grant.also ?? []) {
+      const asked = registryProbes[name];
+      // Kubelet's plugin pulls as the machine's own role, whatever role the controllers act as.
+      if (asked) tried.set(name, await attempt(clouds.in(asked.region ?? cloud.region), asked.action, asked.input, name, ask));
     }
     return actionsOfGrant(grant).map((action) => ({
       feature,

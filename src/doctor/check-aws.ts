@@ -44,7 +44,8 @@ export function checkPermissions({ permissions, caller }: Picture): readonly Fin
   const all = new Set(permissions.map(({ action }) => action)).size;
   const open = new Set(permissions.filter(({ verdict }) => verdict === "unknown").map(({ action }) => action)).size;
   if (open === 0) return [ok("permissions", `all ${all} actions are allowed`)];
-  return [ok("permissions", `${all - open} of ${all} actions are allowed; the others can be checked with deploy/iam/doctor.json attached`)];
+  const rest = "the others can be checked where iam:SimulatePrincipalPolicy is allowed (deploy/iam/doctor.json)";
+  return [ok("permissions", `${all - open} of ${all} actions are allowed; ${rest}`)];
 }
 
 export function checkClusterId({ cluster, vpc }: Picture): readonly Finding[] {

@@ -25,13 +25,17 @@ export type Verdict = "allowed" | "denied" | "unknown";
 /** Asks AWS; `unknown` where there is no harmless way to ask, or no clear answer. */
 export async function probe(cloud: Cloud, feature: Feature, action: AnyAction, samples: Samples, ask: Ask): Promise<Verdict> {
   const input = inputFor(feature, action, samples);
-  if (input === undefined) return "unknown";
+  return input === undefined ? "unknown" : await attempt(cloud, action, input, iamName(action), ask);
+}
+
+/** Makes a harmless call and tells what its outcome says of a permission. */
+export async function attempt(cloud: Cloud, action: AnyAction, input: object, permission: string, ask: Ask): Promise<Verdict> {
   try {
     await cloud.call(action as Action<object, unknown>, input, { ...ask, urgency: "user" });
     return "allowed";
   } catch (error) {
-    // With tags on what it makes, a call can be refused for want of another permission, which has a probe of its own.
-    if (isAwsError(error, "denied")) return error.iamAction === iamName(action) ? "denied" : "unknown";
+    // A call can be refused for want of another permission that is checked on its way, which has a probe of its own.
+    if (isAwsError(error, "denied")) return error.iamAction === permission ? "denied" : "unknown";
     if (isAwsError(error) && error.code === "DryRunOperation") return "allowed";
     // Whoever may not call is told so before it is looked whether the thing exists.
     return isAwsError(error, "not-found", "invalid") ? "allowed" : "unknown";

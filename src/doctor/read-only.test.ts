@@ -25,6 +25,14 @@ test("reads and dry runs pass; a write does not leave, whatever asks for it", as
   }
 });
 
+test("calls of the JSON protocol are told by their target", async () => {
+  const { transport } = readOnly(answering, realWorld().clock);
+  const targeted = (target: string) => ({ ...call("{}"), headers: { "x-amz-target": `AmazonEC2ContainerRegistry_V20150921.${target}` } });
+  assert.equal((await transport(targeted("BatchGetImage"))).status, 200);
+  await assert.rejects(async () => transport(targeted("BatchDeleteImage")), NotReadOnly);
+  await assert.rejects(async () => transport(targeted("CreateRepository")), NotReadOnly);
+});
+
 test("the distance to AWS's clock is told by its latest answer, and not by the metadata service's", async () => {
   const way = readOnly(answering, { ...realWorld().clock, now: () => 50_000 });
   assert.equal(way.skewMs(), undefined);

@@ -1,5 +1,5 @@
 /** The doctor's way to AWS: reads and dry runs pass, nothing else can. */
-import type { Transport } from "../runtime/http.ts";
+import type { HttpRequest, Transport } from "../runtime/http.ts";
 import type { Clock } from "../runtime/world.ts";
 
 /** A request that would have changed something was stopped. */
@@ -13,7 +13,7 @@ export interface ReadOnly {
   skewMs(): number | undefined;
 }
 
-const reads = /^(Describe|Get|List|Simulate|AssumeRole)/;
+const reads = /^(Describe|Get|List|Simulate|AssumeRole|BatchGet)/;
 
 /** Wraps the way to AWS. Whatever is not plainly a read, and no dry run, is refused before it leaves. */
 export function readOnly(send: Transport, clock: Clock): ReadOnly {
@@ -21,7 +21,7 @@ export function readOnly(send: Transport, clock: Clock): ReadOnly {
   return {
     skewMs: () => skewMs,
     async transport(request) {
-      const action = actionIn(request.body);
+      const action = actionIn(request);
       if (action !== undefined && !reads.test(action.name) && !action.dryRun) {
         throw new NotReadOnly(`the doctor changes nothing: ${action.name} was not sent`);
       }
@@ -35,7 +35,9 @@ export function readOnly(send: Transport, clock: Clock): ReadOnly {
 }
 
 /** Undefined for what is no call of an API: the metadata service, a credentials endpoint. */
-function actionIn(body: unknown): { readonly name: string; readonly dryRun: boolean } | undefined {
+function actionIn({ body, headers }: HttpRequest): { readonly name: string; readonly dryRun: boolean } | undefined {
+  const target = headers["x-amz-target"];
+  if (target !== undefined) return { name: target.slice(target.lastIndexOf(".") + 1), dryRun: false };
   if (body === undefined) return undefined;
   const form = new URLSearchParams(typeof body === "string" ? body : Buffer.from(body as Uint8Array).toString("utf8"));
   const name = form.get("Action");

@@ -50,11 +50,13 @@ export async function simulate(
 /** One of the things the action is called on. The simulator takes `*` for the name of a thing, not for any. */
 function resourceFor(action: string, { region, account }: Samples): string {
   const arn = (resource: string) => `arn:${partitionOf(region).name}:elasticloadbalancing:${region}:${account}:${resource}`;
-  const name = action.split(":")[1] ?? "";
+  const [service, name = ""] = action.split(":");
   if (action === "iam:CreateServiceLinkedRole") {
     const service = "elasticloadbalancing.amazonaws.com";
     return `arn:${partitionOf(region).name}:iam::${account}:role/aws-service-role/${service}/AWSServiceRoleForElasticLoadBalancing`;
   }
+  if (/AuthorizationToken$|BearerToken$/.test(name)) return "*";
+  if (service === "ecr") return `arn:${partitionOf(region).name}:ecr:${region}:${account}:repository/fairlead-doctor`;
   if (/TargetGroup|Targets$/.test(name)) return arn("targetgroup/fairlead-doctor/0123456789abcdef");
   if (/^(Modify|Delete)Listener$/.test(name)) return arn("listener/net/fairlead-doctor/0123456789abcdef/0123456789abcdef");
   return arn("loadbalancer/net/fairlead-doctor/0123456789abcdef");

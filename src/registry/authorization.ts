@@ -96,8 +96,10 @@ export function jsonError(body: string, headers: Readonly<Record<string, string>
 function withHint(error: unknown, kind: RegistryApi["kind"]): unknown {
   const cause = error instanceof PluginFailure ? error.cause : undefined;
   if (!(error instanceof PluginFailure) || !(cause instanceof AwsRefusal) || !cause.code.includes("AccessDenied")) return error;
+  // AWS names the one it missed, as a rule: the public login takes two.
+  const missed = /perform:? ([a-z0-9-]+:\w+)/.exec(cause.message)?.[1] ?? facts[kind].action;
   return new PluginFailure(error.code, error.message, {
     cause,
-    hint: `Allow ${facts[kind].action} to the role these credentials belong to.`,
+    hint: `Allow ${missed} to the role these credentials belong to.`,
   });
 }

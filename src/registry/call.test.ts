@@ -20,6 +20,16 @@ test("a refusal is reported as AWS gave it, with what to do, after one call", as
   );
 });
 
+test("a missing permission is named as AWS names it: the login of public registries takes two", async () => {
+  for (const action of ["ecr:GetAuthorizationToken", "ecr-public:GetAuthorizationToken", "sts:GetServiceBearerToken"]) {
+    const image = action.startsWith("ecr:") ? undefined : "public.ecr.aws/eks/pause";
+    const message = `User: arn:aws:sts::123456789012:assumed-role/node/i-1 is not authorized to perform: ${action} on resource: *`;
+    const run = await runIt({ input: request(image), reply: () => refusal(400, "AccessDeniedException", message) });
+    assert.equal(run.status, 1);
+    assert.match(run.stderr, new RegExp(`hint="Allow ${action} to the role`));
+  }
+});
+
 test("throttling, server errors and broken connections are tried three times; AWS_MAX_ATTEMPTS changes that", async () => {
   for (const reply of [
     refusal(400, "ThrottlingException"),

@@ -62,5 +62,5 @@ test("a wrong call ends with 2 and says what is wrong", async (t) => {
   const { fairlead } = await bed(t);
   const process = await fairlead(["doctor", "--features=everything"]);
   assert.equal((await process.exit()).code, 2);
-  assert.match(await process.logs(), /"everything" is none of nodes, load-balancers, routes, tagging/);
+  assert.match(await process.logs(), /"everything" is none of nodes, load-balancers, routes, tagging, registry/);
 });

@@ -1,5 +1,6 @@
 /** The doctor on a sound cluster, and on the same with one thing spoilt. */
 import assert from "node:assert/strict";
+import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import type { PolicyRule } from "kubernetes-types/rbac/v1.d.ts";
@@ -289,7 +290,7 @@ for (const { what, plant, look, found } of faults) {
   });
 }
 
-const features = ["nodes", "load-balancers", "routes", "tagging"] as const;
+const features = ["nodes", "load-balancers", "routes", "tagging", "registry"] as const;
 
 test("without any one action of the policies the doctor names exactly that action", async () => {
   const world = await doctorWorld();
@@ -314,8 +315,21 @@ test("without the policy simulator what cannot be tried is left open, and that i
   );
   assert.match(
     findings.find(({ check }) => check === "permissions")?.what ?? "",
-    /the others can be checked with deploy\/iam\/doctor\.json/,
+    /the others can be checked where iam:SimulatePrincipalPolicy is allowed \(deploy\/iam\/doctor\.json\)/,
   );
+});
+
+test("without the right to act as another role the doctor names that action", async () => {
+  const world = await doctorWorld();
+  const files = { "/cloud.conf": `[Global]\nRoleARN = arn:aws:iam::${world.cloud.account.id}:role/cluster\n` };
+  world.cloud.controls.deny("sts:AssumeRole");
+  const spoilt = (await world.findings({ flags: ["--cloud-config=/cloud.conf"], files })).filter(({ level }) => level !== "ok");
+  assert.deepEqual([...new Set(spoilt.flatMap(({ what }) => what.match(/allow (\w+:\w+)/)?.[1] ?? []))], ["sts:AssumeRole"]);
+});
+
+test("every policy that we ship is one whose actions a test takes away", () => {
+  const shipped = globSync("*.json", { cwd: new URL("../../deploy/iam/", import.meta.url).pathname }).map((file) => file.slice(0, -5));
+  assert.deepEqual(shipped.sort(), [...features, "assume-role", "doctor"].sort());
 });
 
 test("the doctor changes nothing, neither in AWS nor in the cluster", async () => {

@@ -38,7 +38,7 @@ export interface Look {
   readonly aheadMs?: number;
 }
 
-const allFeatures = "--features=nodes,load-balancers,routes,tagging";
+const allFeatures = "--features=nodes,load-balancers,routes,tagging,registry";
 
 const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };
 

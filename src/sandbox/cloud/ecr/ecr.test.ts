@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DescribeRepositoriesCommand, ECRClient, GetAuthorizationTokenCommand } from "@aws-sdk/client-ecr";
+import { BatchGetImageCommand, DescribeRepositoriesCommand, ECRClient, GetAuthorizationTokenCommand } from "@aws-sdk/client-ecr";
 import { ECRPUBLICClient, GetAuthorizationTokenCommand as GetPublicTokenCommand } from "@aws-sdk/client-ecr-public";
 import { sdkConfig } from "../sdk-handler.ts";
 import { cloudBed, refused } from "../testing.ts";
@@ -18,6 +18,15 @@ test("ECR: user AWS, expiresAt twelve hours from the cloud's clock, the endpoint
   const several = await ecr.send(new GetAuthorizationTokenCommand({ registryIds: ["111111111111", "222222222222"] }));
   assert.equal(several.authorizationData?.length, 2);
   await refused(ecr.send(new GetAuthorizationTokenCommand({ registryIds: ["x"] })), "InvalidParameterException", 400);
+});
+
+test("ECR: there is no repository to pull from, which only those learn who may pull", async () => {
+  const { cloud } = cloudBed();
+  const ecr = new ECRClient(sdkConfig(cloud));
+  const pull = new BatchGetImageCommand({ repositoryName: "app", imageIds: [{ imageTag: "1" }] });
+  await refused(ecr.send(pull), "RepositoryNotFoundException", 400);
+  cloud.controls.deny("ecr:BatchGetImage");
+  await refused(ecr.send(pull), "AccessDeniedException", 400);
 });
 
 test("ECR: an operation that is not modelled is UnknownOperationException with 400", async () => {

@@ -1,5 +1,13 @@
-/** The registries' token calls: Amazon ECR in every region, ECR Public in its only one. */
-import { GetAuthorizationToken$, type GetAuthorizationTokenRequest, type GetAuthorizationTokenResponse } from "@aws-sdk/client-ecr";
+/** The registries, as far as it takes to log in: Amazon ECR in every region, ECR Public in its only one. */
+import {
+  BatchGetImage$,
+  type BatchGetImageRequest,
+  GetAuthorizationToken$,
+  type GetAuthorizationTokenRequest,
+  type GetAuthorizationTokenResponse,
+  GetDownloadUrlForLayer$,
+  type GetDownloadUrlForLayerRequest,
+} from "@aws-sdk/client-ecr";
 import {
   GetAuthorizationToken$ as GetPublicToken$,
   type GetAuthorizationTokenRequest as GetPublicTokenRequest,
@@ -8,7 +16,7 @@ import {
 import { type Account, partitionOf } from "../account.ts";
 import { ServiceError } from "../errors.ts";
 import { json } from "../protocol/protocol.ts";
-import { read, type Service } from "../service.ts";
+import { type Call, read, type Service } from "../service.ts";
 
 const TOKEN_HOURS = 12;
 
@@ -32,6 +40,9 @@ export function ecrService(account: Account): Service {
           return { ...token(account), proxyEndpoint: `https://${registry}.dkr.ecr.${call.region}.${partitionOf(call.region).dnsSuffix}` };
         }),
       })),
+      // The account has no repositories: whoever may pull learns that, and nothing else.
+      read<BatchGetImageRequest, never>(BatchGetImage$, noRepository),
+      read<GetDownloadUrlForLayerRequest, never>(GetDownloadUrlForLayer$, noRepository),
     ],
   };
 }
@@ -52,6 +63,13 @@ export function ecrPublicService(account: Account): Service {
       ),
     ],
   };
+}
+
+function noRepository({ repositoryName }: { readonly repositoryName: string | undefined }, { principal }: Call): never {
+  throw new ServiceError(
+    "RepositoryNotFoundException",
+    `The repository with name '${repositoryName}' does not exist in the registry with id '${principal.account}'`,
+  );
 }
 
 /** User `AWS` and an opaque password, good for twelve hours of the cloud's clock. */
