@@ -6,7 +6,7 @@
  * The sandbox is not in it: it is for machines that have the repository.
  */
 import { execFileSync } from "node:child_process";
-import { chmod, readdir, rm, stat } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
@@ -24,6 +24,8 @@ export async function bundle(folder: string): Promise<number> {
     bundle: true,
     splitting: true,
     platform: "node",
+    // Packages that come in both forms are taken as ES modules: only of those is the unused part left out.
+    mainFields: ["module", "main"],
     format: "esm",
     target: "node26",
     minify: true,
@@ -33,7 +35,7 @@ export async function bundle(folder: string): Promise<number> {
     define: { FAIRLEAD_BUILD: JSON.stringify(stamp()) },
     // Some dependencies are CommonJS and ask for Node's own modules by `require`.
     banner: { js: 'import { createRequire as fairleadRequire } from "node:module"; const require = fairleadRequire(import.meta.url);' },
-    plugins: [withoutSandbox],
+    plugins: [withoutSandbox, withLiteralKeys],
   });
   await chmod(join(folder, "fairlead.js"), 0o755);
   return await sizeOf(folder);
@@ -47,6 +49,21 @@ const withoutSandbox: Plugin = {
     builder.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({
       contents: 'throw new Error("the sandbox is not part of this build: run `npm run sandbox` in the repository");',
     }));
+  },
+};
+
+/**
+ * The AWS clients' schemas name their keys by constants (`{ [_xN]: _i }`), which esbuild takes for something that may
+ * have an effect: every schema of every operation would stay in the bundle. With the keys written out it sees what is unused.
+ */
+const withLiteralKeys: Plugin = {
+  name: "with literal keys",
+  setup(builder) {
+    builder.onLoad({ filter: /[\\/]@aws-sdk[\\/]client-.*[\\/]schemas_\d+\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, "utf8");
+      const texts = new Map(Array.from(source.matchAll(/^const (_\w+) = ("[^"]*");$/gm), ([, name = "", text = ""]) => [name, text]));
+      return { contents: source.replace(/\[(_\w+)\]:/g, (as, name: string) => (texts.has(name) ? `${texts.get(name)}:` : as)) };
+    });
   },
 };
 

@@ -1,6 +1,6 @@
 /** Credential plugins: a program that prints an ExecCredential (client.authentication.k8s.io). */
 import { spawn } from "node:child_process";
-import { z } from "zod";
+import * as z from "zod";
 import type { World } from "../../runtime/world.ts";
 import { within } from "../../runtime/world.ts";
 import { codeOf, KubeConfigError, Renewed } from "./access.ts";

@@ -1,7 +1,7 @@
 /** The kubeconfig file: read, checked, and reduced to the one context in use. */
 import { dirname, isAbsolute, join } from "node:path";
 import { LineCounter, parseDocument } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import type { World } from "../../runtime/world.ts";
 import { codeOf, KubeConfigError } from "./access.ts";
 

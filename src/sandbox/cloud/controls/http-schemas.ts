@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { SettingsChange } from "./controls.ts";
 import type { FaultRule } from "./faults.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
