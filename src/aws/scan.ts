@@ -46,7 +46,8 @@ export class ScanFailed extends Error {
   override readonly name = "ScanFailed";
 }
 
-const yieldEvery = 512 * 1024;
+/** Several answers may be under way, and each takes so much in every turn of the loop. */
+const yieldEvery = 128 * 1024;
 
 /** Scans a body to its end. Lets the event loop turn between pieces, however large the chunks are. */
 export async function scanBody<T>(body: AsyncIterable<Uint8Array>, shape: Shape<T>, clock: Clock): Promise<T> {

@@ -55,7 +55,7 @@ test("each kind of patch is sent with its content type, to the object or to its 
       assert.equal((asked.sent as Node).apiVersion, "v1");
     }
     asked.json(node);
-    assert.equal((await answer).metadata.resourceVersion, "7");
+    assert.equal((await answer).resourceVersion, "7");
   }
 });
 

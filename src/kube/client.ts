@@ -76,6 +76,9 @@ export interface DeleteOptions extends CallOptions {
 
 const defaultTimeoutMs = 30_000;
 
+/** The metadata of an object in its own right, from servers that can. */
+const metadataAlone = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
 /** A client of one API server, as one identity, behind one write gate. */
 export class KubeClient {
   readonly #options: KubeClientOptions;
@@ -203,21 +206,23 @@ export class KubeClient {
     });
   }
 
-  patch<T extends KubeObject>(
+  /** Changes an object, and gives its metadata after it: the rest of a large object would cost both sides more than the change. */
+  async patch<T extends KubeObject>(
     of: Resource<T>,
     target: Target & { readonly name: string },
     patch: Patch,
     options: CallOptions = {},
-  ): Promise<Stored<T>> {
-    const form = patchForm(of, patch);
-    return this.#json({
+  ): Promise<Stored<T>["metadata"]> {
+    const { metadata } = await this.#json<Stored<T>>({
       asked: `patch ${nameOf(of, target)}`,
       method: "PATCH",
       path: pathOf(of, target),
-      ...form,
+      accept: metadataAlone,
+      ...patchForm(of, patch),
       repeatable: false,
       ...options,
     });
+    return metadata;
   }
 
   /** Asks for the deletion; with finalizers the object stays until they are gone. */

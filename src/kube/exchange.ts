@@ -20,6 +20,8 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
   readonly contentType?: string;
+  /** The form of the answer; JSON unless told otherwise. */
+  readonly accept?: string;
   /** Asking twice does no more than asking once: it is asked again after a failure that may pass. */
   readonly repeatable: boolean;
   readonly signal?: AbortSignal;
@@ -118,7 +120,7 @@ export class Exchange {
       method: call.method,
       url,
       headers: {
-        accept: "application/json",
+        accept: call.accept ?? "application/json",
         "user-agent": userAgent,
         ...headers,
         ...(body === undefined ? {} : { "content-type": call.contentType ?? "application/json" }),

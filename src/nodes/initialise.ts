@@ -15,7 +15,7 @@ import { type ExtraLabels, extraLabels } from "./extra-labels.ts";
 import type { Identification, Identities } from "./identify.ts";
 import { addressesFor, extraLabelsPatch, initialisationPatch, statusChange } from "./initialisation.ts";
 import { additionalLabels, type Labels, stableLabels } from "./labels.ts";
-import { addressesOf, isEnding, type Machine } from "./machine.ts";
+import { addressesOf, isEnding, type Machine, providerIdFor } from "./machine.ts";
 import { initialisationMetrics } from "./metrics.ts";
 import type { NetworkPlaces } from "./network-places.ts";
 import { patchNode, patchNodeStatus } from "./node-writes.ts";
@@ -126,7 +126,7 @@ class Initialisations {
       return initialisationPatch(now, { machine, region: cloud.region, extra: extra.labels });
     };
     let ours = false;
-    const written = await patchNode(
+    const state = await patchNode(
       kube,
       node,
       (now) => {
@@ -136,16 +136,16 @@ class Initialisations {
       },
       signal,
     );
-    if (written === undefined) return done;
+    if (state === undefined) return done;
     if (!ours) return again(restMs, "it has changed meanwhile");
     this.#failures.forget(name);
     this.#withoutAddresses.add(name);
-    const ageSeconds = (host.world.clock.now() - Date.parse(written.metadata.creationTimestamp)) / 1000;
+    const ageSeconds = (host.world.clock.now() - Date.parse(state.metadata.creationTimestamp)) / 1000;
     this.#metrics.taintRemoved.observe(ageSeconds);
     this.#metrics.synced.observe(ageSeconds);
-    recorder.record(objectRef(nodeResource, written), "Normal", "Synced", "Node synced successfully");
-    host.log.info("node initialised", { node: name, providerID: written.providerId });
-    return { kind: "initialised", node: written, machine, extra };
+    recorder.record(objectRef(nodeResource, state), "Normal", "Synced", "Node synced successfully");
+    host.log.info("node initialised", { node: name, providerID: state.providerId || providerIdFor(machine) });
+    return { kind: "initialised", node: state, machine, extra };
   }
 
   /** Addresses and condition, in one write. */

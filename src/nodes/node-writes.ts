@@ -8,7 +8,7 @@ const mostTries = 8;
 
 /**
  * Sends the merge patch that `make` gives for the newest state; on a conflict the Node is read again and the patch made
- * again. Returns the Node as it is then; undefined when the Node, or this incarnation of it, is gone.
+ * again. Returns the state that the patch was made for; undefined when the Node, or this incarnation of it, is gone.
  */
 export async function patchNode(
   kube: KubeClient,
@@ -22,7 +22,8 @@ export async function patchNode(
     const merge = make(node);
     if (merge === undefined) return node;
     try {
-      return nodeView(await kube.patch(nodes, { name }, { merge }, { signal }));
+      await kube.patch(nodes, { name }, { merge }, { signal });
+      return node;
     } catch (error) {
       if (isApiError(error, "not-found")) return undefined;
       if (!isApiError(error, "conflict") || tries === mostTries) throw error;

@@ -48,14 +48,14 @@ test("every kind of patch reaches the real server, and its refusals come back by
   assert.deepEqual([now.spec, now.status], [{ crew: 5, flags: ["blue"] }, { at: "sea" }]);
 
   const refused = (work: Promise<unknown>, reason: ApiErrorReason) => assert.rejects(work, (error) => isApiError(error, reason));
-  const old = { resourceVersion: made.metadata.resourceVersion };
+  const old = { resourceVersion: made.resourceVersion };
   await refused(admin.patch(boats, ferry, { merge: { metadata: old, spec: { crew: 6 } } }), "conflict");
   await refused(admin.patch(boats, ferry, { strategic: { spec: { crew: 6 } } }), "unsupported-media-type");
   await refused(admin.patch(boats, ferry, { merge: { spec: { crew: "many" } } }), "invalid");
   await refused(admin.patch(boats, ferry, { apply: { spec: { flags: ["red"] } } as Boat, fieldManager: "pirate" }), "conflict");
   await refused(admin.create(boats, { metadata: ferry }), "already-exists");
   await refused(admin.delete(boats, ferry, { uid: "somebody-else" }), "conflict");
-  await admin.delete(boats, ferry, { uid: made.metadata.uid });
+  await admin.delete(boats, ferry, { uid: made.uid });
   await refused(admin.get(boats, ferry), "not-found");
 });
 
