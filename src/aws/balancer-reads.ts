@@ -11,6 +11,9 @@ export const pageSize = 400;
 /** AWS's limit of names or ARNs in one description of tags. */
 const idsPerCall = 20;
 
+/** Tags are read before something is deleted or taken for ours: nobody misses this while load balancers take minutes. */
+const windowMs = 100;
+
 interface Wanted {
   readonly id: string;
   readonly cause: string;
@@ -27,6 +30,7 @@ export function tagReader(
   const coalescer = new Coalescer<Wanted, Tags>({
     clock,
     most: idsPerCall,
+    windowMs,
     keyOf: ({ id }) => id,
     // One that is gone fails the whole call; it is named in the refusal where there are several.
     blame: (error, ids) => (isAwsError(error, "not-found") ? ids.filter((id) => error.detail.includes(id)) : undefined),

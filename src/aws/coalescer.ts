@@ -17,6 +17,8 @@ export interface CoalescerOptions<Item, Value> {
   readonly groupOf?: (item: Item) => string;
   /** The most items one call may carry. */
   readonly most: number;
+  /** How long the first waits for others, where nobody minds waiting longer than usual. */
+  readonly windowMs?: number;
   /** Makes the call. An item that is missing from the answer gets undefined. */
   readonly fetch: (items: readonly Item[], options: FetchOptions) => Promise<ReadonlyMap<string, Value>>;
   /**
@@ -32,8 +34,8 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** How long the first waits for others. Long enough for one burst of events, too short for anybody to notice. */
-const windowMs = 2;
+/** How long the first usually waits for others. Long enough for one burst of events, too short for anybody to notice. */
+const usualWindowMs = 2;
 /** Calls under way at once; what comes meanwhile gathers for the next. */
 const mostInFlight = 4;
 /** Resends after an error that names the culprits, before looking for them by halves. */
@@ -86,7 +88,7 @@ export class Coalescer<Item, Value> {
     if (this.#gathering.size >= this.#options.most) this.#dispatch();
     if (this.#windowOpen || this.#gathering.size === 0) return;
     this.#windowOpen = true;
-    this.#options.clock.after(windowMs, () => {
+    this.#options.clock.after(this.#options.windowMs ?? usualWindowMs, () => {
       this.#windowOpen = false;
       this.#dispatch();
     });

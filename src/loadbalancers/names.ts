@@ -6,6 +6,9 @@ export function loadBalancerName(uid: string): string {
   return `a${uid.replaceAll("-", "")}`.slice(0, 32);
 }
 
+/** How the names of all security groups begin that Fairlead makes. */
+export const ownGroupPrefix = "k8s-";
+
 /** The security group Fairlead makes for a classic load balancer. */
 export function classicSecurityGroupName(loadBalancer: string): string {
   return `k8s-elb-${loadBalancer}`;

@@ -7,12 +7,14 @@ import type { LoadBalancer, TargetGroup } from "@aws-sdk/client-elastic-load-bal
 import type { Ask } from "../aws/ask.ts";
 import { Cache } from "../aws/cache.ts";
 import type { Cloud } from "../aws/cloud.ts";
-import type { SecurityGroup } from "../aws/security-groups.ts";
+import type { SecurityGroup, SecurityGroupRule } from "../aws/security-groups.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
 import { hasClusterTag } from "../identity/ownership.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { SeenGroup } from "./groups.ts";
 import { type Ages, Listing } from "./listing.ts";
+import type { ClassicAttributes } from "./model.ts";
+import { ownGroupPrefix } from "./names.ts";
 import type { Network } from "./subnets.ts";
 
 /** Where the load balancers of a cluster stand. */
@@ -26,10 +28,21 @@ export interface Place {
 /** For a reconcile: that nobody has taken a name of ours may be known from a while ago, what stands must be seen now. */
 export const reconcileAges: Ages = { absentMs: 10 * 60_000, presentMs: 60_000 };
 /** For a decision that lets go of something. What we have written is always read anew, so this is about what others do. */
-export const freshAges: Ages = { absentMs: 2_000, presentMs: 2_000 };
+export const freshAges: Ages = { absentMs: 4_000, presentMs: 4_000 };
+
+/** Rules of a group that was not there when those of all groups were read are not known to be none. */
+const ruleAges: Ages = { absentMs: Number.NEGATIVE_INFINITY, presentMs: reconcileAges.presentMs };
 
 /** Subnets, route tables and zones: people change them, and wait a moment for it to show. */
 const networkAgeMs = 5 * 60_000;
+
+/** More load balancers than an account may have. */
+const mostAttributes = 5_000;
+
+interface GroupRules {
+  readonly group: string;
+  readonly rules: readonly SecurityGroupRule[];
+}
 
 export class Inventory {
   readonly place: Place;
@@ -40,12 +53,19 @@ export class Inventory {
   readonly targetGroups: Listing<TargetGroup>;
   /** Those of the VPC, by name. */
   readonly groups: Listing<SecurityGroup>;
+  /** AWS tells of these one load balancer at a time, so what was read or written last is kept. */
+  readonly classicAttributes: Cache<ClassicAttributes>;
+  readonly networkAttributes: Cache<Readonly<Record<string, string>>>;
+  /** Of the groups we make, by id. */
+  readonly #rules: Listing<GroupRules>;
   readonly #network: Cache<Network>;
 
   constructor(cloud: Cloud, clock: Clock, place: Place) {
     this.cloud = cloud;
     this.place = place;
     this.#network = new Cache({ clock, most: 1 });
+    this.classicAttributes = new Cache({ clock, most: mostAttributes });
+    this.networkAttributes = new Cache({ clock, most: mostAttributes });
     this.classic = new Listing<LoadBalancerDescription>({
       clock,
       nameOf: ({ LoadBalancerName = "" }) => LoadBalancerName,
@@ -71,6 +91,17 @@ export class Inventory {
       list: (ask) => cloud.securityGroups.list([ofVpc], ask),
       one: async (name, ask) => (await cloud.securityGroups.list([ofVpc, { name: "group-name", values: [name] }], ask))[0],
     });
+    const rulesOf = async (group: string, ask: Ask) => ({ group, rules: await cloud.securityGroups.rules(group, ask) });
+    this.#rules = new Listing<GroupRules>({
+      clock,
+      nameOf: ({ group }) => group,
+      list: async (ask) => {
+        const groups = await this.groups.listed(reconcileAges.absentMs, ask);
+        const ours = groups.filter(({ name, tags }) => name.startsWith(ownGroupPrefix) && this.mine(tags));
+        return Promise.all(ours.map(({ id }) => rulesOf(id, ask)));
+      },
+      one: rulesOf,
+    });
   }
 
   /** Subnets, routes and zones of the VPC, at most this old. */
@@ -78,10 +109,16 @@ export class Inventory {
     return this.#network.get("network", maxAgeMs, () => this.#readNetwork(ask));
   }
 
-  /** A group of ours with its rules as they are now. */
+  /** A group of ours with its rules. */
   async group(name: string, ages: Ages, ask: Ask): Promise<SeenGroup | undefined> {
     const group = await this.groups.get(name, ages, ask);
-    return group && { ...group, rules: await this.cloud.securityGroups.rules(group.id, ask) };
+    return group && { ...group, rules: (await this.#rules.get(group.id, ruleAges, ask))?.rules ?? [] };
+  }
+
+  /** A group of ours, or its rules, was written to for a Service. */
+  touchGroup({ name, id }: { readonly name: string; readonly id?: string }, by: string): void {
+    this.groups.touch(name, by);
+    if (id !== undefined) this.#rules.touch(id, by);
   }
 
   /** Whether something with these tags belongs to, or is shared with, this cluster. */

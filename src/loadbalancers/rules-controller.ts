@@ -8,6 +8,7 @@ import type { Host } from "../runtime/host.ts";
 import type { ClaimBook } from "./claim-book.ts";
 import { type NodeGroup, type Owners, planNodeRules } from "./node-rules.ts";
 import { type Inventory, reconcileAges } from "./observe.ts";
+import { spaced } from "./spaced.ts";
 
 export interface RulesParts {
   readonly host: Host;
@@ -19,6 +20,8 @@ export interface RulesParts {
 
 /** How soon a group is looked at again while others have not said what they need, or while AWS is not ready. */
 const againMs = 2_000;
+/** Services often come and go in numbers: what they ask of a group within this time is done together. */
+const spaceMs = 1_000;
 
 export function rulesController(parts: RulesParts): Controller {
   return {
@@ -29,7 +32,7 @@ export function rulesController(parts: RulesParts): Controller {
       {
         name: "claims",
         async start(enqueue) {
-          parts.book.onWork((group) => enqueue(group));
+          parts.book.onWork(spaced(parts.host.world.clock, spaceMs, (group) => enqueue(group)));
         },
       },
     ],

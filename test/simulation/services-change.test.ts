@@ -231,6 +231,42 @@ test("what somebody changes by hand is put right within the hour, and hourly loo
   assert.equal(world.mutations().length, repairs);
 });
 
+for (const { kind, annotations } of [
+  { kind: "classic", annotations: {} },
+  { kind: "network", annotations: { type: "nlb" } },
+] as const) {
+  test(`attributes of a ${kind} load balancer are not read for an edit that asks for no others, and are for one that does`, async (t) => {
+    const world = await bed(t);
+    await world.create("web", { annotations });
+    await world.published("web");
+    const reads = () => world.aws.controls.journal.calls("elasticloadbalancing:DescribeLoadBalancerAttributes");
+    await world.edit("web", {}, { ports: [{ port: 81, nodePort: 31081 }] });
+    await world.world.advance(15_000);
+    assert.equal(reads(), 0);
+    await world.edit("web", { "cross-zone-load-balancing-enabled": "true" });
+    await world.world.advance(15_000);
+    assert.equal(reads(), 1);
+    await world.edit("web", {}, { ports: [{ port: 82, nodePort: 31082 }] });
+    await world.world.advance(15_000);
+    assert.equal(reads(), 1);
+    await world.world.advance(70 * 60_000);
+    assert.ok(reads() >= 2, "the hourly look reads everything");
+  });
+}
+
+test("an edit that asks for other attributes puts right those that somebody has changed by hand", async (t) => {
+  const world = await bed(t);
+  await world.create("web");
+  await world.published("web");
+  const classics = world.aws.account.store.table<NonNullable<ReturnType<typeof classicOf>>>("elb/load-balancers");
+  const name = world.loadBalancerOf("web");
+  classics.update(name, { attributes: { ...classics.get(name)!.attributes, idleTimeout: 7 } });
+  await world.edit("web", { "cross-zone-load-balancing-enabled": "true" });
+  await world.world.advance(15_000);
+  const { idleTimeout, crossZone } = classicOf(world, "web")!.attributes;
+  assert.deepEqual({ idleTimeout, crossZone }, { idleTimeout: 60, crossZone: true });
+});
+
 test("a finalizer taken by force leaves nothing behind while the controller runs", async (t) => {
   const world = await bed(t);
   const start = world.snapshot();

@@ -5,7 +5,7 @@ import type { SeenClassic } from "./plan.ts";
 
 export function seeClassic(
   lb: LoadBalancerDescription,
-  attributes: LoadBalancerAttributes,
+  attributes: ClassicAttributes,
   tags: Tags | undefined,
 ): NonNullable<SeenClassic["loadBalancer"]> {
   const { HealthCheck: check, Policies: policies } = lb;
@@ -37,7 +37,7 @@ export function seeClassic(
       },
     }),
     instances: classicInstances(lb),
-    attributes: seeAttributes(attributes),
+    attributes,
     policies: {
       names: [...new Set([...(policies?.OtherPolicies ?? []), ...listeners.flatMap(({ PolicyNames = [] }) => PolicyNames)])],
       backends: Object.fromEntries(
@@ -53,7 +53,8 @@ export function classicInstances({ Instances = [] }: LoadBalancerDescription): r
   return Instances.flatMap(({ InstanceId }) => InstanceId ?? []);
 }
 
-function seeAttributes(is: LoadBalancerAttributes): ClassicAttributes {
+/** What plans compare of them. */
+export function seeAttributes(is: LoadBalancerAttributes): ClassicAttributes {
   return {
     accessLog: {
       enabled: is.AccessLog?.Enabled ?? false,

@@ -9,6 +9,7 @@ import { ClaimBook, type Owner } from "../claim-book.ts";
 import { reconcileAges } from "../observe.ts";
 import { rulesController } from "../rules-controller.ts";
 import { type Kind, kindOf, type Problem } from "./annotations.ts";
+import { attributesAgeMs } from "./attributes.ts";
 import { bothKinds, depart, departOrphan, leaveToOthers, removeKinds } from "./departure.ts";
 import { claimAccess, type Ensured, ensure } from "./ensure.ts";
 import { followIn, followNodes } from "./follow.ts";
@@ -157,7 +158,8 @@ class ServiceLoop {
   async #ensure(job: Job, kind: Kind, remembered: Remembered): Promise<Outcome> {
     const { service, key, ask } = job;
     const { report } = this.#place;
-    const seen = await stage("failed to ensure load balancer", () => survey(service, kind, this.#place, ask));
+    const age = remembered.full ? 0 : attributesAgeMs;
+    const seen = await stage("failed to ensure load balancer", () => survey(service, kind, this.#place, ask, age));
     if (seen.problems.length > 0) return this.#refuse(job, seen, remembered);
     if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
     remembered.announcing ||= seen.steps.length > 0;
@@ -185,8 +187,8 @@ class ServiceLoop {
 
   async #apply(seen: Survey, key: string, ask: Ask): Promise<Ensured> {
     try {
-      const parts = { ...this.#place, onStep: logStep(this.#place, key) };
-      return await stage("failed to ensure load balancer", () => ensure(seen, parts, ask));
+      const options = { key, onStep: logStep(this.#place, key) };
+      return await stage("failed to ensure load balancer", () => ensure(seen, this.#place, ask, options));
     } catch (error) {
       // What AWS refused may be because of instances that are not as we remember them.
       const refused = error instanceof Error && isAwsError(error.cause, "invalid", "not-found");

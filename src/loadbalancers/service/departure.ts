@@ -6,13 +6,22 @@ import { reconcileAges } from "../observe.ts";
 import type { Kind } from "./annotations.ts";
 import { isOwnHostname } from "./find.ts";
 import type { Remembered } from "./memory.ts";
-import { describe, leftovers, remove } from "./removal.ts";
+import { describe, leftovers, type Removal, remove } from "./removal.ts";
 import { configurationCondition, replacedCondition } from "./report.ts";
+import type { SeenService } from "./seen.ts";
 import { type Job, logStep, messageOf, ownerOf, seekerOf, stage, type Workplace, waitMs } from "./workplace.ts";
 
 export const bothKinds: readonly Kind[] = ["classic", "network"];
 /** A removal that has not ended after this long is spoken of, and again after each such time. */
 const patienceMs = 2 * 60_000;
+/** How soon AWS is asked whether what was deleted is gone. Those deleted in the same time are asked about together. */
+const confirmMs = 1_000;
+/** Each a multiple of the one before it, so that those who have waited longer meet the others. */
+const pausesMs = [1, 2, 4, 8, 16, 32].map((times) => times * waitMs);
+/** AWS needs at least this long to clear away a load balancer: only then does it let go of the security groups. */
+const groupsAfterMs = 15_000;
+
+type Waiting = Extract<Removal, { kind: "waiting" }>;
 
 /** Everything goes; then, and only then, the finalizer. */
 export async function depart(job: Job, place: Workplace): Promise<Outcome> {
@@ -32,19 +41,16 @@ export async function depart(job: Job, place: Workplace): Promise<Outcome> {
 
 /** One pass over what is left of these kinds; undefined when nothing is. */
 export async function removeKinds({ service, key, ask }: Job, kinds: readonly Kind[], place: Workplace): Promise<Outcome | undefined> {
-  const { report, memory, host } = place;
+  const { report, memory } = place;
   const remembered = memory.of(seekerOf(service));
   const removal = await stage("failed to delete load balancer", () =>
     remove(seekerOf(service), key, place, ask, {
       kinds,
-      onBegin: () => {
-        if (remembered.leavingSince === undefined) report.event(service, "DeletingLoadBalancer");
-        remembered.leavingSince ??= host.world.clock.monotonic();
-      },
+      ...beginning(service, remembered, place),
       onStep: logStep(place, key),
     }),
   );
-  if (removal.kind === "waiting") return waitForRemoval({ service, key, ask }, remembered, removal.why, place);
+  if (removal.kind === "waiting") return waitForRemoval(service, remembered, removal, place);
   if (removal.notOurs.length > 0) {
     const message = `left alone, because it does not carry this cluster's tags any more: ${removal.notOurs.join(", ")}`;
     report.tell(service, "Warning", "LoadBalancerWarning", message);
@@ -54,15 +60,16 @@ export async function removeKinds({ service, key, ask }: Job, kinds: readonly Ki
 }
 
 /** The Service is gone, and what was made for it may not be: its finalizer was taken by force. */
-export async function departOrphan(key: string, { seeker }: Remembered, place: Workplace, ask: Ask): Promise<Outcome> {
+export async function departOrphan(key: string, remembered: Remembered, place: Workplace, ask: Ask): Promise<Outcome> {
   const { report, memory } = place;
+  const { seeker } = remembered;
   const { namespace, name, uid } = seeker;
   const service = { metadata: { namespace, name, uid, resourceVersion: "", finalizers: [] } };
   try {
-    const onBegin = () => report.event(service, "DeletingLoadBalancer");
-    const removal = await remove(seeker, key, place, ask, { kinds: bothKinds, onBegin, onStep: logStep(place, key) });
-    if (removal.kind === "waiting") return again(waitMs, removal.why);
-    if (removal.changed) report.event(service, "DeletedLoadBalancer");
+    const options = { kinds: bothKinds, ...beginning(service, remembered, place), onStep: logStep(place, key) };
+    const removal = await remove(seeker, key, place, ask, options);
+    if (removal.kind === "waiting") return again(pauseMs(remembered, removal, place), removal.why);
+    if (remembered.leavingSince !== undefined) report.event(service, "DeletedLoadBalancer");
     memory.forget(key, uid);
     return done;
   } catch (error) {
@@ -82,7 +89,34 @@ export async function leaveToOthers(job: Job, place: Workplace): Promise<Outcome
   return (await removeKinds(job, bothKinds, place)) ?? again(waitMs, "its address has to go too");
 }
 
-function waitForRemoval({ service }: Job, remembered: Remembered, why: string, { host, book, report }: Workplace): Outcome {
+/** What is different about the first pass, and about those that come soon after it. */
+function beginning(service: Pick<SeenService, "metadata">, remembered: Remembered, { report, host }: Workplace) {
+  const now = host.world.clock.monotonic();
+  const { leavingSince } = remembered;
+  return {
+    withGroups: leavingSince === undefined || now - leavingSince >= groupsAfterMs,
+    onBegin: () => {
+      if (leavingSince !== undefined) return;
+      report.event(service, "DeletingLoadBalancer");
+      remembered.leavingSince = now;
+    },
+  };
+}
+
+/**
+ * What was deleted is soon seen to be gone. What takes its time is looked at less and less often, at moments that are
+ * the same for all who wait: what one of them reads then answers the others.
+ */
+function pauseMs({ leavingSince }: Remembered, { deleted }: Waiting, { host }: Workplace): number {
+  const now = host.world.clock.monotonic();
+  const waited = now - (leavingSince ?? now);
+  if (deleted) return Math.max(confirmMs, waited / 60);
+  const pause = pausesMs.findLast((each) => waited >= 4 * each) ?? waitMs;
+  return Math.ceil((now + pause / 2) / pause) * pause - now;
+}
+
+function waitForRemoval(service: SeenService, remembered: Remembered, removal: Waiting, place: Workplace): Outcome {
+  const { host, book, report } = place;
   const trouble = book.trouble(book.waitsFor(ownerOf(service, remembered)));
   // Not a matter of waiting: it is said, and tried again with growing pauses until it succeeds.
   if (trouble !== undefined) throw new Error(`failed to delete load balancer: ${trouble}`);
@@ -90,8 +124,8 @@ function waitForRemoval({ service }: Job, remembered: Remembered, why: string, {
   const since = remembered.leavingToldAt ?? remembered.leavingSince ?? now;
   if (now - since >= patienceMs) {
     remembered.leavingToldAt = now;
-    const text = `Error syncing load balancer: failed to delete load balancer: ${why}; it is tried until it succeeds`;
+    const text = `Error syncing load balancer: failed to delete load balancer: ${removal.why}; it is tried until it succeeds`;
     report.tell(service, "Warning", "SyncLoadBalancerFailed", text);
   }
-  return again(waitMs, why);
+  return again(pauseMs(remembered, removal, place), removal.why);
 }

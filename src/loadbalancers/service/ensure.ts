@@ -2,6 +2,7 @@
 import { type Applied, apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
+import type { Host } from "../../runtime/host.ts";
 import type { ClaimBook, Owner } from "../claim-book.ts";
 import { claimFor, type Stand } from "../claims.ts";
 import type { SeenClassic } from "../classic/plan.ts";
@@ -11,13 +12,21 @@ import { mentions } from "../node-rules.ts";
 import { type Inventory, reconcileAges } from "../observe.ts";
 import { nodeGroupsOf, type Targets } from "../targets.ts";
 import type { Problem } from "./annotations.ts";
+import { noteAttributes } from "./attributes.ts";
 import type { Survey } from "./survey.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
 export interface EnsureParts {
+  readonly host: Host;
   readonly inventory: Inventory;
   readonly settings: LoadBalancerSettings;
   readonly book: ClaimBook;
+}
+
+/** Whose steps they are, and who is told of each. */
+export interface EnsureOptions {
+  /** Of the Service: `namespace/name`. */
+  readonly key: string;
   readonly onStep: (step: Step) => void;
 }
 
@@ -31,16 +40,21 @@ export interface Ensured {
 }
 
 /** Carries out a survey's steps. */
-export async function ensure(survey: Survey, parts: EnsureParts, ask: Ask): Promise<Ensured> {
-  const { inventory, onStep } = parts;
+export async function ensure(survey: Survey, { host, inventory }: EnsureParts, ask: Ask, { key, onStep }: EnsureOptions): Promise<Ensured> {
   let hostname = hostnameOf(survey);
-  const applied = await apply(survey.steps, inventory.cloud, {
-    ...ask,
-    onStep: (step, output) => {
-      onStep(step);
-      hostname ??= madeHostname(output);
-    },
-  }).finally(() => touch(survey, inventory));
+  let applied: Applied | undefined;
+  try {
+    applied = await apply(survey.steps, inventory.cloud, {
+      ...ask,
+      onStep: (step, output) => {
+        onStep(step);
+        hostname ??= madeHostname(output);
+      },
+    });
+  } finally {
+    touch(survey, inventory, key);
+    noteAttributes(survey, inventory, host.world.clock.monotonic(), applied?.kind === "done");
+  }
   const seen = afterwards(survey, applied.made);
   const { stand, warnings } = await standOf(survey, applied.made, inventory, ask);
   return { applied, hostname, seen, stand, warnings };
@@ -51,7 +65,7 @@ export async function claimAccess(
   owner: Owner,
   access: NodeAccess,
   stand: Stand,
-  { book, inventory, settings }: Omit<EnsureParts, "onStep">,
+  { book, inventory, settings }: Omit<EnsureParts, "host">,
   recheck: boolean,
   ask: Ask,
 ): Promise<void> {
@@ -95,16 +109,17 @@ function madeHostname(output: unknown): string | undefined {
 }
 
 /** What was written is not as the lists have it. */
-function touch({ steps, desire, seen }: Survey, inventory: Inventory): void {
+function touch({ steps, desire, seen }: Survey, inventory: Inventory, key: string): void {
   if (steps.length === 0) return;
   const { model } = desire;
-  (model.kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(model.name);
+  (model.kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(model.name, key);
+  const touchGroup = (group: { readonly name: string; readonly id?: string }) => inventory.touchGroup(group, key);
   const managed =
     model.kind === "classic" ? model.securityGroups : model.securityGroups.kind === "wanted" ? model.securityGroups.groups : [];
-  for (const entry of managed) if (entry.kind === "managed") inventory.groups.touch(entry.group.name);
-  if (seen.managedGroup) inventory.groups.touch(seen.managedGroup.name);
+  for (const entry of managed) if (entry.kind === "managed") touchGroup({ name: entry.group.name });
+  if (seen.managedGroup) touchGroup(seen.managedGroup);
   if (model.kind !== "network" || !("targetGroups" in seen)) return;
-  for (const { name } of [...model.targetGroups, ...seen.targetGroups]) inventory.targetGroups.touch(name);
+  for (const { name } of [...model.targetGroups, ...seen.targetGroups]) inventory.targetGroups.touch(name, key);
 }
 
 /** What stands when the steps are done, as far as its targets go. */

@@ -84,14 +84,14 @@ export function carriesService(tags: Tags, { namespace, name }: Pick<Seeker, "na
 /** The name of what the status points to, where it is none of those looked for already. */
 async function publishedName(
   kind: Kind,
-  { hostname }: Seeker,
+  { hostname, namespace, name }: Seeker,
   found: readonly Found[],
   { classic, loadBalancers }: Inventory,
   ages: Ages,
   ask: Ask,
 ): Promise<string[]> {
   if (hostname === "" || found.some((lb) => lb.hostname === hostname)) return [];
-  const all = kind === "classic" ? await classic.all(ages.absentMs, ask) : await loadBalancers.all(ages.absentMs, ask);
+  const all = await (kind === "classic" ? classic : loadBalancers).all(ages.absentMs, ask, `${namespace}/${name}`);
   return all.flatMap(({ DNSName, LoadBalancerName }) => (DNSName === hostname && LoadBalancerName ? [LoadBalancerName] : []));
 }
 

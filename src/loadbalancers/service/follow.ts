@@ -21,7 +21,7 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
   await place.metrics.update(async () => {
     try {
       const applying = apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, job.key) });
-      const applied = await applying.finally(() => touchTargets(standing, place));
+      const applied = await applying.finally(() => touchTargets(job.key, standing, place));
       if (applied.kind === "waiting") throw new Error(applied.why);
     } catch (error) {
       ask.signal.throwIfAborted();
@@ -46,13 +46,13 @@ export async function followIn(old: Found, { kind, seen, targets }: Survey, plac
   const steps = planTargetsOnly(old.name, present, registrable(targets, registeredIn(present)));
   if (steps.length === 0) return;
   await apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, key) }).finally(() => {
-    (old.kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(old.name);
+    (old.kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(old.name, key);
   });
 }
 
-function touchTargets({ kind, name, seen }: Standing, { inventory }: Workplace): void {
-  if (kind === "classic") inventory.classic.touch(name);
-  else if ("targetGroups" in seen) for (const group of seen.targetGroups) inventory.targetGroups.touch(group.name);
+function touchTargets(key: string, { kind, name, seen }: Standing, { inventory }: Workplace): void {
+  if (kind === "classic") inventory.classic.touch(name, key);
+  else if ("targetGroups" in seen) for (const group of seen.targetGroups) inventory.targetGroups.touch(group.name, key);
 }
 
 const mostNames = 20;

@@ -42,38 +42,45 @@ export interface Leftovers {
 }
 
 export type Removal =
-  | { readonly kind: "gone"; readonly notOurs: readonly string[]; readonly changed: boolean }
-  | { readonly kind: "waiting"; readonly why: string };
+  /** By what was read after the last thing that we deleted. */
+  | { readonly kind: "gone"; readonly notOurs: readonly string[] }
+  /** Something is left, or it is not yet known that nothing is. */
+  | { readonly kind: "waiting"; readonly why: string; readonly deleted: boolean };
 
 export interface RemovalOptions {
   readonly kinds: readonly Kind[];
+  /** Whether security groups are tried too: AWS refuses for as long as it has not cleared away their load balancer. */
+  readonly withGroups: boolean;
   /** Told before the first thing goes. */
   readonly onBegin?: () => void;
   readonly onStep?: (step: Step) => void;
 }
 
-/** One pass of the removal: what can go goes, and then AWS is asked once more. */
+/**
+ * One pass of the removal: what can go goes. Whether it is gone is seen by the next pass: by then others have gone too,
+ * and one list answers all of them.
+ */
 export async function remove(seeker: Seeker, key: string, parts: RemovalParts, ask: Ask, options: RemovalOptions): Promise<Removal> {
-  const { kinds } = options;
-  // Whatever the lists say: one look at these very names.
-  for (const name of ownNames(seeker)) for (const each of [parts.inventory.classic, parts.inventory.loadBalancers]) each.touch(name);
-  let left = await leftovers(seeker, parts, kinds, freshAges, ask);
-  const changed = !isNothing(left);
-  if (changed) {
-    options.onBegin?.();
-    const { onStep } = options;
-    const applying = apply(planRemoval(left), parts.inventory.cloud, { ...ask, ...(onStep && { onStep }) });
-    const applied = await applying.finally(() => touch(left, parts.inventory));
-    letGo(left, seeker, key, parts, kinds);
-    if (applied.kind === "waiting") return { kind: "waiting", why: applied.why };
-    left = await leftovers(seeker, parts, kinds, freshAges, ask);
-    if (!isNothing(left)) {
-      letGo(left, seeker, key, parts, kinds);
-      return { kind: "waiting", why: `not yet gone: ${describe(left).join(", ")}` };
-    }
+  const { kinds, withGroups, onBegin, onStep } = options;
+  const left = await leftovers(seeker, parts, kinds, freshAges, ask);
+  const rest = describe(left);
+  if (rest.length === 0) {
+    for (const owner of ownersOf(left, seeker, key, kinds)) parts.book.forget(owner);
+    return { kind: "gone", notOurs: left.notOurs };
   }
-  for (const owner of ownersOf(left, seeker, key, kinds)) parts.book.forget(owner);
-  return { kind: "gone", notOurs: left.notOurs, changed };
+  onBegin?.();
+  let deleted = false;
+  const tried = withGroups && left.loadBalancers.length === 0 ? left : { ...left, ownGroups: [] };
+  const applying = apply(planRemoval(tried), parts.inventory.cloud, {
+    ...ask,
+    onStep: (step) => {
+      deleted = true;
+      onStep?.(step);
+    },
+  });
+  const applied = await applying.finally(() => touch(left, parts.inventory, key));
+  letGo(left, seeker, key, parts, kinds);
+  return { kind: "waiting", why: applied.kind === "waiting" ? applied.why : `not yet gone: ${rest.join(", ")}`, deleted };
 }
 
 /** The steps that are possible now, in the order AWS allows: a group that rules still name cannot go. */
@@ -109,7 +116,7 @@ export async function leftovers(
   const arn = loadBalancers.find((lb) => lb.kind === "network")?.arn;
   const [targetGroups, groups] = await Promise.all([
     kinds.includes("network") ? ownTargetGroups(seeker, arn, inventory, ages.absentMs, ask) : [],
-    inventory.groups.all(ages.absentMs, ask),
+    inventory.groups.all(ages.absentMs, ask, `${seeker.namespace}/${seeker.name}`),
   ]);
   const groupNames = new Set([
     ...(kinds.includes("classic") ? names.map(classicSecurityGroupName) : []),
@@ -144,8 +151,6 @@ function ownNames({ uid, annotations }: Seeker): string[] {
   return [loadBalancerName(uid), ...(chosen ? [chosen] : [])];
 }
 
-const isNothing = (left: Leftovers) => describe(left).length === 0;
-
 /** With node rules switched off nothing is looked at but what keeps our own groups from going. */
 function marksFor(kind: Kind, name: string, ownGroups: readonly SecurityGroup[], { disableNodeIngress }: LoadBalancerSettings): Marks {
   const marks = marksOf(
@@ -169,8 +174,8 @@ function letGo(left: Leftovers, seeker: Seeker, key: string, { book, settings }:
   }
 }
 
-function touch({ loadBalancers, targetGroups, ownGroups }: Leftovers, inventory: Inventory): void {
-  for (const { kind, name } of loadBalancers) (kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(name);
-  for (const { TargetGroupName = "" } of targetGroups) inventory.targetGroups.touch(TargetGroupName);
-  for (const { name } of ownGroups) inventory.groups.touch(name);
+function touch({ loadBalancers, targetGroups, ownGroups }: Leftovers, inventory: Inventory, key: string): void {
+  for (const { kind, name } of loadBalancers) (kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(name, key);
+  for (const { TargetGroupName = "" } of targetGroups) inventory.targetGroups.touch(TargetGroupName, key);
+  for (const group of ownGroups) inventory.touchGroup(group, key);
 }

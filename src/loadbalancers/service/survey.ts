@@ -15,6 +15,7 @@ import { planNetwork, planTargets, type SeenNetwork, type SeenTargetGroup } from
 import { type Inventory, reconcileAges } from "../observe.ts";
 import { type Targets, targetsOf } from "../targets.ts";
 import { annotationKey, type Kind, type Problem, readOptions, type ServiceOptions } from "./annotations.ts";
+import { classicAttributes, networkAttributes } from "./attributes.ts";
 import { desireService, type ServiceDesire } from "./desire.ts";
 import { type Found, findLoadBalancers } from "./find.ts";
 import { hasLabels, isEligible, targetOf } from "./nodes.ts";
@@ -46,7 +47,8 @@ export interface Survey {
   readonly steps: readonly Step[];
 }
 
-export async function survey(service: SeenService, kind: Kind, parts: SurveyParts, ask: Ask): Promise<Survey> {
+/** Looks. Attributes may be as old as said: they are read one load balancer at a time. */
+export async function survey(service: SeenService, kind: Kind, parts: SurveyParts, ask: Ask, attributesAgeMs = 0): Promise<Survey> {
   const { inventory, settings } = parts;
   const view: ServiceView = { ...service.view, hostname: service.hostname };
   const read = readOptions(view.annotations, kind);
@@ -56,7 +58,7 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
   ]);
   const found = all.find((lb) => lb.kind === kind);
   const other = all.find((lb) => lb.kind !== kind);
-  const { seen, managedGroup } = await observe(kind, view, found, read.options, parts, ask);
+  const { seen, managedGroup } = await observe(kind, view, found, read.options, parts, ask, attributesAgeMs);
   const targets = registrable(eligible, registeredIn(seen));
   const name = found?.name ?? read.options.name ?? loadBalancerName(view.uid);
   const desireIn = async (networkAgeMs?: number) =>
@@ -130,30 +132,37 @@ async function observe(
   options: ServiceOptions,
   { inventory, settings }: SurveyParts,
   ask: Ask,
+  attributesAgeMs: number,
 ): Promise<{ readonly seen: SeenClassic | SeenNetwork; readonly managedGroup?: SeenGroup }> {
   const name = managedGroupName(kind, view, found, options, settings);
   const managed = async () => inventory.group(name, reconcileAges, ask);
   if (kind === "classic") {
     const [group, loadBalancer] = await Promise.all([
       managed(),
-      found?.kind === "classic" ? readClassic(found, options, inventory, ask) : undefined,
+      found?.kind === "classic" ? readClassic(found, options, inventory, ask, attributesAgeMs) : undefined,
     ]);
     return {
       seen: { ...(loadBalancer && { loadBalancer }), ...(group && { managedGroup: group }) },
       ...(group && { managedGroup: group }),
     };
   }
-  const [group, network] = await Promise.all([managed(), readNetwork(view, found, options, inventory, ask)]);
+  const [group, network] = await Promise.all([managed(), readNetwork(view, found, options, inventory, ask, attributesAgeMs)]);
   return { seen: { ...network, ...(group && { managedGroup: group }) }, ...(group && { managedGroup: group }) };
 }
 
-async function readClassic(found: Extract<Found, { kind: "classic" }>, options: ServiceOptions, { cloud }: Inventory, ask: Ask) {
+async function readClassic(
+  found: Extract<Found, { kind: "classic" }>,
+  options: ServiceOptions,
+  inventory: Inventory,
+  ask: Ask,
+  attributesAgeMs: number,
+) {
   const asksForTags = Object.keys(options.tags).length > 0;
   const [attributes, tags] = await Promise.all([
-    cloud.classicLoadBalancers.attributes(found.name, ask),
-    asksForTags ? cloud.classicLoadBalancers.tags(found.name, ask) : undefined,
+    classicAttributes(found, options, inventory, attributesAgeMs, ask),
+    asksForTags ? inventory.cloud.classicLoadBalancers.tags(found.name, ask) : undefined,
   ]);
-  return seeClassic(found.description, attributes ?? {}, tags);
+  return seeClassic(found.description, attributes, tags);
 }
 
 async function readNetwork(
@@ -162,13 +171,14 @@ async function readNetwork(
   options: ServiceOptions,
   inventory: Inventory,
   ask: Ask,
+  attributesAgeMs: number,
 ): Promise<SeenNetwork> {
   const lb = found?.kind === "network" ? found : undefined;
   const { loadBalancers } = inventory.cloud;
   const [groups, listeners, attributes] = await Promise.all([
     ownTargetGroups(view, lb?.arn, inventory, lb ? reconcileAges.presentMs : reconcileAges.absentMs, ask),
     lb ? loadBalancers.listeners(lb.arn, ask) : [],
-    lb ? loadBalancers.attributes(lb.arn, ask) : {},
+    lb ? networkAttributes(lb, options, inventory, attributesAgeMs, ask) : {},
   ]);
   const managesAttributes = options.targetGroupAttributes !== undefined;
   const targetGroups = await Promise.all(

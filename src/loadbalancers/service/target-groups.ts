@@ -14,7 +14,7 @@ export async function ownTargetGroups(
   ask: Ask,
 ): Promise<readonly TargetGroup[]> {
   const prefix = targetGroupPrefix(service);
-  const all = await inventory.targetGroups.all(maxAgeMs, ask);
+  const all = await inventory.targetGroups.all(maxAgeMs, ask, `${service.namespace}/${service.name}`);
   const candidates = all.filter(({ TargetGroupName = "" }) => TargetGroupName.startsWith(prefix));
   const own = await Promise.all(
     candidates.map(async (group) => {
