@@ -15,7 +15,6 @@ export const createLoadBalancer = elbv2("CreateLoadBalancer", (sdk) => sdk.Creat
 export const deleteLoadBalancer = elbv2("DeleteLoadBalancer", (sdk) => sdk.DeleteLoadBalancerCommand);
 export const modifyLoadBalancerAttributes = elbv2("ModifyLoadBalancerAttributes", (sdk) => sdk.ModifyLoadBalancerAttributesCommand);
 export const setSecurityGroups = elbv2("SetSecurityGroups", (sdk) => sdk.SetSecurityGroupsCommand);
-export const setSubnets = elbv2("SetSubnets", (sdk) => sdk.SetSubnetsCommand);
 export const createTargetGroup = elbv2("CreateTargetGroup", (sdk) => sdk.CreateTargetGroupCommand);
 export const modifyTargetGroup = elbv2("ModifyTargetGroup", (sdk) => sdk.ModifyTargetGroupCommand);
 export const modifyTargetGroupAttributes = elbv2("ModifyTargetGroupAttributes", (sdk) => sdk.ModifyTargetGroupAttributesCommand);

@@ -22,5 +22,4 @@ export {
   ModifyTargetGroupCommand,
   RegisterTargetsCommand,
   SetSecurityGroupsCommand,
-  SetSubnetsCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
