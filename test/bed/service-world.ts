@@ -290,7 +290,7 @@ function whileAlive(world: World, alive: () => boolean): World {
 const shapes = new Shapes();
 
 /** Loads the SDK's code once: virtual time does not wait for files. */
-async function loadClients(): Promise<void> {
+export async function loadClients(): Promise<void> {
   const clouds = new Clouds({
     host: { world: virtualWorld(1), log: silentLog, metrics: newRegistry() },
     transport: () => Promise.reject(new Error("nothing is asked")),

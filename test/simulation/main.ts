@@ -1,47 +1,130 @@
 /**
- * Plays histories, one a seed, until one breaks a rule; then tells its story and exits 1.
+ * Plays many histories of one of the worlds, one a seed, and says at the end how many broke a rule and how to see it again.
  *
- *   node test/simulation/main.ts --seed 1 --runs 500        one after the other, from this seed on
- *   node test/simulation/main.ts --seed 42 --story          this one, told even if all goes well
- *   node test/simulation/main.ts --plant queue-runs-key-twice --runs 100
+ *   node test/simulation/main.ts                          one history of the kits' own world
+ *   node test/simulation/main.ts nodes --runs 500         so many, of nodes and routes
+ *   node test/simulation/main.ts services --runs 2000     of Services, nodes and routes
+ *
+ *   --seed 1          from this seed on
+ *   --processes 2     in so many processes at once
+ *   --twice           each played twice, which must be the same history
+ *   --first           until one breaks a rule, whose story is told
+ *   --story           the story is told even if all goes well
+ *   --plant NAME      with a known fault in the code (plants.ts)
  */
+import { type ChildProcess, fork } from "node:child_process";
 import { parseArgs } from "node:util";
+import type { Outcome } from "./outcome.ts";
 import { plantFault } from "./plants.ts";
 
-const { values } = parseArgs({
+/** Loaded only after a fault was planted, and where histories are played. */
+const worlds: Readonly<Record<string, () => Promise<Simulate>>> = {
+  kits: async () => (await import("./simulate.ts")).simulate,
+  nodes: async () => (await import("./nodes-simulate.ts")).simulateNodes,
+  services: async () => (await import("./services-simulate.ts")).simulateServices,
+};
+/** A process plays so many and ends: what a world leaves in memory goes with it. */
+const chunk = 100;
+
+type Simulate = (seed: number) => Promise<Outcome>;
+
+interface Verdict {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly story?: string;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     seed: { type: "string", default: "1" },
     runs: { type: "string", default: "1" },
+    processes: { type: "string", default: "1" },
     twice: { type: "boolean", default: false },
+    first: { type: "boolean", default: false },
     story: { type: "boolean", default: false },
     plant: { type: "string" },
   },
 });
-if (values.plant !== undefined) plantFault(values.plant);
-const { simulate } = await import("./simulate.ts");
+const [world = "kits"] = positionals;
+const [first, runs, processes] = [Number(values.seed), Number(values.runs), Number(values.processes)];
+if (process.send === undefined) await tellAll();
+else await playThem((verdict) => process.send?.(verdict) ?? true);
 
-const first = Number(values.seed);
-const runs = Number(values.runs);
-const started = performance.now();
-let broken = false;
-for (let seed = first; seed < first + runs && !broken; seed++) {
-  const outcome = await simulate(seed);
-  const same = !values.twice || (await simulate(seed)).hash === outcome.hash;
-  const violations = [...outcome.violations, ...(same ? [] : ["played twice, it is not the same history"])];
-  broken = violations.length > 0;
-  if (values.story || broken) console.log(outcome.story());
-  if (broken) tellBreach(seed, violations);
+/** Plays what was asked for, here or in processes, and tells what came of it. */
+async function tellAll(): Promise<void> {
+  const started = performance.now();
+  const seconds = () => `${((performance.now() - started) / 1000).toFixed(1)} s`;
+  const broken: number[] = [];
+  let done = 0;
+  const note = (verdict: Verdict): boolean => {
+    done++;
+    if (verdict.violations.length > 0) broken.push(verdict.seed);
+    tell(verdict);
+    if (done % chunk === 0 && done < runs) console.log(`${done} of ${runs} histories, ${broken.length} broken, after ${seconds()}`);
+    return !(values.first && broken.length > 0);
+  };
+  if (runs <= chunk && processes === 1) await playThem(note);
+  else await inProcesses(note);
+  const outcome =
+    broken.length === 0
+      ? "no rule was broken"
+      : `${broken.length} broke a rule, of seed${broken.length > 1 ? "s" : ""} ${broken.join(", ")}`;
+  console.log(`${done} histories from seed ${first} in ${seconds()}: ${outcome}`);
+  process.exitCode = broken.length > 0 ? 1 : 0;
 }
-const seconds = ((performance.now() - started) / 1000).toFixed(1);
-if (broken) process.exitCode = 1;
-else console.log(`${runs} histories from seed ${first} in ${seconds} s: no rule was broken`);
 
-function tellBreach(seed: number, violations: readonly string[]): void {
-  const rules = violations.length === 1 ? "a rule" : `${violations.length} rules`;
-  console.log(
-    `\nseed ${seed} broke ${rules}, after ${seed - first + 1} histories in ${((performance.now() - started) / 1000).toFixed(1)} s:`,
-  );
-  for (const violation of violations) console.log(`  ${violation}`);
+function tell({ seed, violations, story }: Verdict): void {
+  if (story !== undefined && (values.story || violations.length > 0)) console.log(story);
+  if (violations.length === 0) return;
+  console.log(`\nseed ${seed} broke ${violations.length === 1 ? "a rule" : `${violations.length} rules`}:`);
+  for (const violation of violations.slice(0, 8)) console.log(`  ${violation}`);
   const plant = values.plant === undefined ? "" : ` --plant ${values.plant}`;
-  console.log(`\nreplay: node test/simulation/main.ts --seed ${seed} --story${plant}`);
+  console.log(`replay: node test/simulation/main.ts ${world} --seed ${seed} --story${plant}\n`);
+}
+
+async function playThem(note: (verdict: Verdict) => boolean): Promise<void> {
+  if (values.plant !== undefined) plantFault(values.plant);
+  const load = worlds[world];
+  if (load === undefined) throw new Error(`there is no world named ${world}; there are ${Object.keys(worlds).join(", ")}`);
+  const simulate = await load();
+  for (let seed = first; seed < first + runs; seed++) if (!note(await verdictOn(seed, simulate))) return;
+}
+
+async function verdictOn(seed: number, simulate: Simulate): Promise<Verdict> {
+  const { violations, hash, story } = await simulate(seed);
+  const same = !values.twice || (await simulate(seed)).hash === hash;
+  return {
+    seed,
+    violations: [...new Set([...violations, ...(same ? [] : ["played twice, it is not the same history"])])],
+    ...((values.story || values.first) && { story: story() }),
+  };
+}
+
+async function inProcesses(note: (verdict: Verdict) => boolean): Promise<void> {
+  const size = Math.min(chunk, Math.ceil(runs / processes));
+  const starts = Array.from({ length: Math.ceil(runs / size) }, (_, i) => first + i * size);
+  const children = new Set<ChildProcess>();
+  let over = false;
+  const playChunk = async (from: number): Promise<void> => {
+    const count = Math.min(size, first + runs - from);
+    const child = fork(import.meta.filename, [...process.argv.slice(2), "--seed", String(from), "--runs", String(count)], {
+      stdio: "inherit",
+    });
+    children.add(child);
+    let next = from;
+    child.on("message", (verdict: Verdict) => {
+      next = verdict.seed + 1;
+      if (over || note(verdict)) return;
+      over = true;
+      for (const other of children) other.kill();
+    });
+    const status = await new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve));
+    children.delete(child);
+    if (!over && next < from + count) note({ seed: next, violations: [`the process that played it ended with ${status ?? "a signal"}`] });
+  };
+  const worker = async () => {
+    for (let from = starts.shift(); from !== undefined && !over; from = starts.shift()) await playChunk(from);
+  };
+  await Promise.all(Array.from({ length: processes }, worker));
 }

@@ -53,13 +53,13 @@ async function reportOne(scene: NodesScene, kubelet: Kubelet): Promise<void> {
   await scene.say("kubelet", "PATCH", `/api/v1/nodes/${name}/status`, { status: { conditions: [{ type: "Ready", status }] } });
 }
 
-async function register(scene: NodesScene, { name, instanceId, by }: Kubelet): Promise<void> {
+async function register(scene: NodesScene, { name, instanceId, by, labels }: Kubelet): Promise<void> {
   const { zone, interfaceIds } = scene.instances.get(instanceId)!;
   const [ip] = scene.cloud.account.ec2.interfaces.get(interfaceIds[0]!)!.privateAddresses;
   // What kube-controller-manager would do a moment later.
   const podCIDR = freePodCidr(scene.nodes());
   await scene.say("kubelet", "POST", "/api/v1/nodes", {
-    metadata: { name },
+    metadata: { name, labels },
     spec: {
       podCIDR,
       podCIDRs: [podCIDR],
@@ -78,13 +78,15 @@ function arrive(scene: NodesScene): void {
   const name = `worker-${Math.floor(chance.between(1, mostKubelets + 1))}`;
   if (by !== "DNS name" && (kubelets.has(name) || scene.nodes().some(({ metadata }) => metadata.name === name))) return;
   const [instance] = launchNodes(cloud, network, 1, chance.happens(0.2) ? "p5.48xlarge" : "m5.large");
-  const kubelet = { name: by === "DNS name" ? instance!.privateDnsName : name, instanceId: instance!.id, by, silentUntil: 0 };
+  const labels = { pool: chance.pick(["a", "b"])! };
+  const kubelet = { name: by === "DNS name" ? instance!.privateDnsName : name, instanceId: instance!.id, by, labels, silentUntil: 0 };
   kubelets.set(kubelet.name, kubelet);
   scene.history.tell("user", `launches ${instance!.id} for ${kubelet.name}, known by its ${by}`);
 }
 
 function pick(scene: NodesScene, ...states: readonly string[]): Kubelet | undefined {
-  return scene.chance.pick([...scene.kubelets.values()].filter((kubelet) => states.includes(scene.instanceOf(kubelet)?.state ?? "")));
+  const mortal = [...scene.kubelets.values()].filter(({ steady }) => !steady);
+  return scene.chance.pick(mortal.filter((kubelet) => states.includes(scene.instanceOf(kubelet)?.state ?? "")));
 }
 
 function stop(scene: NodesScene): void {
@@ -134,6 +136,6 @@ function readdress(scene: NodesScene): void {
 }
 
 async function deleteNode(scene: NodesScene): Promise<void> {
-  const node = scene.chance.pick(scene.nodes());
+  const node = scene.chance.pick(scene.nodes().filter(({ metadata }) => !scene.kubelets.get(metadata.name)?.steady));
   if (node !== undefined) await scene.say("user", "DELETE", `/api/v1/nodes/${node.metadata.name}`);
 }

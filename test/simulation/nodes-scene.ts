@@ -10,13 +10,14 @@ import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/c
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
-import { plantForeignRoutes, wrongRoutes } from "./nodes-routes.ts";
+import { clusterCidr, plantForeignRoutes, wrongRoutes } from "./nodes-routes.ts";
 
 /** Compiled once: they are the same in every history. */
 const shapes = new Shapes();
 
 export const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 export const shutdown = "node.cloudprovider.kubernetes.io/shutdown";
+const nodeControllers = "cloud-node,cloud-node-lifecycle,route";
 const leaseName = "cloud-controller-manager";
 
 /** How a kubelet introduces itself. */
@@ -27,6 +28,9 @@ export interface Kubelet {
   readonly name: string;
   readonly instanceId: string;
   readonly by: Introduction;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Nobody stops it, ends it, or deletes its Node. */
+  readonly steady?: boolean;
   /** Until when its reports do not get through. */
   silentUntil: number;
 }
@@ -43,16 +47,30 @@ export class NodesScene {
   /** When a replica last changed a Node with which nothing was amiss, in virtual milliseconds. */
   lastWriteAt = 0;
 
-  constructor(seed: number) {
+  /** Of every controller manager here. */
+  readonly flags: readonly string[];
+  readonly config: string;
+  /** A machine of the cluster that is always there: else nothing that is missing could be proven to be. */
+  protected readonly witness: Instance;
+
+  constructor(seed: number, controllers = nodeControllers, settings = "") {
     this.world = virtualWorld(seed);
     this.history = new History(this.world.clock);
     this.chance = chanceOf(this.world.random);
     this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 500 });
     this.cloud = createCloud({ world: this.world, seed, shapes });
     this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 2 });
-    // Somebody of the cluster is always there: else nothing that is missing could be proven to be.
-    const [first] = launchNodes(this.cloud, this.network, 1);
-    plantForeignRoutes(this.cloud, this.network, first!.interfaceIds[0]!);
+    this.witness = launchNodes(this.cloud, this.network, 1)[0]!;
+    plantForeignRoutes(this.cloud, this.network, this.witness.interfaceIds[0]!);
+    this.flags = [
+      `--controllers=${controllers}`,
+      "--node-monitor-period=15s",
+      "--node-status-update-frequency=2m",
+      `--cluster-cidr=${clusterCidr}`,
+      "--route-reconciliation-period=1m",
+    ];
+    const { vpcId, privateSubnetIds } = this.network;
+    this.config = `[Global]\nRegion=us-east-1\nVPC=${vpcId}\nSubnetID=${privateSubnetIds[0]}\nKubernetesClusterID=simulated\n${settings}\n`;
   }
 
   get instances() {
@@ -74,25 +92,44 @@ export class NodesScene {
     const before = name === undefined || request.method === "GET" ? undefined : this.nodes().find(({ metadata }) => metadata.name === name);
     const answer = await this.cluster.send(request);
     if (before !== undefined && answer.status < 300) this.#judge(before, request);
+    if (request.method !== "GET" && !/\/(leases|events)(\/|$)/.test(request.url.pathname)) this.changed(`${request.method} ${request.url.pathname}`);
     return answer;
   };
 
-  /** Rule 5: whoever starts a write must hold the lease at that moment. */
-  checkLeads(hostname: string, doing: string): void {
-    const lease = this.cluster.objects("leases.coordination.k8s.io").find(({ metadata }) => metadata.name === leaseName);
-    const holder = String((lease as { spec?: { holderIdentity?: string } } | undefined)?.spec?.holderIdentity ?? "");
-    if (!holder.startsWith(`${hostname}_`))
-      this.history.broken(
-        "no write starts without the lease",
-        `${hostname} sends ${doing} while the lease is held by ${holder || "nobody"}`,
-      );
+  /** AWS as replicas reach it. What fails may have been carried out all the same. */
+  readonly serveAws: Transport = async (request) => {
+    try {
+      return await this.cloud.handle(request);
+    } finally {
+      const action = /(?:^|&)Action=(\w+)/.exec(String(request.body))?.[1] ?? "";
+      if (!action.startsWith("Describe")) this.changed(action);
+    }
+  };
+
+  /** Told after everything by which a replica may have changed the world. */
+  protected changed(_by: string): void {}
+
+  leads(hostname: string): boolean {
+    return this.#leaseHolder().startsWith(`${hostname}_`);
   }
 
-  async say(who: string, method: string, path: string, body?: object): Promise<HttpResponse> {
+  /** Rule 5: whoever starts a write must hold the lease at that moment. */
+  checkLeads(hostname: string, doing: string): void {
+    if (this.leads(hostname)) return;
+    const holder = this.#leaseHolder() || "nobody";
+    this.history.broken("no write starts without the lease", `${hostname} sends ${doing} while the lease is held by ${holder}`);
+  }
+
+  #leaseHolder(): string {
+    const lease = this.cluster.objects("leases.coordination.k8s.io").find(({ metadata }) => metadata.name === leaseName);
+    return String((lease as { spec?: { holderIdentity?: string } } | undefined)?.spec?.holderIdentity ?? "");
+  }
+
+  async say(who: string, method: string, path: string, body?: object, patch = "strategic-merge"): Promise<HttpResponse> {
     const answer = await this.cluster.send({
       method,
       url: new URL(path, "http://cluster"),
-      headers: { "content-type": method === "PATCH" ? "application/strategic-merge-patch+json" : "application/json", "user-agent": who },
+      headers: { "content-type": method === "PATCH" ? `application/${patch}-patch+json` : "application/json", "user-agent": who },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     await bodyText(answer);

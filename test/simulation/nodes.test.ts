@@ -1,4 +1,4 @@
-/** Fixed seeds of the nodes' world, each played twice. A long run is `node test/simulation/nodes-simulate.ts --runs 2000`. */
+/** Fixed seeds of the nodes' world, each played twice. A long run is `node test/simulation/main.ts nodes --runs 2000`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { simulateNodes } from "./nodes-simulate.ts";

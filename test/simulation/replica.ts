@@ -21,12 +21,13 @@ import { within } from "../../src/runtime/world.ts";
 import { keeper, namespace } from "./keeper.ts";
 import { Line } from "./line.ts";
 import { type Machine, machineIn } from "./machine.ts";
+import type { Resident } from "./replicas.ts";
 import type { Scene } from "./scene.ts";
 
 export const leaseNamespace = "kube-system";
 export const leaseName = "fairlead";
 
-export class Replica {
+export class Replica implements Resident {
   readonly name: string;
   readonly machine: Machine;
   readonly kubeLine: Line;
@@ -43,6 +44,7 @@ export class Replica {
   readonly #stopping = new AbortController();
   readonly #informers = new AbortController();
   #candidacy: Promise<void> = Promise.resolve();
+  #onExit = () => {};
 
   constructor(scene: Scene, name: string) {
     const { world, history } = scene;
@@ -83,15 +85,32 @@ export class Replica {
     this.#controllers = new Controllers(host, { manager: "simulated", gate });
   }
 
-  /** Runs until it ends by itself, crashes or is told to leave; then `onExit` is called, unless it crashed. */
-  async run(onExit: () => void): Promise<void> {
-    const { history, world } = this.#scene;
+  run(onExit: () => void): void {
+    const { history } = this.#scene;
     history.tell(this.name, `starts as ${this.identity}`);
-    void this.#election.lost.then(() => {
-      history.tell(this.name, "exits with status 1: it lost the lease");
-      this.crash();
-      onExit();
-    });
+    this.#onExit = onExit;
+    void this.#election.lost.then(() => this.#exit("exits with status 1: it lost the lease"));
+    void this.#compete();
+  }
+
+  /** Work in hand is finished, the lease given up. */
+  leave(): void {
+    this.#stopping.abort(new Error("the replica is asked to leave"));
+    void this.#end();
+  }
+
+  crash(): void {
+    this.machine.crash();
+    this.kubeLine.cut();
+    this.awsLine.cut();
+  }
+
+  get leading(): boolean {
+    return this.machine.alive && this.#election.leading();
+  }
+
+  async #compete(): Promise<void> {
+    const { history, world } = this.#scene;
     // Files are read here, and a world stands still for that.
     const actions = [describeInstances, createTags, deleteTags];
     await world.holding(Promise.all(actions.map((action) => this.cloud.preload(action))));
@@ -107,29 +126,21 @@ export class Replica {
     this.#controllers.start(this.#watched(keeper({ client: this.#client, cloud, nodes, records })));
   }
 
-  /** Nothing of it happens any more. */
-  crash(): void {
-    this.machine.crash();
-    this.kubeLine.cut();
-    this.awsLine.cut();
-  }
-
-  /** Ends in order: work in hand is finished, the lease given up. */
-  async leave(): Promise<void> {
+  async #end(): Promise<void> {
     const { history } = this.#scene;
-    this.#stopping.abort(new Error("the replica is asked to leave"));
     await this.#candidacy;
     await this.#controllers.stop(5000);
     await within(this.machine.clock, 5000, "release the lease", undefined, (signal) => this.#election.release(signal)).catch(
       (error: Error) => history.tell(this.name, `cannot give the lease up: ${error.message}`),
     );
     this.#informers.abort(new Error("the replica leaves"));
-    history.tell(this.name, "has left in order");
-    this.crash();
+    this.#exit("has left in order");
   }
 
-  get leading(): boolean {
-    return this.machine.alive && this.#election.leading();
+  #exit(how: string): void {
+    this.#scene.history.tell(this.name, how);
+    this.crash();
+    this.#onExit();
   }
 
   /** The controller, with an eye on whether a key is ever worked on twice at once. */

@@ -1,28 +1,49 @@
 /** The bad days: what befalls replicas, their lines and the servers, while it lasts. */
 import { sleep } from "../../src/runtime/world.ts";
+import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
+import type { FaultRule } from "../../src/sandbox/cloud/controls/faults.ts";
+import type { EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
+import type { VirtualWorld } from "../../src/sandbox/virtual-clock.ts";
+import type { Chance } from "./chance.ts";
+import type { History } from "./history.ts";
 import type { Line } from "./line.ts";
-import type { Replica } from "./replica.ts";
-import type { Scene } from "./scene.ts";
+import type { Replicas, Resident } from "./replicas.ts";
 
-export interface Town {
-  /** Those that run now. */
-  replicas(): readonly Replica[];
-  /** A replica is gone; another takes its place after a while. */
-  replace(replica: Replica): void;
+/** Where it happens. */
+export interface Sky {
+  readonly world: VirtualWorld;
+  readonly history: History;
+  readonly chance: Chance;
+  readonly cluster: EmbeddedCluster;
+  readonly cloud: Cloud;
 }
 
+/** What the weather of a world is like. */
+export interface Climate {
+  /** How the replicas' user agent begins: others are not refused by the API server. */
+  readonly agent: string;
+  /** The bad days of AWS; each is drawn anew when it comes. */
+  readonly aws: readonly (() => FaultRule)[];
+  /** How long a bad day of AWS lasts at most. */
+  readonly awsMs: number;
+  /** The longest pause between two happenings. */
+  readonly calmMs: number;
+}
+
+type Town = Replicas<Resident>;
+
 /** Lets faults happen until the signal aborts, then lifts them all. */
-export async function storm(scene: Scene, town: Town, signal: AbortSignal): Promise<void> {
-  const { chance, world, cluster, cloud, history } = scene;
+export async function storm(sky: Sky, town: Town, climate: Climate, signal: AbortSignal): Promise<void> {
+  const { chance, world, cluster, cloud, history } = sky;
   const happenings: readonly (() => void)[] = [
-    () => crash(scene, town),
-    () => stall(scene, town),
-    () => leave(scene, town),
-    () => setClock(scene, town),
-    () => partition(scene, town),
-    () => partition(scene, town),
-    () => lossy(scene, town),
-    () => slow(scene, town),
+    () => crash(sky, town),
+    () => stall(sky, town),
+    () => leave(sky, town),
+    () => setClock(sky, town),
+    () => partition(sky, town),
+    () => partition(sky, town),
+    () => lossy(sky, town),
+    () => slow(sky, town),
     () => {
       history.tell("weather", "every watch is cut");
       cluster.cutWatches();
@@ -41,119 +62,114 @@ export async function storm(scene: Scene, town: Town, signal: AbortSignal): Prom
       history.tell("weather", "the API server refuses requests");
       const status = chance.pick([429, 500, 503])!;
       const effect = { kind: "refuse", status, ...(status === 429 ? { retryAfterSeconds: 1 } : {}) } as const;
-      lasting(
-        scene,
-        cluster.faults.add({ match: ({ headers }) => headers["user-agent"]?.startsWith("replica") ?? false, effect, probability: 0.5 }),
-      );
+      const match = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
+        headers["user-agent"]?.startsWith(climate.agent) ?? false;
+      lasting(sky, cluster.faults.add({ match, effect, probability: 0.5 }));
     },
-    () => {
-      history.tell("weather", "AWS throttles");
-      const id = cloud.controls.faults.add({ action: "ec2:*", effect: { kind: "throttle" }, probability: 0.6 });
-      lasting(scene, () => cloud.controls.faults.remove(id));
-    },
-    () => {
-      history.tell("weather", "AWS loses answers");
-      const id = cloud.controls.faults.add({ action: "ec2:*", effect: { kind: "lose-answer" }, probability: 0.4 });
-      lasting(scene, () => cloud.controls.faults.remove(id));
-    },
+    ...climate.aws.map((draw) => () => {
+      const rule = draw();
+      history.tell("weather", `AWS: ${JSON.stringify(rule)}`);
+      const id = cloud.controls.faults.add(rule);
+      lasting(sky, () => cloud.controls.faults.remove(id), climate.awsMs);
+    }),
   ];
   if (chance.happens(0.3)) {
     history.tell("weather", "this API server does not stream lists");
     cluster.faults.add({ match: ({ url }) => url.searchParams.has("sendInitialEvents"), effect: { kind: "refuse", status: 422 } });
   }
   while (!signal.aborted) {
-    await sleep(world.clock, chance.between(1000, 15_000), signal).catch(() => {});
+    await sleep(world.clock, chance.between(1000, climate.calmMs), signal).catch(() => {});
     if (!signal.aborted) chance.pick(happenings)!();
   }
-  clear(scene, town);
+  clear(sky, town);
 }
 
 /** The sun comes out. */
-export function clear(scene: Scene, town: Town): void {
-  scene.history.tell("weather", "clears up");
-  scene.cluster.faults.clear();
-  scene.cluster.stallWatches(false);
-  scene.cloud.controls.faults.remove();
-  for (const replica of town.replicas()) for (const line of [replica.kubeLine, replica.awsLine]) line.heal();
+function clear({ history, cluster, cloud }: Sky, town: Town): void {
+  history.tell("weather", "clears up");
+  cluster.faults.clear();
+  cluster.stallWatches(false);
+  cloud.controls.faults.remove();
+  for (const replica of town.all()) for (const line of [replica.kubeLine, replica.awsLine]) line.heal();
 }
 
-function lasting(scene: Scene, end: () => void): void {
-  scene.world.clock.after(scene.chance.between(2000, 20_000), end);
+function lasting({ world, chance }: Sky, end: () => void, longestMs = 20_000): void {
+  world.clock.after(chance.between(2000, longestMs), end);
 }
 
-function somebody(scene: Scene, town: Town): Replica | undefined {
-  const { chance } = scene;
-  const leader = town.replicas().find((replica) => replica.leading);
-  return leader !== undefined && chance.happens(0.6) ? leader : chance.pick(town.replicas());
+/** More often the leader than not: what befalls the other changes little. */
+function somebody({ chance }: Sky, town: Town): Resident | undefined {
+  const leader = town.all().find((replica) => replica.leading);
+  return leader !== undefined && chance.happens(0.6) ? leader : chance.pick(town.all());
 }
 
-function crash(scene: Scene, town: Town): void {
-  const replica = somebody(scene, town);
+function crash(sky: Sky, town: Town): void {
+  const replica = somebody(sky, town);
   if (replica === undefined) return;
-  scene.history.tell("weather", `${replica.name} crashes`);
+  sky.history.tell("weather", `${replica.name} crashes`);
   replica.crash();
   town.replace(replica);
 }
 
-function leave(scene: Scene, town: Town): void {
-  const replica = somebody(scene, town);
+function leave(sky: Sky, town: Town): void {
+  const replica = somebody(sky, town);
   if (replica === undefined) return;
-  scene.history.tell("weather", `${replica.name} is asked to leave`);
-  void replica.leave().then(() => town.replace(replica));
+  sky.history.tell("weather", `${replica.name} is asked to leave`);
+  replica.leave();
 }
 
 /** Half of them longer than the lease holds. */
-function stall(scene: Scene, town: Town): void {
-  const replica = somebody(scene, town);
-  const ms = scene.chance.between(2000, 30_000);
-  scene.history.tell("weather", `${replica?.name} stands still for ${Math.round(ms)} ms`);
+function stall(sky: Sky, town: Town): void {
+  const replica = somebody(sky, town);
+  const ms = sky.chance.between(2000, 30_000);
+  sky.history.tell("weather", `${replica?.name} stands still for ${Math.round(ms)} ms`);
   replica?.machine.stall(ms);
 }
 
-function setClock(scene: Scene, town: Town): void {
-  const replica = somebody(scene, town);
-  const ms = Math.round(scene.chance.between(-900_000, 900_000));
-  scene.history.tell("weather", `the wall clock of ${replica?.name} is set by ${ms} ms`);
+function setClock(sky: Sky, town: Town): void {
+  const replica = somebody(sky, town);
+  const ms = Math.round(sky.chance.between(-900_000, 900_000));
+  sky.history.tell("weather", `the wall clock of ${replica?.name} is set by ${ms} ms`);
   replica?.machine.jump(ms);
 }
 
-function partition(scene: Scene, town: Town): void {
-  const { chance, history } = scene;
-  const replica = somebody(scene, town);
+function partition(sky: Sky, town: Town): void {
+  const { chance, history } = sky;
+  const replica = somebody(sky, town);
   if (replica === undefined) return;
-  const [line, of] = aLine(scene, replica);
+  const [line, of] = aLine(sky, replica);
   line.partition = chance.pick(["silent", "refusing"] as const)!;
   history.tell("weather", `${replica.name} is cut off from ${of}, ${line.partition}`);
   if (chance.happens(0.5)) line.cut();
-  scene.world.clock.after(chance.between(1000, 40_000), () => {
+  sky.world.clock.after(chance.between(1000, 40_000), () => {
     line.partition = "none";
     history.tell("weather", `${replica.name} reaches ${of} again`);
   });
 }
 
-function lossy(scene: Scene, town: Town): void {
-  const replica = somebody(scene, town);
+function lossy(sky: Sky, town: Town): void {
+  const replica = somebody(sky, town);
   if (replica === undefined) return;
-  const [line, of] = aLine(scene, replica);
-  scene.history.tell("weather", `answers of ${of} to ${replica.name} get lost`);
+  const [line, of] = aLine(sky, replica);
+  sky.history.tell("weather", `answers of ${of} to ${replica.name} get lost`);
   line.lossRate = 0.4;
-  lasting(scene, () => {
+  lasting(sky, () => {
     line.lossRate = 0;
   });
 }
 
 /** Never so slow that a write could arrive when another leads already. */
-function slow(scene: Scene, town: Town): void {
-  const replica = somebody(scene, town);
+function slow(sky: Sky, town: Town): void {
+  const replica = somebody(sky, town);
   if (replica === undefined) return;
-  const [line, of] = aLine(scene, replica);
-  scene.history.tell("weather", `the way of ${replica.name} to ${of} is slow`);
+  const [line, of] = aLine(sky, replica);
+  sky.history.tell("weather", `the way of ${replica.name} to ${of} is slow`);
   line.slownessMs = 2000;
-  lasting(scene, () => {
+  lasting(sky, () => {
     line.slownessMs = 10;
   });
 }
 
-function aLine(scene: Scene, replica: Replica): [Line, string] {
-  return scene.chance.happens(0.7) ? [replica.kubeLine, "the cluster"] : [replica.awsLine, "AWS"];
+function aLine({ chance }: Sky, replica: Resident): [Line, string] {
+  return chance.happens(0.7) ? [replica.kubeLine, "the cluster"] : [replica.awsLine, "AWS"];
 }

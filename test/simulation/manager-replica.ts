@@ -1,4 +1,4 @@
-/** One process of the controller manager with its node controllers, on a machine of its own. */
+/** One process of the controller manager, whole, on a machine of its own. */
 import type { ControllerTable } from "../../src/commands/controller-manager/context.ts";
 import { controllerTable } from "../../src/commands/controller-manager/controller-table.ts";
 import { parseOptions } from "../../src/commands/controller-manager/flags.ts";
@@ -8,10 +8,10 @@ import { openLogs } from "../../src/runtime/logs.ts";
 import { newRegistry } from "../../src/runtime/metrics.ts";
 import { Line } from "./line.ts";
 import { type Machine, machineIn } from "./machine.ts";
-import { clusterCidr } from "./nodes-routes.ts";
 import type { NodesScene } from "./nodes-scene.ts";
+import type { Resident } from "./replicas.ts";
 
-export class NodesReplica {
+export class ManagerReplica implements Resident {
   readonly name: string;
   readonly machine: Machine;
   readonly kubeLine: Line;
@@ -36,12 +36,15 @@ export class NodesReplica {
         onAnswer: (request, how) => history.tell(name, `${describe(request).what} → ${how}`),
       });
     this.kubeLine = line(scene.serve, kubeRequest);
-    this.awsLine = line(scene.cloud.handle, awsRequest);
+    this.awsLine = line(scene.serveAws, awsRequest);
   }
 
-  /** Runs until it ends by itself, crashes or is told to leave; then `onExit` is called, unless it crashed. */
+  get leading(): boolean {
+    return this.machine.alive && this.#scene.leads(this.name);
+  }
+
   run(onExit: () => void): void {
-    const { history, world, network } = this.#scene;
+    const { history, world } = this.#scene;
     const { machine, name } = this;
     history.tell(name, "starts");
     const logs = openLogs(machine.clock, {
@@ -49,23 +52,15 @@ export class NodesReplica {
       verbosity: 0,
       destination: { write: (line) => machine.alive && history.tell(name, `says: ${said(line)}`), flush() {} },
     });
-    const place = `[Global]\nRegion=us-east-1\nVPC=${network.vpcId}\nSubnetID=${network.privateSubnetIds[0]}\nKubernetesClusterID=simulated\n`;
-    const files = { ...machine.files, read: async () => Buffer.from(place) };
+    const files = { ...machine.files, read: async () => Buffer.from(this.#scene.config) };
     const flags = ["--cloud-provider=aws", "--secure-port=0", "--master=http://cluster", "--cloud-config=/etc/cloud"];
-    const controllers = [
-      "--controllers=cloud-node,cloud-node-lifecycle,route",
-      "--node-monitor-period=15s",
-      "--node-status-update-frequency=2m",
-      `--cluster-cidr=${clusterCidr}`,
-      "--route-reconciliation-period=1m",
-    ];
     // Modules are loaded from files, and a world stands still for that.
     const table: ControllerTable = Object.fromEntries(
       Object.entries(controllerTable).map(([controller, make]) => [controller, (context) => world.holding(make(context))]),
     ) as ControllerTable;
     const connections = { verbs: this.kubeLine.send, watches: this.kubeLine.send, close: async () => {} };
     operate({
-      options: parseOptions([...flags, ...controllers]).values,
+      options: parseOptions([...flags, ...this.#scene.flags]).values,
       version: "v0.0.0",
       host: { world: { ...machine, files }, log: logs.log, metrics: newRegistry() },
       logs,
@@ -78,12 +73,10 @@ export class NodesReplica {
     );
   }
 
-  /** Asks it to end in order. */
   leave(): void {
     this.#stop.abort(new Error("received SIGTERM"));
   }
 
-  /** Nothing of it happens any more. */
   crash(): void {
     this.machine.crash();
     this.kubeLine.cut();
@@ -107,11 +100,13 @@ function kubeRequest(request: HttpRequest): { what: string; guarded: boolean } {
 
 function awsRequest(request: HttpRequest): { what: string; guarded: boolean } {
   const form = new URLSearchParams(String(request.body ?? ""));
-  const given = [...form].filter(([name]) => /^(InstanceId|Filter)\./.test(name)).map(([, value]) => value);
-  return { what: `${form.get("Action")} ${given.join(" ")}`, guarded: false };
+  const action = form.get("Action") ?? "";
+  const reads = action.startsWith("Describe");
+  const given = [...form].filter(([name]) => (reads ? /^(InstanceId|Filter)\./.test(name) : !/^(Action|Version)$/.test(name)));
+  return { what: `${action} ${given.map(([, value]) => value).join(" ")}`, guarded: !reads };
 }
 
 function said(line: string): string {
-  const { message, node, cause, error } = JSON.parse(line) as Record<string, unknown>;
-  return [message, node, cause, (error as { message?: string } | undefined)?.message].filter(Boolean).join(": ");
+  const { message, node, service, cause, error } = JSON.parse(line) as Record<string, unknown>;
+  return [message, node, service, cause, (error as { message?: string } | undefined)?.message].filter(Boolean).join(": ");
 }

@@ -1,0 +1,23 @@
+import type { History } from "./history.ts";
+import { forbidOriginals } from "./originals.ts";
+
+/** What came of one history. */
+export interface Outcome {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly hash: string;
+  story(): string;
+}
+
+/** Plays a history to its end, with nobody in it reaching for the machine. */
+export async function played(seed: number, history: History, play: () => Promise<void>): Promise<Outcome> {
+  const allow = forbidOriginals((what) => history.broken("nothing in the world reaches for the machine", what));
+  try {
+    await play();
+  } catch (error) {
+    history.broken("a history comes to its end", error instanceof Error ? String(error.stack) : String(error));
+  } finally {
+    allow();
+  }
+  return { seed, violations: history.violations, hash: history.hash(), story: () => history.story() };
+}

@@ -1,0 +1,179 @@
+/** The nodes' world with Services in it: who may have what, and what must be true of it at every moment. */
+import type { Service } from "kubernetes-types/core/v1.d.ts";
+import { certificate } from "../bed/service-world.ts";
+import { NodesScene } from "./nodes-scene.ts";
+import { Account, type Holding } from "./services-account.ts";
+import { Before, type Lent, plantForeign } from "./services-foreign.ts";
+import { judge, type Mode, type Surroundings, type Verdict } from "./services-wanted.ts";
+
+const modes: Readonly<Record<Mode, string>> = {
+  "": "",
+  "managed groups": "NLBSecurityGroupMode=Managed",
+  "shared probe": "ClusterServiceLoadBalancerHealthProbeMode=Shared",
+};
+const finalizer = "service.kubernetes.io/load-balancer-cleanup";
+const excluded = "node.kubernetes.io/exclude-from-external-load-balancers";
+const nameAnnotation = "service.beta.kubernetes.io/aws-load-balancer-name";
+
+type Stored = Service & { readonly metadata: { readonly name: string; readonly uid: string } };
+
+/** A Service that had all it wants, and was not touched by its user since. */
+interface Settled {
+  readonly loadBalancer: string;
+  readonly rules: readonly string[];
+}
+
+export class ServicesScene extends NodesScene {
+  readonly account: Account;
+  readonly lent: Lent;
+  /** When a replica last changed something of a load balancer, in virtual milliseconds. */
+  lastChangeAt = 0;
+  readonly #around: Surroundings;
+  readonly #before: Before;
+  readonly #settled = new Map<string, Settled>();
+  /** Services that a load balancer of a name may be of. */
+  readonly #namedBy = new Map<string, Set<string>>();
+  readonly #told = new Set<string>();
+
+  constructor(seed: number) {
+    const [mode, settings] = Object.entries(modes)[seed % 3]! as [Mode, string];
+    super(seed, "cloud-node,cloud-node-lifecycle,route,service-lb-controller", settings);
+    this.cloud.controls.change({ certificates: [certificate] });
+    this.account = new Account(this.cloud);
+    this.lent = plantForeign(this.cloud, this.network);
+    this.#before = new Before(this.cloud);
+    this.kubelets.set("steady", {
+      name: "steady",
+      instanceId: this.witness.id,
+      by: "provider ID",
+      labels: { pool: "a" },
+      steady: true,
+      silentUntil: 0,
+    });
+    this.#around = {
+      account: this.account,
+      network: this.network,
+      mode,
+      cidrOf: (subnet) => this.cloud.account.ec2.subnets.get(subnet)?.cidr ?? "",
+      targets: (labels) => this.#targets(labels),
+    };
+    this.history.tell("world", `has ${mode || "no special settings"}`);
+  }
+
+  services(): readonly Stored[] {
+    return this.cluster.objects("services") as never;
+  }
+
+  /** A user is about to do something to a Service: it may lose what it had from now on. */
+  async touch(name: string, method: string, path: string, body?: object): Promise<void> {
+    this.#settled.delete(name);
+    await this.say("user", method, path, body, "merge");
+    const service = this.services().find(({ metadata }) => metadata.name === name);
+    const chosen = service?.metadata.annotations?.[nameAnnotation];
+    for (const each of [service && `a${service.metadata.uid.replaceAll("-", "")}`.slice(0, 32), chosen])
+      if (each) this.#namedBy.set(each, (this.#namedBy.get(each) ?? new Set()).add(name));
+  }
+
+  /** Looks who has all it wants. Only those always have nodes whose nodes include the steady one. */
+  settle(): void {
+    for (const service of this.services()) {
+      const { name } = service.metadata;
+      if (this.#settled.has(name)) continue;
+      const { kind, wrong, rules } = judge(service, this.#around);
+      const labels = service.metadata.annotations?.["service.beta.kubernetes.io/aws-load-balancer-target-node-labels"];
+      if (kind !== "wanted" || wrong.length > 0 || !this.#targets(labels).must.includes(this.witness.id)) continue;
+      const { classics, networks } = this.account.of(name);
+      this.#settled.set(name, { loadBalancer: [...classics, ...networks][0]!.name, rules });
+      this.history.tell("world", `${name} has all it wants`);
+    }
+  }
+
+  override differences(): string[] {
+    return [...super.differences(), ...this.serviceDifferences()];
+  }
+
+  /** What is wrong with Services and what stands for them, were it final. */
+  serviceDifferences(): string[] {
+    this.cloud.account.time.settle();
+    const judged = new Map(this.services().map((service) => [service.metadata.name, judge(service, this.#around)]));
+    const wrong = [...judged.values()].flatMap((verdict) => verdict.wrong);
+    const guarded = this.services()
+      .filter(({ metadata, spec }) => spec?.type !== "LoadBalancer" && metadata.finalizers?.includes(finalizer))
+      .map(({ metadata }) => `${metadata.name} is guarded and has nothing to guard`);
+    const left = this.account
+      .holdings(this.network.nodeGroupId)
+      .filter((holding) => this.#isSurplus(holding, judged))
+      .map(({ text }) => `${text} is left`);
+    return [...wrong, ...guarded, ...left, ...this.#before.touched()];
+  }
+
+  /** What all the Services that ever were have left. */
+  leftovers(): string[] {
+    this.cloud.account.time.settle();
+    return [...this.services().map(({ metadata }) => `Service ${metadata.name} is still there`), ...this.#before.differences()];
+  }
+
+  protected override changed(by: string): void {
+    if (/Load|Target|Listener|SecurityGroup|Instances|Tags|Policy/.test(by)) this.lastChangeAt = this.world.clock.monotonic();
+    for (const how of this.#before.touched()) this.#broken("nothing foreign is touched", by, how);
+    for (const holding of this.account.holdings(this.network.nodeGroupId)) {
+      if (this.#isUnguarded(holding))
+        this.#broken("a finalizer goes only after all it guards", by, `${holding.text} has no Service with a finalizer`);
+    }
+    const present = this.account.letsIn(this.network.nodeGroupId);
+    for (const [name, { loadBalancer, rules }] of this.#settled) {
+      for (const rule of rules)
+        if (!present.has(rule)) this.#broken("no rule another Service needs is removed", by, `${name} lacks ${rule}`);
+      const { classics, networks } = this.account.of(name);
+      if (![...classics, ...networks].some((lb) => lb.name === loadBalancer))
+        this.#broken("what is wanted stays", by, `${name} has lost ${loadBalancer}`);
+    }
+  }
+
+  /** Once is enough. */
+  #broken(rule: string, by: string, how: string): void {
+    if (this.#told.has(how)) return;
+    this.#told.add(how);
+    this.history.broken(rule, `after ${by} ${how}`);
+  }
+
+  /** The Services that something may be of; none, if it is not of this cluster. */
+  #ownersOf({ service, loadBalancer }: Holding): readonly string[] {
+    return service === undefined ? [...(this.#namedBy.get(loadBalancer ?? "") ?? [])] : [service];
+  }
+
+  #isUnguarded(holding: Holding): boolean {
+    const owners = this.#ownersOf(holding);
+    return (
+      owners.length > 0 &&
+      !this.services().some(({ metadata }) => owners.includes(metadata.name) && metadata.finalizers?.includes(finalizer))
+    );
+  }
+
+  #isSurplus(holding: Holding, judged: ReadonlyMap<string, Verdict>): boolean {
+    const owners = this.#ownersOf(holding);
+    if (owners.length === 0) return false;
+    return !owners.some((name) => {
+      const verdict = judged.get(name);
+      if (verdict === undefined || verdict.kind === "nobody's") return false;
+      if (verdict.kind !== "wanted" || holding.loadBalancer === undefined) return true;
+      const { classics, networks } = this.account.of(name);
+      return [...classics, ...networks].some((lb) => lb.name === holding.loadBalancer);
+    });
+  }
+
+  #targets(labels: string | undefined): { must: readonly string[]; may: readonly string[] } {
+    const [key = "", value = ""] = labels?.split("=") ?? [];
+    const nodes = this.nodes().filter(({ metadata, spec }) => {
+      const fits = labels === undefined || (metadata.labels?.[key] !== undefined && (value === "" || metadata.labels[key] === value));
+      const leaving = spec?.taints?.some((taint) => taint.key === "ToBeDeletedByClusterAutoscaler");
+      return fits && !leaving && metadata.labels?.[excluded] === undefined && metadata.deletionTimestamp === undefined;
+    });
+    const ids = [...new Set(nodes.flatMap(({ spec }) => spec?.providerID?.split("/").at(-1) ?? []))];
+    const state = (id: string) => this.instances.get(id)?.state;
+    return {
+      must: ids.filter((id) => state(id) === "running"),
+      may: ids.filter((id) => ["pending", "stopping", "stopped"].includes(state(id) ?? "")),
+    };
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * One history of Services from one seed: two replicas, users, kubelets and machines live through a storm; then everything
+ * that is wanted must stand, and when the last Service is gone the account must be as it was before the first.
+ */
+import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
+import { loadClients } from "../bed/service-world.ts";
+import { ManagerReplica } from "./manager-replica.ts";
+import { live, report } from "./nodes-people.ts";
+import { type Outcome, played } from "./outcome.ts";
+import { Replicas } from "./replicas.ts";
+import { deleteAll, lookAround, useServices } from "./services-people.ts";
+import { ServicesScene } from "./services-scene.ts";
+import { type Climate, storm } from "./weather.ts";
+
+const stormMs = 8 * 60_000;
+/** A replaced load balancer is drained for ten minutes, by the wall clocks of replicas that may be half an hour apart. */
+const patienceMs = 75 * 60_000;
+const quietMs = 3 * 60_000;
+
+/** Plays the history of a seed to its end. */
+export async function simulateServices(seed: number): Promise<Outcome> {
+  await loadClients();
+  const scene = new ServicesScene(seed);
+  return played(seed, scene.history, () => play(scene));
+}
+
+async function play(scene: ServicesScene): Promise<void> {
+  const { world, history } = scene;
+  const [storms, everything] = [new AbortController(), new AbortController()];
+  const replicas = new Replicas(scene, (name) => new ManagerReplica(scene, name));
+  const ending = [live(scene, storms.signal), useServices(scene, storms.signal), storm(scene, replicas, climateOf(scene), storms.signal)];
+  const lasting = [report(scene, everything.signal), lookAround(scene, everything.signal)];
+  await world.advance(stormMs);
+  storms.abort(new Error("the storm is over"));
+  await world.advance(0);
+  await Promise.all(ending);
+  await until(scene, () => scene.differences().length === 0);
+  for (const difference of scene.differences()) history.broken("what is wanted exists, and nothing else", difference);
+  const quietFrom = world.clock.monotonic() + 5_000;
+  await world.advance(quietMs);
+  if (scene.lastChangeAt > quietFrom) history.broken("what is in order is left alone", `something was changed at ${scene.lastChangeAt}`);
+  for (const difference of scene.differences()) history.broken("order lasts", difference);
+  await deleteAll(scene);
+  await until(scene, () => scene.leftovers().length === 0);
+  for (const left of scene.leftovers()) history.broken("nothing is left", left);
+  everything.abort(new Error("the world ends"));
+  await world.advance(0);
+  await Promise.all(lasting);
+  replicas.close();
+  scene.cluster.close();
+}
+
+async function until({ world }: ServicesScene, predicate: () => boolean): Promise<void> {
+  for (let waited = 0; waited < patienceMs && !predicate(); waited += 5_000) await world.advance(5_000);
+}
+
+/** What AWS's bad days look like. */
+const effects: readonly Effect[] = [
+  { kind: "throttle" },
+  { kind: "throttle" },
+  { kind: "lose-answer" },
+  { kind: "lose-answer" },
+  { kind: "cut" },
+  { kind: "delay", ms: 3_000 },
+  { kind: "fail", code: "InternalFailure", status: 500 },
+  { kind: "fail", code: "AccessDenied", status: 403 },
+  { kind: "fail", code: "RequestExpired", status: 400 },
+];
+
+function climateOf({ chance }: ServicesScene): Climate {
+  const actions = ["*", "*", "ec2:*", "elasticloadbalancing:*", "*:Create*", "*:Delete*", "ec2:*SecurityGroup*"];
+  const trouble = () => ({ effect: chance.pick(effects)!, action: chance.pick(actions)!, probability: chance.between(0.1, 0.9) });
+  const stale = () => ({ effect: { kind: "stale", ageMs: 60_000 }, action: "ec2:DescribeInstances", probability: 0.5 }) as const;
+  return { agent: "fairlead", aws: [trouble, trouble, trouble, trouble, trouble, stale], awsMs: 60_000, calmMs: 20_000 };
+}
