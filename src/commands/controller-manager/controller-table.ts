@@ -66,7 +66,7 @@ export const controllerTable: ControllerTable = {
     const place = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };
     const concurrency = options["concurrent-service-syncs"] ?? concurrentServices;
     if (concurrency < 1) host.log.warn(`--concurrent-service-syncs=${concurrency} would stop all work: ${concurrentServices} is used`);
-    const { services, rules } = serviceControllers({
+    const { services, nodes, rules } = serviceControllers({
       host,
       kube,
       recorder,
@@ -77,7 +77,14 @@ export const controllerTable: ControllerTable = {
       concurrency: concurrency < 1 ? concurrentServices : concurrency,
       dryRun: options["dry-run"],
     });
-    return { kind: "run", controllers: [{ controller: services }, { controller: rules, names: { managed: null, queue: rules.name } }] };
+    return {
+      kind: "run",
+      controllers: [
+        { controller: services },
+        { controller: nodes, names: { managed: null, queue: "node" } },
+        { controller: rules, names: { managed: null, queue: rules.name } },
+      ],
+    };
   },
   tagging: async (context) => {
     const { nodeTagging } = await import("../../nodes/tagging.ts");

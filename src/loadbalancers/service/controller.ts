@@ -6,6 +6,7 @@ import { keyOf } from "../../kube/store.ts";
 import { again, type Controller, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { ClaimBook, type Owner } from "../claim-book.ts";
+import { loadBalancerName } from "../names.ts";
 import { reconcileAges } from "../observe.ts";
 import { rulesController } from "../rules-controller.ts";
 import { type Kind, kindOf, type Problem } from "./annotations.ts";
@@ -15,11 +16,12 @@ import { claimAccess, type Ensured, ensure } from "./ensure.ts";
 import { followIn, followNodes } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
 import { SyncMetrics } from "./metrics.ts";
+import { NodeSync } from "./node-sync.ts";
 import { leftovers, planRemoval } from "./removal.ts";
 import { continueReplacement } from "./replacement.ts";
 import { configurationCondition, Report, replacedCondition } from "./report.ts";
 import { concernsLoadBalancer, hasFinalizer, needsCleanup, type SeenService, wantsLoadBalancer } from "./seen.ts";
-import { driftSource, nodeSource, serviceSource, wakeSource } from "./sources.ts";
+import { driftSource, serviceSource, wakeSource } from "./sources.ts";
 import { type Survey, survey } from "./survey.ts";
 import { type Job, logStep, messageOf, ownerOf, type ServiceParts, seekerOf, stage, type Workplace, waitMs } from "./workplace.ts";
 
@@ -28,10 +30,16 @@ const driftMs = 60 * 60_000;
 /** How soon instances that did not run are looked at again. */
 const notRunningMs = 60_000;
 
-/** The controller of Services and the writer of node security groups, which belong together. */
-export function serviceControllers(parts: ServiceParts): { readonly services: Controller; readonly rules: Controller } {
+/** The controller of Services, what has it follow the Nodes, and the writer of node security groups: they belong together. */
+export interface ServiceControllers {
+  readonly services: Controller;
+  readonly nodes: Controller;
+  readonly rules: Controller;
+}
+
+export function serviceControllers(parts: ServiceParts): ServiceControllers {
   const loop = new ServiceLoop(parts);
-  return { services: loop.controller(), rules: loop.rules() };
+  return { services: loop.controller(), nodes: loop.nodes(), rules: loop.rules() };
 }
 
 /** What its author can mend: it is said, and nothing else is changed. */
@@ -42,9 +50,10 @@ class Misconfigured extends Error {
 class ServiceLoop {
   readonly #parts: ServiceParts;
   readonly #place: Workplace;
+  readonly #nodeSync: NodeSync;
 
   constructor(parts: ServiceParts) {
-    const { host, inventory, settings, nodes, kube, recorder } = parts;
+    const { host, inventory, settings, nodes, services, kube, recorder } = parts;
     const { clock, random } = host.world;
     this.#parts = parts;
     this.#place = {
@@ -58,22 +67,32 @@ class ServiceLoop {
       report: new Report({ kube, recorder, clock }),
       metrics: new SyncMetrics(host),
     };
+    this.#nodeSync = new NodeSync({
+      clock,
+      nodes,
+      services: () => services.list().filter(wantsLoadBalancer).map(keyOf),
+      onSynced: (ms) => this.#place.metrics.synced(ms),
+    });
   }
 
   controller(): Controller {
-    const { services, nodes, host, concurrency } = this.#parts;
+    const { services, host, concurrency } = this.#parts;
     return {
       name: "service-lb-controller",
       concurrency,
       backoff: { baseMs: 5_000, maxMs: 300_000 },
       sources: [
         serviceSource(services, (before, after) => this.#concerned(before, after)),
-        nodeSource(nodes, host.world.clock, () => services.list().filter(wantsLoadBalancer).map(keyOf)),
+        wakeSource("nodes", (wake) => this.#nodeSync.onWork(wake)),
         driftSource(host.world.clock, () => this.#driftDue()),
         wakeSource("node rules", (wake) => this.#place.book.onSettled(wake)),
       ],
-      reconcile: (key, signal) => this.#reconcile(key, signal),
+      reconcile: (key, signal) => this.#nodeSync.during(key, () => this.#reconcile(key, signal)),
     };
+  }
+
+  nodes(): Controller {
+    return this.#nodeSync.controller();
   }
 
   rules(): Controller {
@@ -164,8 +183,10 @@ class ServiceLoop {
     if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
     remembered.announcing ||= seen.steps.length > 0;
     this.#tellAboutNodes(service, remembered, seen.targets.instances.length > 0);
+    const { name } = seen.desire.model;
+    if (seen.found === undefined && name !== loadBalancerName(service.metadata.uid)) await report.writeDownName(service, name, ask.signal);
     const ensured = await this.#apply(seen, key, ask);
-    const owner: Owner = { key, uid: service.metadata.uid, kind, loadBalancer: seen.desire.model.name };
+    const owner: Owner = { key, uid: service.metadata.uid, kind, loadBalancer: name };
     await claimAccess(owner, seen.desire.access, ensured.stand, this.#place, remembered.recheck, ask);
     remembered.recheck = false;
     await this.#warn(service, remembered, [...seen.warnings, ...ensured.warnings], ask.signal);
@@ -176,7 +197,7 @@ class ServiceLoop {
     remembered.standing = {
       fingerprint: service.fingerprint,
       kind,
-      name: seen.desire.model.name,
+      name,
       options: seen.options,
       seen: ensured.seen,
       access: seen.desire.access,

@@ -7,7 +7,6 @@ import type { Kind } from "./annotations.ts";
 import { isOwnHostname } from "./find.ts";
 import type { Remembered } from "./memory.ts";
 import { describe, leftovers, type Removal, remove } from "./removal.ts";
-import { configurationCondition, replacedCondition } from "./report.ts";
 import type { SeenService } from "./seen.ts";
 import { type Job, logStep, messageOf, ownerOf, seekerOf, stage, type Workplace, waitMs } from "./workplace.ts";
 
@@ -33,7 +32,7 @@ export async function depart(job: Job, place: Workplace): Promise<Outcome> {
   report.event(service, "DeletedLoadBalancer");
   if (service.metadata.deletionTimestamp === undefined) {
     await report.publish(service, undefined, ask.signal);
-    for (const type of [configurationCondition, replacedCondition]) await report.condition(service, type, undefined, ask.signal);
+    await report.clear(service, ask.signal);
   }
   memory.forget(key, service.metadata.uid);
   return done;

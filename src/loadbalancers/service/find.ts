@@ -7,7 +7,7 @@ import type { Ages } from "../listing.ts";
 import type { Tags } from "../model.ts";
 import { loadBalancerName } from "../names.ts";
 import type { Inventory } from "../observe.ts";
-import { annotationKey, type Kind } from "./annotations.ts";
+import type { Kind } from "./annotations.ts";
 import { serviceTag } from "./desire.ts";
 
 interface Common {
@@ -32,14 +32,22 @@ export interface Seeker {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  readonly annotations: Readonly<Record<string, string>>;
+  /** The name the user asks for. */
+  readonly chosen?: string;
+  /** Names the user asked for before, as they were written down. */
+  readonly earlier: readonly string[];
   readonly hostname: string;
 }
 
+/** Every name that its load balancers have or may have had. */
+export function namesOf({ uid, chosen, earlier }: Seeker): readonly string[] {
+  return [...new Set([loadBalancerName(uid), ...(chosen ? [chosen] : []), ...earlier])];
+}
+
 /** Whether a host name is that of a load balancer the Service has or had: AWS makes it from the name. */
-export function isOwnHostname({ uid, annotations, hostname }: Seeker): boolean {
-  const names = [loadBalancerName(uid), annotations[annotationKey("name")]];
-  return names.some((name) => name && (hostname.startsWith(`${name}-`) || hostname.startsWith(`internal-${name}-`)));
+export function isOwnHostname(seeker: Seeker): boolean {
+  const { hostname } = seeker;
+  return namesOf(seeker).some((name) => hostname.startsWith(`${name}-`) || hostname.startsWith(`internal-${name}-`));
 }
 
 export interface Sighting {
@@ -51,14 +59,14 @@ export interface Sighting {
 
 /** Looks under every name the Service may have used. */
 export async function findLoadBalancers(seeker: Seeker, inventory: Inventory, ages: Ages, ask: Ask): Promise<Sighting> {
-  const own = loadBalancerName(seeker.uid);
-  const chosen = seeker.annotations[annotationKey("name")];
+  const { chosen } = seeker;
+  const [own = "", ...others] = namesOf(seeker);
   const kinds = ["classic", "network"] as const;
   const byName = await Promise.all(kinds.map((kind) => look(kind, own, inventory, ages, ask)));
   const found = byName.filter((each) => each !== undefined);
   let taken: string | undefined;
   for (const kind of kinds) {
-    const names = new Set([...(chosen ? [chosen] : []), ...(await publishedName(kind, seeker, found, inventory, ages, ask))]);
+    const names = new Set([...others, ...(await publishedName(kind, seeker, found, inventory, ages, ask))]);
     for (const name of names) {
       const other = name === own ? undefined : await look(kind, name, inventory, ages, ask);
       if (other === undefined) continue;

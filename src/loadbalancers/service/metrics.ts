@@ -9,6 +9,7 @@ export class SyncMetrics {
   readonly #syncs;
   readonly #errors;
   readonly #latency;
+  readonly #round;
 
   constructor(host: Host) {
     this.#host = host;
@@ -26,6 +27,16 @@ export class SyncMetrics {
       help: "A metric measuring the latency for updating each load balancer hosts.",
       buckets,
     });
+    this.#round = histogram(metrics, {
+      name: "service_controller_nodesync_latency_seconds",
+      help: "A metric measuring the latency for nodesync which updates loadbalancer hosts on cluster node updates.",
+      buckets,
+    });
+  }
+
+  /** How long it took until a change of Nodes had reached every load balancer. */
+  synced(ms: number): void {
+    this.#round.observe(ms / 1000);
   }
 
   /** Counts and times one update of targets. */

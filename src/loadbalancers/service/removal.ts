@@ -13,12 +13,12 @@ import { marksOf } from "../claims.ts";
 import { planClassicDeletion } from "../classic/plan.ts";
 import { planGroupDeletion } from "../groups.ts";
 import type { Ages } from "../listing.ts";
-import { classicSecurityGroupName, loadBalancerName, networkSecurityGroupName } from "../names.ts";
+import { classicSecurityGroupName, networkSecurityGroupName } from "../names.ts";
 import { planNetworkDeletion } from "../network/plan.ts";
 import { type Marks, mentions } from "../node-rules.ts";
 import { freshAges, type Inventory } from "../observe.ts";
-import { annotationKey, type Kind } from "./annotations.ts";
-import { type Found, findLoadBalancers, isServices, type Seeker } from "./find.ts";
+import type { Kind } from "./annotations.ts";
+import { type Found, findLoadBalancers, isServices, namesOf, type Seeker } from "./find.ts";
 import { ownTargetGroups } from "./target-groups.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
@@ -112,7 +112,7 @@ export async function leftovers(
   const verdicts = await Promise.all(standing.map((lb) => isServices(lb, seeker, inventory, ask)));
   const loadBalancers = standing.filter((_, i) => verdicts[i]);
   const foreign = taken === undefined ? [] : [taken];
-  const names = [...new Set([...ownNames(seeker), ...standing.map(({ name }) => name)])].filter((name) => !foreign.includes(name));
+  const names = [...new Set([...namesOf(seeker), ...standing.map(({ name }) => name)])].filter((name) => !foreign.includes(name));
   const arn = loadBalancers.find((lb) => lb.kind === "network")?.arn;
   const [targetGroups, groups] = await Promise.all([
     kinds.includes("network") ? ownTargetGroups(seeker, arn, inventory, ages.absentMs, ask) : [],
@@ -143,12 +143,6 @@ export function describe({ loadBalancers, targetGroups, ownGroups, nodeGroups }:
     ...ownGroups.map(({ id, name }) => `security group ${name} (${id})`),
     ...nodeGroups.map(({ id, name }) => `rules in node security group ${name} (${id})`),
   ];
-}
-
-/** What its load balancers are called unless they were given another name before. */
-function ownNames({ uid, annotations }: Seeker): string[] {
-  const chosen = annotations[annotationKey("name")];
-  return [loadBalancerName(uid), ...(chosen ? [chosen] : [])];
 }
 
 /** With node rules switched off nothing is looked at but what keeps our own groups from going. */

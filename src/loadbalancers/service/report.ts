@@ -29,6 +29,13 @@ export type TellingReason =
 export const configurationCondition = "LoadBalancerConfigured";
 /** When the address of a load balancer of another kind was published: the old one is kept for a while from then on. */
 export const replacedCondition = "LoadBalancerReplaced";
+/** The names of the user's choice under which load balancers were made: they are found by them when the annotation is gone. */
+const namedCondition = "LoadBalancerNamed";
+
+/** The names that were written down with a Service. */
+export function namesIn(conditions: readonly ServiceCondition[]): readonly string[] {
+  return conditions.find(({ type }) => type === namedCondition)?.message.split(", ") ?? [];
+}
 
 export interface ReportParts {
   readonly kube: KubeClient;
@@ -74,6 +81,21 @@ export class Report {
     await this.#patch(service, { status: { loadBalancer: { ingress } } }, signal, "failed to update load balancer status");
   }
 
+  /** Before a load balancer is made under a name that nothing else would lead to. Refused if the Service has changed since. */
+  async writeDownName(service: SeenService, name: string, signal: AbortSignal): Promise<void> {
+    const names = namesIn(service.conditions);
+    if (names.includes(name)) return;
+    const message = [...names, name].join(", ");
+    const wanted = { type: namedCondition, status: "True", reason: "NameChosen", message, lastTransitionTime: this.#now() };
+    const { resourceVersion } = service.metadata;
+    await this.#patch(service, { metadata: { resourceVersion }, status: { conditions: [wanted] } }, signal, "failed to write down a name");
+  }
+
+  /** Takes away all conditions of ours. */
+  async clear(service: SeenService, signal: AbortSignal): Promise<void> {
+    for (const type of [configurationCondition, replacedCondition, namedCondition]) await this.condition(service, type, undefined, signal);
+  }
+
   /** Sets a condition, or takes it away. */
   async condition(
     service: SeenService,
@@ -88,10 +110,13 @@ export class Report {
     }
     const message = wanted.message.slice(0, 1024);
     if (present?.status === wanted.status && present.reason === wanted.reason && present.message === message) return;
-    const since = present?.status === wanted.status ? present.lastTransitionTime : new Date(this.#parts.clock.now()).toISOString();
-    // The API keeps whole seconds.
-    const lastTransitionTime = since.replace(/\.\d+Z$/, "Z");
+    const lastTransitionTime = present?.status === wanted.status ? present.lastTransitionTime : this.#now();
     await this.#conditions(service, [{ type, ...wanted, message, lastTransitionTime } satisfies ServiceCondition], signal);
+  }
+
+  /** The API keeps whole seconds. */
+  #now(): string {
+    return new Date(this.#parts.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
   }
 
   #conditions(service: SeenService, conditions: readonly object[], signal: AbortSignal): Promise<void> {

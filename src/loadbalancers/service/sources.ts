@@ -1,9 +1,7 @@
 /** What wakes the Service controller. */
-import type { Nodes } from "../../identity/node-view.ts";
 import { keyOf } from "../../kube/store.ts";
 import type { Source } from "../../runtime/controller.ts";
 import { type Clock, sleep } from "../../runtime/world.ts";
-import { concernsTargets } from "./nodes.ts";
 import { needsCleanup, type SeenService, type Services } from "./seen.ts";
 
 /** Changes of Services that matter. What has its address already when it is first seen waits for no one: edits go before it. */
@@ -26,39 +24,12 @@ export function serviceSource(
   };
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** Resolves when it is. */
+export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
-}
-
-/** Nodes often come and go in numbers: what happens within this time is looked at together. */
-const gatherMs = 1_000;
-
-/** Changes of Nodes, each a reason to look at the targets of all these Services. */
-export function nodeSource(nodes: Nodes, clock: Clock, keys: () => readonly string[]): Source {
-  return {
-    name: nodes.name,
-    async start(enqueue, signal) {
-      // Those that are there at the start are seen by every Service's first look.
-      await Promise.race([nodes.synced, aborted(signal)]);
-      let cancel: (() => void) | undefined;
-      const tell = () => {
-        cancel = undefined;
-        for (const key of keys()) enqueue(key, "user");
-      };
-      let told = false;
-      const unsubscribe = nodes.subscribe((before, after) => {
-        if (told && concernsTargets(before, after)) cancel ??= clock.after(gatherMs, tell);
-      });
-      told = true;
-      signal.addEventListener("abort", () => {
-        unsubscribe();
-        cancel?.();
-      });
-    },
-  };
 }
 
 const driftTickMs = 60_000;

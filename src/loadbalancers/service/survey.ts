@@ -22,6 +22,7 @@ import { hasLabels, isEligible, targetOf } from "./nodes.ts";
 import type { SeenService } from "./seen.ts";
 import { ownTargetGroups } from "./target-groups.ts";
 import type { LoadBalancerSettings, ServiceView } from "./view.ts";
+import { seekerOf } from "./workplace.ts";
 
 export interface SurveyParts {
   readonly inventory: Inventory;
@@ -53,7 +54,7 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
   const view: ServiceView = { ...service.view, hostname: service.hostname };
   const read = readOptions(view.annotations, kind);
   const [{ found: all, taken }, eligible] = await Promise.all([
-    findLoadBalancers(view, inventory, reconcileAges, ask),
+    findLoadBalancers(seekerOf(service), inventory, reconcileAges, ask),
     eligibleTargets(read.options, parts, ask),
   ]);
   const found = all.find((lb) => lb.kind === kind);

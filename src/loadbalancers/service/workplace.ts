@@ -10,11 +10,11 @@ import type { Host } from "../../runtime/host.ts";
 import type { ClaimBook, Owner } from "../claim-book.ts";
 import { loadBalancerName } from "../names.ts";
 import type { Inventory } from "../observe.ts";
-import { kindOf } from "./annotations.ts";
+import { annotationKey, kindOf } from "./annotations.ts";
 import type { Seeker } from "./find.ts";
 import type { Memory, Remembered } from "./memory.ts";
 import type { SyncMetrics } from "./metrics.ts";
-import type { Report } from "./report.ts";
+import { namesIn, type Report } from "./report.ts";
 import type { SeenService, Services } from "./seen.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
@@ -52,9 +52,10 @@ export interface Job {
 export const waitMs = 5_000;
 
 /** What is needed to find a Service's own things. */
-export function seekerOf({ view, hostname }: SeenService): Seeker {
+export function seekerOf({ view, hostname, conditions }: SeenService): Seeker {
   const { namespace, name, uid, annotations } = view;
-  return { namespace, name, uid, annotations, hostname };
+  const chosen = annotations[annotationKey("name")];
+  return { namespace, name, uid, ...(chosen && { chosen }), earlier: namesIn(conditions), hostname };
 }
 
 /** Who a Service is in the book of claims: the load balancer that stands, else the one it asks for. */
