@@ -11,6 +11,7 @@ import { actionsOfFeature } from "../../src/doctor/permissions.ts";
 import { leases, nodes } from "../../src/kube/builtin.ts";
 import { resource } from "../../src/kube/resource.ts";
 import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
+import { strictPolicy } from "../bed/policies.ts";
 import { type DoctorWorld, doctorWorld, type Look } from "./doctor-world.ts";
 
 const clusterRoles = resource({
@@ -303,6 +304,17 @@ test("without any one action of the policies the doctor names exactly that actio
     for (const { remedy } of spoilt)
       assert.match(remedy ?? "", /put-role-policy --role-name shop-node .*file:\/\/deploy\/iam\/[\w-]+\.json/);
   }
+});
+
+test("under the strict policies the doctor finds nothing missing: it tries what is the cluster's", async () => {
+  const world = await doctorWorld();
+  world.cloud.controls.change({ policy: strictPolicy(world.cloud, world.network, "shop", ...features, "doctor") });
+  const findings = await world.findings();
+  assert.deepEqual(
+    findings.filter(({ level }) => level !== "ok"),
+    [],
+  );
+  assert.match(findings.find(({ check }) => check === "permissions")?.what ?? "", /^all \d+ actions are allowed$/);
 });
 
 test("without the policy simulator what cannot be tried is left open, and that is said", async () => {

@@ -1,20 +1,38 @@
 /** The policy of load balancers against what the controller of Services really calls. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
-import type { PolicyDocument } from "../../deploy/iam/policies.ts";
+import { CreateSecurityGroupCommand, CreateTagsCommand, DeleteSecurityGroupCommand, EC2Client } from "@aws-sdk/client-ec2";
+import {
+  AddTagsCommand,
+  ElasticLoadBalancingClient as ClassicClient,
+  CreateLoadBalancerCommand as CreateClassicCommand,
+  DeleteLoadBalancerCommand as DeleteClassicCommand,
+} from "@aws-sdk/client-elastic-load-balancing";
+import {
+  ElasticLoadBalancingV2Client as BalancerClient,
+  CreateTargetGroupCommand,
+  DeleteTargetGroupCommand,
+} from "@aws-sdk/client-elastic-load-balancing-v2";
+import type { Statement } from "../../src/sandbox/cloud/access/policy.ts";
+import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
+import { actionsIn, strictPolicy } from "../bed/policies.ts";
 import { certificate, type ServiceWorld, serviceWorld } from "../bed/service-world.ts";
 
-const policy = JSON.parse(readFileSync(new URL("../../deploy/iam/load-balancers.json", import.meta.url), "utf8")) as PolicyDocument;
-const shipped = [...new Set(policy.Statement.flatMap(({ Action }) => Action))].sort();
+const shipped = actionsIn("load-balancers");
 
 /** Checked with a create, or asked for by AWS itself: no call of their own need be seen. */
 const implicit = ["ec2:CreateTags", "iam:CreateServiceLinkedRole"];
 
-async function busyServices(t: TestContext, allowed: readonly string[], config = ""): Promise<ServiceWorld> {
+type PolicyFor = (world: ServiceWorld) => readonly Statement[];
+const only =
+  (actions: readonly string[]): PolicyFor =>
+  () => [{ effect: "allow", actions }];
+const strict: PolicyFor = ({ aws, network }) => strictPolicy(aws, network, "test", "load-balancers");
+
+async function busyServices(t: TestContext, policyFor: PolicyFor, config = ""): Promise<ServiceWorld> {
   const world = await serviceWorld({ config });
   t.after(() => world.close());
-  world.aws.controls.change({ policy: [{ effect: "allow", actions: allowed }] });
+  world.aws.controls.change({ policy: policyFor(world) });
   world.aws.controls.journal.resetCounts();
   world.start();
   return world;
@@ -121,21 +139,58 @@ async function share(world: ServiceWorld, patienceMs = 600_000): Promise<void> {
 }
 
 test("under the policy of load balancers everything is done, and every action it allows is used", async (t) => {
-  const managed = await busyServices(t, shipped, "NLBSecurityGroupMode=Managed");
-  const shared = await busyServices(t, shipped);
+  const counts = await everything(t, only(shipped));
+  assert.deepEqual([...new Set([...counts.map(([action]) => action), ...implicit])].sort(), shipped);
+  assert.deepEqual(counts.filter(isRefused), []);
+});
+
+test("under the strict policy everything is done just as well", async (t) => {
+  assert.deepEqual((await everything(t, strict)).filter(isRefused), []);
+});
+
+test("under the strict policy what is not marked as the cluster's is out of reach", async (t) => {
+  const world = await serviceWorld();
+  t.after(() => world.close());
+  const { aws, network } = world;
+  const [ec2, elb, elbv2] = [new EC2Client(sdkConfig(aws)), new ClassicClient(sdkConfig(aws)), new BalancerClient(sdkConfig(aws))];
+  const { GroupId } = await ec2.send(new CreateSecurityGroupCommand({ GroupName: "web", Description: "d", VpcId: network.vpcId }));
+  const group = { Name: "theirs", Protocol: "TCP", Port: 80, VpcId: network.vpcId } as const;
+  const { TargetGroups } = await elbv2.send(new CreateTargetGroupCommand(group));
+  const { TargetGroupArn } = TargetGroups![0]!;
+  const Listeners = [{ Protocol: "TCP", LoadBalancerPort: 80, InstancePort: 80 }];
+  const classic = { LoadBalancerName: "theirs", Listeners, Subnets: [network.publicSubnetIds[0]!] };
+  await elb.send(new CreateClassicCommand(classic));
+  aws.controls.change({ policy: strict(world) });
+  const owned = [{ Key: "kubernetes.io/cluster/test", Value: "owned" }];
+  await elbv2.send(new CreateTargetGroupCommand({ ...group, Name: "ours", Tags: owned }));
+  const attempts: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ["elasticloadbalancing:CreateTargetGroup", () => elbv2.send(new CreateTargetGroupCommand({ ...group, Name: "unmarked" }))],
+    ["elasticloadbalancing:DeleteTargetGroup", () => elbv2.send(new DeleteTargetGroupCommand({ TargetGroupArn }))],
+    ["elasticloadbalancing:DeleteLoadBalancer", () => elb.send(new DeleteClassicCommand({ LoadBalancerName: "theirs" }))],
+    ["elasticloadbalancing:AddTags", () => elb.send(new AddTagsCommand({ LoadBalancerNames: ["theirs"], Tags: owned }))],
+    ["ec2:CreateTags", () => ec2.send(new CreateTagsCommand({ Resources: [GroupId!], Tags: owned }))],
+    ["ec2:DeleteSecurityGroup", () => ec2.send(new DeleteSecurityGroupCommand({ GroupId }))],
+    ["ec2:CreateSecurityGroup", () => ec2.send(new CreateSecurityGroupCommand({ GroupName: "x", Description: "d", VpcId: network.vpcId }))],
+  ];
+  for (const [action, attempt] of attempts) await assert.rejects(attempt, new RegExp(`not authorized to perform: ${action} `), action);
+});
+
+/** Both lives of Services under this policy; what was called and what came of it. */
+async function everything(t: TestContext, policyFor: PolicyFor) {
+  const managed = await busyServices(t, policyFor, "NLBSecurityGroupMode=Managed");
+  const shared = await busyServices(t, policyFor);
   await live(managed);
   await share(shared);
-  const counts = [managed, shared].flatMap(({ aws }) => Object.entries(aws.controls.journal.counts()));
-  assert.deepEqual([...new Set([...counts.map(([action]) => action), ...implicit])].sort(), shipped);
-  assert.deepEqual(
-    counts.filter(([, results]) => "AccessDenied" in results || "UnauthorizedOperation" in results),
-    [],
-  );
-});
+  return [managed, shared].flatMap(({ aws }) => Object.entries(aws.controls.journal.counts()));
+}
+
+function isRefused([, results]: readonly [string, object]): boolean {
+  return "AccessDenied" in results || "UnauthorizedOperation" in results;
+}
 
 for (const missing of shipped) {
   test(`without ${missing} the work is not done, and Events of the Services concerned name exactly that action`, async (t) => {
-    const allowed = shipped.filter((action) => action !== missing);
+    const allowed = only(shipped.filter((action) => action !== missing));
     const events: string[] = [];
     for (const [config, work] of [
       ["NLBSecurityGroupMode=Managed", live],

@@ -1,35 +1,28 @@
 /** The shipped policies against what the controllers really call: nothing is missing, nothing is for nothing. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { AttachNetworkInterfaceCommand, CreateNetworkInterfaceCommand, EC2Client } from "@aws-sdk/client-ec2";
 import "../../src/nodes/lifecycle.ts";
 import "../../src/nodes/tagging.ts";
 import "../../src/routes/controller.ts";
-import type { PolicyDocument } from "../../deploy/iam/policies.ts";
+import type { Statement } from "../../src/sandbox/cloud/access/policy.ts";
 import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
 import { type NodeWorld, nodeWorld } from "../bed/node-world.ts";
+import { actionsIn, strictPolicy } from "../bed/policies.ts";
 
 const nodeFeatures = ["nodes", "tagging", "routes"];
-
-/** What the policies allow, as they lie in the repository. */
-function allowedBy(features: readonly string[]): readonly string[] {
-  const documents = features.map(
-    (feature) => JSON.parse(readFileSync(new URL(`../../deploy/iam/${feature}.json`, import.meta.url), "utf8")) as PolicyDocument,
-  );
-  return [...new Set(documents.flatMap(({ Statement }) => Statement.flatMap(({ Action }) => Action)))].sort();
-}
+const shipped = actionsIn(...nodeFeatures);
 
 /** A cluster in which everything that the node features do is to be done, allowed to do only this. */
-async function busyCluster(t: TestContext, allowed: readonly string[]) {
+async function busyCluster(t: TestContext, policyFor: (world: NodeWorld) => readonly Statement[]) {
   const world = await nodeWorld();
   t.after(() => world.close());
   const [plain, placed, wide, fargate] = [...world.launch(1), ...world.launch(1, "p4d.24xlarge"), ...world.launch(2)] as Instance[];
   await addInterface(world, wide!);
   plantRoute(world, "10.200.9.0/24", plain!);
   plantRoute(world, "10.200.1.0/24", plain!);
-  world.aws.controls.change({ policy: [{ effect: "allow", actions: allowed }] });
+  world.aws.controls.change({ policy: policyFor(world) });
   world.aws.controls.journal.resetCounts();
 
   world.start("--controllers=*,tagging", "--tags=team=a", "--cluster-cidr=10.200.0.0/16");
@@ -89,26 +82,54 @@ function plantRoute(world: NodeWorld, destination: string, { id }: Instance): vo
 }
 
 test("under the policies of nodes, tagging and routes everything is done, and every action they allow is used", async (t) => {
-  const allowed = allowedBy(nodeFeatures);
-  const busy = await busyCluster(t, allowed);
+  const busy = await busyCluster(t, () => [{ effect: "allow", actions: shipped }]);
   await settled(busy);
-  const counts = busy.world.aws.controls.journal.counts();
-  assert.deepEqual(Object.keys(counts).sort(), allowed);
-  assert.deepEqual(
-    Object.entries(counts).filter(([, results]) => "UnauthorizedOperation" in results),
-    [],
+  assert.deepEqual(Object.keys(busy.world.aws.controls.journal.counts()).sort(), shipped);
+  assert.deepEqual(refusals(busy.world), []);
+});
+
+test("under the strict policies everything is done just as well", async (t) => {
+  const busy = await busyCluster(t, ({ aws, network }) => strictPolicy(aws, network, "test", ...nodeFeatures));
+  await settled(busy);
+  assert.deepEqual(refusals(busy.world), []);
+});
+
+test("under the strict policies instances and route tables without the cluster's tag are out of reach", async (t) => {
+  const world = await nodeWorld({ config: "RouteTableID=rtb-0123456789abcdef0" });
+  t.after(() => world.close());
+  const { ec2 } = world.aws.account;
+  const table = ec2.routeTables.get(world.network.privateTableId)!;
+  ec2.routeTables.put("rtb-0123456789abcdef0", { ...table, id: "rtb-0123456789abcdef0", tags: {} });
+  const [stranger] = world.launch(1) as [Instance];
+  ec2.instances.update(stranger.id, { tags: {} });
+  world.aws.controls.change({ policy: strictPolicy(world.aws, world.network, "test", ...nodeFeatures) });
+  world.start("--controllers=*,tagging", "--tags=team=a", "--cluster-cidr=10.200.0.0/16");
+  const name = await joinWith(world, stranger, "10.200.0.0/24");
+  await world.until("all refusals are told", () => new Set(asking(world).map(({ reason }) => reason)).size === 2);
+  const told = asking(world).map(({ reason, message }) => [reason, message.match(/allow (ec2:\w+)/)?.[1]]);
+  assert.deepEqual(told.sort(), [
+    ["FailedToCreateRoute", "ec2:ModifyInstanceAttribute"],
+    ["FailedToTagInstance", "ec2:CreateTags"],
+  ]);
+  ec2.instances.update(stranger.id, { tags: { "kubernetes.io/cluster/test": "owned" } });
+  await world.say("PATCH", `/api/v1/nodes/${name}`, { metadata: { labels: { changed: "yes" } } });
+  await world.until(
+    "the table refuses",
+    () => asking(world).some(({ message }) => message.includes("allow ec2:CreateRoute ")),
+    20 * 60_000,
   );
 });
+
+function refusals({ aws }: NodeWorld): readonly unknown[] {
+  return Object.entries(aws.controls.journal.counts()).filter(([, results]) => "UnauthorizedOperation" in results);
+}
 
 /** What is left out without holding up the Nodes. */
 const optional = ["ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTopology", "ec2:CreateTags", "ec2:DeleteTags"];
 
-for (const missing of allowedBy(nodeFeatures)) {
+for (const missing of shipped) {
   test(`without ${missing} the work is not done, and Events of the Nodes concerned name exactly that action`, async (t) => {
-    const busy = await busyCluster(
-      t,
-      allowedBy(nodeFeatures).filter((action) => action !== missing),
-    );
+    const busy = await busyCluster(t, () => [{ effect: "allow", actions: shipped.filter((action) => action !== missing) }]);
     await assert.rejects(settled(busy));
     const { world } = busy;
     if (optional.includes(missing)) assert.equal(world.initialized(), 4 - (missing === "ec2:DeleteTags" ? 1 : 0));

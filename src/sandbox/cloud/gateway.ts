@@ -3,6 +3,7 @@ import type { HttpRequest } from "../../runtime/http.ts";
 import { sleep, type World } from "../../runtime/world.ts";
 import { judge } from "./access/policy.ts";
 import type { Principal } from "./access/principals.ts";
+import { checkedResources } from "./access/resources.ts";
 import { amzDate, type SignatureClaim, signatureClaim } from "./access/signature.ts";
 import type { Account } from "./account.ts";
 import type { Controls } from "./controls/controls.ts";
@@ -106,7 +107,7 @@ export class Gateway {
     const input = service.protocol.read(shape, incoming);
     const effects = controls.faults.strike(action, input);
     for (const effect of effects) await this.#befall(effect, passage);
-    this.#authorise(passage, principal, operation, input);
+    this.#authorise(passage, { principal, region }, operation, input);
     const lost = effects.some((effect) => effect.kind === "lose-answer");
     const answer = this.#run({
       service,
@@ -190,13 +191,20 @@ export class Gateway {
     return claim.region === (service.region === "own" ? this.#options.account.region : service.region.only);
   }
 
-  #authorise(passage: Passage, principal: Principal, operation: Operation, input: Readonly<Record<string, unknown>>): void {
+  #authorise(
+    passage: Passage,
+    { principal, region }: Pick<Call, "principal" | "region">,
+    operation: Operation,
+    input: Readonly<Record<string, unknown>>,
+  ): void {
     const { service, incoming } = passage;
-    if (principal === ANONYMOUS || service.undeniable?.includes(incoming.action)) return;
-    const { policy } = this.#options.controls.settings();
-    for (const action of [passage.action, ...operation.alsoNeeds(input)]) {
-      const verdict = judge(policy, principal.arn, action);
-      if (verdict !== "allowed") throw service.protocol.refusals.denied(principal.arn, action, verdict === "explicitly denied");
+    const called = incoming.action;
+    if (principal === ANONYMOUS || service.undeniable?.includes(called)) return;
+    const { account, controls } = this.#options;
+    const { policy } = controls.settings();
+    for (const permission of [passage.action, ...operation.alsoNeeds(input)]) {
+      const verdict = judge(policy, principal.arn, permission, () => checkedResources(account, { permission, called, input, region }));
+      if (verdict !== "allowed") throw service.protocol.refusals.denied(principal.arn, permission, verdict === "explicitly denied");
     }
     // EC2 answers a dry run where the call would have gone through.
     if (input.DryRun === true) throw new ServiceError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412);

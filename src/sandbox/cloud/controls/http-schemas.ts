@@ -7,6 +7,8 @@ const statement = z.strictObject({
   effect: z.enum(["allow", "deny"]),
   actions: z.array(z.string()),
   principals: z.array(z.string()).optional(),
+  resources: z.array(z.string()).optional(),
+  condition: z.record(z.string(), z.record(z.string(), z.union([z.string(), z.array(z.string())]))).optional(),
 });
 
 const trust = z.strictObject({

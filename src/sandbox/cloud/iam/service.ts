@@ -1,6 +1,6 @@
 /** AWS IAM, as much of it as tells what a principal may do. */
 import { type SimulatePolicyResponse, SimulatePrincipalPolicy$, type SimulatePrincipalPolicyRequest } from "@aws-sdk/client-iam";
-import { judge } from "../access/policy.ts";
+import { type CheckedResource, judge } from "../access/policy.ts";
 import type { Account } from "../account.ts";
 import { ServiceError } from "../errors.ts";
 import { query } from "../protocol/protocol.ts";
@@ -21,12 +21,20 @@ export function iamService(account: Account): Service {
         EvaluationResults: input.ActionNames!.map((action) => ({
           EvalActionName: action,
           EvalResourceName: input.ResourceArns?.[0] ?? "*",
-          EvalDecision: DECISIONS[judge(account.settings().policy, sessionOf(input.PolicySourceArn!), action)],
+          EvalDecision: DECISIONS[judge(account.settings().policy, sessionOf(input.PolicySourceArn!), action, () => asked(input))],
         })),
         IsTruncated: false,
       })),
     ],
   };
+}
+
+/** The simulator believes what it is told of resources and conditions. */
+function asked({ ResourceArns = ["*"], ContextEntries = [] }: SimulatePrincipalPolicyRequest): readonly CheckedResource[] {
+  const context = Object.fromEntries(
+    ContextEntries.map(({ ContextKeyName = "", ContextKeyValues = [] }) => [ContextKeyName, ContextKeyValues[0] ?? ""]),
+  );
+  return ResourceArns.map((arn) => ({ arn, context }));
 }
 
 /** The account's policy speaks of those who call, and they call as sessions of a role. */

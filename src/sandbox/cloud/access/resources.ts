@@ -1,0 +1,128 @@
+/**
+ * What the calls of a cluster are checked on, as the service authorization reference tells it
+ * (https://docs.aws.amazon.com/service-authorization/latest/reference/): which resources, and what is known of each.
+ */
+import { type Account, arn } from "../account.ts";
+import { KINDS } from "../ec2/kinds.ts";
+import type { CheckedResource } from "./policy.ts";
+
+export interface Attempt {
+  /** The permission: `ec2:CreateTags`. */
+  readonly permission: string;
+  /** The operation that was called, which may need further permissions: `CreateSecurityGroup`. */
+  readonly called: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly region: string;
+}
+
+/** The resources of a call, each with the values of its condition keys. Reads are checked on everything at once. */
+export function checkedResources(account: Account, attempt: Attempt): readonly CheckedResource[] {
+  const { permission, called, input, region } = attempt;
+  const [service = "", action = ""] = permission.split(":");
+  const request: Record<string, string> = { "aws:RequestedRegion": region };
+  for (const [key, value] of requestTags(input)) request[`aws:RequestTag/${key}`] = value;
+  if (action !== called) request[`${service}:CreateAction`] = called;
+  const found = resourcesOf(account, service, action, attempt).map(({ name, tags = {}, vpcId }) => ({
+    arn: name,
+    context: {
+      ...request,
+      ...Object.fromEntries(Object.entries(tags).map(([key, value]) => [`aws:ResourceTag/${key}`, value])),
+      ...(vpcId && { "ec2:Vpc": arn(account, "ec2", `vpc/${vpcId}`) }),
+      ...(service === "iam" && { "iam:AWSServiceName": linkedService }),
+    },
+  }));
+  return found.length > 0 ? found : [{ arn: "*", context: request }];
+}
+
+interface Found {
+  readonly name: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly vpcId?: string | undefined;
+}
+
+const linkedService = "elasticloadbalancing.amazonaws.com";
+
+function resourcesOf(account: Account, service: string, action: string, { called, input }: Attempt): readonly Found[] {
+  if (service === "ec2") return ec2Resources(account, action, called, input);
+  if (service === "elasticloadbalancing") return balancingResources(account, action, called, input);
+  if (service === "ecr") return texts(input, ["repositoryName"]).map((each) => ({ name: arn(account, "ecr", `repository/${each}`) }));
+  if (action === "SimulatePrincipalPolicy") return texts(input, ["PolicySourceArn"]).map((name) => ({ name }));
+  if (action !== "CreateServiceLinkedRole") return [];
+  const role = `role/aws-service-role/${linkedService}/AWSServiceRoleForElasticLoadBalancing`;
+  return [{ name: `arn:${account.partition}:iam::${account.id}:${role}` }];
+}
+
+/** The parameters whose ids a policy can speak of; others of the same call (the target of a route) are not checked. */
+const ec2Parameters: Readonly<Record<string, readonly string[]>> = {
+  CreateTags: ["Resources"],
+  DeleteTags: ["Resources"],
+  CreateRoute: ["RouteTableId"],
+  ReplaceRoute: ["RouteTableId"],
+  DeleteRoute: ["RouteTableId"],
+  ModifyInstanceAttribute: ["InstanceId"],
+  ModifyNetworkInterfaceAttribute: ["NetworkInterfaceId"],
+  CreateSecurityGroup: ["VpcId"],
+  AuthorizeSecurityGroupIngress: ["GroupId"],
+  RevokeSecurityGroupIngress: ["GroupId"],
+  UpdateSecurityGroupRuleDescriptionsIngress: ["GroupId"],
+  DeleteSecurityGroup: ["GroupId"],
+};
+
+function ec2Resources(account: Account, action: string, called: string, input: Attempt["input"]): readonly Found[] {
+  const { vpcs, instances, interfaces, securityGroups, routeTables } = account.ec2;
+  const tables = { vpc: vpcs, i: instances, eni: interfaces, sg: securityGroups, rtb: routeTables };
+  const made = called === "CreateSecurityGroup" ? [{ name: arn(account, "ec2", "security-group/*") }] : [];
+  const named = texts(input, ec2Parameters[action] ?? []).flatMap((id) => {
+    const kind = Object.values(KINDS).find(({ prefix }) => id.startsWith(`${prefix}-`));
+    if (kind === undefined) return [];
+    const record = tables[kind.prefix as keyof typeof tables]?.get(id);
+    return [
+      {
+        name: arn(account, "ec2", `${kind.type}/${id}`),
+        tags: record?.tags,
+        vpcId: record && "vpcId" in record ? record.vpcId : undefined,
+      },
+    ];
+  });
+  return [...made, ...named];
+}
+
+/** Of the parameters that name a load balancer or a part of one; what is nested in others is not checked. */
+const balancingParameters = ["LoadBalancerArn", "ListenerArn", "TargetGroupArn", "ResourceArns"];
+
+function balancingResources(account: Account, action: string, called: string, input: Attempt["input"]): readonly Found[] {
+  if (action.startsWith("Describe")) return [];
+  const { store } = account;
+  const elb = (resource: string) => arn(account, "elasticloadbalancing", resource);
+  const [name = ""] = texts(input, ["Name"]);
+  const family = input.Type === "network" ? "net" : "app";
+  if (called === "CreateLoadBalancer" && name !== "") return [{ name: elb(`loadbalancer/${family}/${name}/0000000000000000`) }];
+  if (called === "CreateTargetGroup") return [{ name: elb(`targetgroup/${name}/0000000000000000`) }];
+  if (called === "CreateListener" && action === "AddTags") return [{ name: elb("listener/net/new/0000000000000000/0000000000000000") }];
+  const tables = ["load-balancers", "listeners", "target-groups"].map((table) => store.table<Tagged>(`elbv2/${table}`));
+  const parts = texts(input, balancingParameters).map((id) => ({
+    name: id,
+    tags: tables.map((table) => table.get(id)).find((record) => record !== undefined)?.tags,
+  }));
+  const classics = texts(input, ["LoadBalancerName", "LoadBalancerNames"]).map((each) => ({
+    name: elb(`loadbalancer/${each}`),
+    tags: store.table<Tagged>("elb/load-balancers").get(each)?.tags,
+  }));
+  return [...parts, ...classics];
+}
+
+interface Tagged {
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+function texts(input: Attempt["input"], parameters: readonly string[]): readonly string[] {
+  return parameters.flatMap((parameter) => input[parameter] ?? []).filter((value): value is string => typeof value === "string");
+}
+
+/** The tags that a call carries, whichever way its service takes them. */
+function requestTags({ Tags, TagSpecifications }: Attempt["input"]): readonly (readonly [string, string])[] {
+  type Listed = { readonly Key?: string; readonly Value?: string };
+  const specified = (TagSpecifications as readonly { readonly Tags?: readonly Listed[] }[] | undefined) ?? [];
+  const listed = [...((Tags as readonly Listed[] | undefined) ?? []), ...specified.flatMap((each) => each.Tags ?? [])];
+  return listed.map(({ Key = "", Value = "" }) => [Key, Value] as const);
+}
