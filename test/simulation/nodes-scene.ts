@@ -92,7 +92,8 @@ export class NodesScene {
     const before = name === undefined || request.method === "GET" ? undefined : this.nodes().find(({ metadata }) => metadata.name === name);
     const answer = await this.cluster.send(request);
     if (before !== undefined && answer.status < 300) this.#judge(before, request);
-    if (request.method !== "GET" && !/\/(leases|events)(\/|$)/.test(request.url.pathname)) this.changed(`${request.method} ${request.url.pathname}`);
+    if (request.method !== "GET" && !/\/(leases|events)(\/|$)/.test(request.url.pathname))
+      this.changed(`${request.method} ${request.url.pathname}`);
     return answer;
   };
 

@@ -76,14 +76,15 @@ class ServiceLoop {
   }
 
   controller(): Controller {
-    const { services, host, concurrency } = this.#parts;
+    const { services, nodes, host, concurrency } = this.#parts;
     return {
       name: "service-lb-controller",
       concurrency,
       backoff: { baseMs: 5_000, maxMs: 300_000 },
       sources: [
         serviceSource(services, (before, after) => this.#concerned(before, after)),
-        wakeSource("nodes", (wake) => this.#nodeSync.onWork(wake)),
+        // Who looks at a Service without knowing the Nodes takes them all out from behind its load balancer.
+        wakeSource("nodes", (wake) => this.#nodeSync.onWork(wake), nodes.synced),
         driftSource(host.world.clock, () => this.#driftDue()),
         wakeSource("node rules", (wake) => this.#place.book.onSettled(wake)),
       ],

@@ -53,28 +53,27 @@ export function isOwnHostname(seeker: Seeker): boolean {
 export interface Sighting {
   /** The Service's own, of either kind. */
   readonly found: readonly Found[];
-  /** The name the user chose, when somebody else has it. */
-  readonly taken?: string;
+  /** Names that the user chose, now or before, and somebody else has. */
+  readonly taken: readonly { readonly kind: Kind; readonly name: string }[];
 }
 
 /** Looks under every name the Service may have used. */
 export async function findLoadBalancers(seeker: Seeker, inventory: Inventory, ages: Ages, ask: Ask): Promise<Sighting> {
-  const { chosen } = seeker;
   const [own = "", ...others] = namesOf(seeker);
   const kinds = ["classic", "network"] as const;
   const byName = await Promise.all(kinds.map((kind) => look(kind, own, inventory, ages, ask)));
   const found = byName.filter((each) => each !== undefined);
-  let taken: string | undefined;
+  const taken: Sighting["taken"][number][] = [];
   for (const kind of kinds) {
     const names = new Set([...others, ...(await publishedName(kind, seeker, found, inventory, ages, ask))]);
     for (const name of names) {
       const other = name === own ? undefined : await look(kind, name, inventory, ages, ask);
       if (other === undefined) continue;
       if (await isServices(other, seeker, inventory, ask)) found.push(other);
-      else if (name === chosen) taken = name;
+      else if (others.includes(name)) taken.push({ kind, name });
     }
   }
-  return { found, ...(taken !== undefined && { taken }) };
+  return { found, taken };
 }
 
 /** Whether its tags say that it was made for this Service of this cluster. */

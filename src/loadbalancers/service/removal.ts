@@ -33,8 +33,8 @@ export interface Leftovers {
   readonly loadBalancers: readonly Found[];
   readonly targetGroups: readonly TargetGroup[];
   readonly ownGroups: readonly SecurityGroup[];
-  /** Names its load balancers had or may have had. */
-  readonly names: readonly string[];
+  /** What its load balancers were or may have been. */
+  readonly names: readonly Pick<Owner, "kind" | "loadBalancer">[];
   /** Node groups whose rules still speak of it. */
   readonly nodeGroups: readonly SecurityGroup[];
   /** Of our name, but without our tags: left alone. */
@@ -65,7 +65,7 @@ export async function remove(seeker: Seeker, key: string, parts: RemovalParts, a
   const left = await leftovers(seeker, parts, kinds, freshAges, ask);
   const rest = describe(left);
   if (rest.length === 0) {
-    for (const owner of ownersOf(left, seeker, key, kinds)) parts.book.forget(owner);
+    for (const owner of ownersOf(left, seeker, key)) parts.book.forget(owner);
     return { kind: "gone", notOurs: left.notOurs };
   }
   onBegin?.();
@@ -79,7 +79,7 @@ export async function remove(seeker: Seeker, key: string, parts: RemovalParts, a
     },
   });
   const applied = await applying.finally(() => touch(left, parts.inventory, key));
-  letGo(left, seeker, key, parts, kinds);
+  letGo(left, seeker, key, parts);
   return { kind: "waiting", why: applied.kind === "waiting" ? applied.why : `not yet gone: ${rest.join(", ")}`, deleted };
 }
 
@@ -111,20 +111,23 @@ export async function leftovers(
   const standing = found.filter(({ kind }) => kinds.includes(kind));
   const verdicts = await Promise.all(standing.map((lb) => isServices(lb, seeker, inventory, ask)));
   const loadBalancers = standing.filter((_, i) => verdicts[i]);
-  const foreign = taken === undefined ? [] : [taken];
-  const names = [...new Set([...namesOf(seeker), ...standing.map(({ name }) => name)])].filter((name) => !foreign.includes(name));
+  const names = kinds.flatMap((kind) => {
+    const all = new Set([...namesOf(seeker), ...standing.filter((lb) => lb.kind === kind).map(({ name }) => name)]);
+    for (const other of taken) if (other.kind === kind) all.delete(other.name);
+    return [...all].map((loadBalancer) => ({ kind, loadBalancer }));
+  });
   const arn = loadBalancers.find((lb) => lb.kind === "network")?.arn;
   const [targetGroups, groups] = await Promise.all([
     kinds.includes("network") ? ownTargetGroups(seeker, arn, inventory, ages.absentMs, ask) : [],
     inventory.groups.all(ages.absentMs, ask, `${seeker.namespace}/${seeker.name}`),
   ]);
   const groupNames = new Set([
-    ...(kinds.includes("classic") ? names.map(classicSecurityGroupName) : []),
+    ...names.flatMap(({ kind, loadBalancer }) => (kind === "classic" ? [classicSecurityGroupName(loadBalancer)] : [])),
     ...(kinds.includes("network") ? [networkSecurityGroupName(settings.clusterName, seeker)] : []),
   ]);
   const named = groups.filter(({ name }) => groupNames.has(name));
   const ownGroups = named.filter(({ tags }) => isOwned(tags, inventory.place.cluster));
-  const marks = kinds.flatMap((kind) => names.map((name) => marksFor(kind, name, ownGroups, settings)));
+  const marks = names.map(({ kind, loadBalancer }) => marksFor(kind, loadBalancer, ownGroups, settings));
   return {
     loadBalancers,
     targetGroups,
@@ -155,13 +158,13 @@ function marksFor(kind: Kind, name: string, ownGroups: readonly SecurityGroup[],
   return disableNodeIngress ? { ...marks, descriptions: [] } : marks;
 }
 
-function ownersOf({ names }: Pick<Leftovers, "names">, { uid }: Seeker, key: string, kinds: readonly Kind[]): Owner[] {
-  return kinds.flatMap((kind) => names.map((loadBalancer) => ({ key, uid, kind, loadBalancer })));
+function ownersOf({ names }: Pick<Leftovers, "names">, { uid }: Seeker, key: string): Owner[] {
+  return names.map((name) => ({ key, uid, ...name }));
 }
 
 /** Tells the writer of the node groups that nothing of this is wanted any more. */
-function letGo(left: Leftovers, seeker: Seeker, key: string, { book, settings }: RemovalParts, kinds: readonly Kind[]): void {
-  for (const owner of ownersOf(left, seeker, key, kinds)) {
+function letGo(left: Leftovers, seeker: Seeker, key: string, { book, settings }: RemovalParts): void {
+  for (const owner of ownersOf(left, seeker, key)) {
     const marks = marksFor(owner.kind, owner.loadBalancer, left.ownGroups, settings);
     const groups = left.nodeGroups.filter((group) => mentions(group, marks)).map(({ id }) => id);
     book.leave(owner, marks, groups);

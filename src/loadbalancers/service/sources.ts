@@ -50,12 +50,13 @@ export function driftSource(clock: Clock, due: () => readonly string[]): Source 
   };
 }
 
-/** Somebody else's word that a key is to be looked at. */
-export function wakeSource(name: string, listen: (wake: (key: string) => void) => void): Source {
+/** Somebody else's word that a key is to be looked at. Nothing at all is looked at before `ready` is. */
+export function wakeSource(name: string, listen: (wake: (key: string) => void) => void, ready?: Promise<unknown>): Source {
   return {
     name,
-    async start(enqueue) {
+    async start(enqueue, signal) {
       listen((key) => enqueue(key));
+      if (ready !== undefined) await Promise.race([ready, aborted(signal)]);
     },
   };
 }

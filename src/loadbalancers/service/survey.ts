@@ -78,7 +78,7 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
   const problems = [
     ...read.problems,
     ...desire.problems,
-    ...(taken !== undefined && found === undefined ? [nameTaken(taken)] : []),
+    ...(found === undefined && taken.some((other) => other.name === name) ? [nameTaken(name)] : []),
     ...(other && service.hostname !== "" && !read.options.replaceOnTypeChange ? [typeChanged(kind)] : []),
     ...conflicts(desire, managedGroup),
   ];
