@@ -23,7 +23,6 @@ import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
 import { changedCheck, newCheck } from "./health-check.ts";
 import { checkArn, type Elbv2, loadBalancerAt, loadBalancersOf, type TargetGroup, targetGroupAt, targetKey } from "./state.ts";
-import { targetsOf } from "./target-health.ts";
 import { TYPES, unmodelled } from "./types.ts";
 
 /** The operations on target groups themselves. */
@@ -118,7 +117,7 @@ function deleteTargetGroup(elbv2: Elbv2, groupArn: string): void {
   if (loadBalancersOf(elbv2, groupArn).length > 0) {
     throw new ServiceError("ResourceInUse", `Target group '${groupArn}' is currently in use by a listener or a rule`);
   }
-  for (const target of targetsOf(elbv2, groupArn)) elbv2.targets.delete(targetKey(target));
+  for (const target of elbv2.targets.values()) if (target.groupArn === groupArn) elbv2.targets.delete(targetKey(target));
   elbv2.targetGroups.delete(groupArn);
 }
 
