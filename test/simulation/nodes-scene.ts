@@ -92,23 +92,27 @@ export class NodesScene {
     const before = name === undefined || request.method === "GET" ? undefined : this.nodes().find(({ metadata }) => metadata.name === name);
     const answer = await this.cluster.send(request);
     if (before !== undefined && answer.status < 300) this.#judge(before, request);
-    if (request.method !== "GET" && !/\/(leases|events)(\/|$)/.test(request.url.pathname))
-      this.changed(`${request.method} ${request.url.pathname}`);
+    const aside = request.method === "GET" || /\/(leases|events)(\/|$)/.test(request.url.pathname);
+    if (!aside) this.changed(`${request.method} ${request.url.pathname}`, answer.status < 300);
     return answer;
   };
 
-  /** AWS as replicas reach it. What fails may have been carried out all the same. */
+  /** AWS as replicas reach it. */
   readonly serveAws: Transport = async (request) => {
+    const action = /(?:^|&)Action=(\w+)/.exec(String(request.body))?.[1] ?? "";
+    // What is cut off may have been carried out all the same.
+    let done = true;
     try {
-      return await this.cloud.handle(request);
+      const answer = await this.cloud.handle(request);
+      done = answer.status < 300;
+      return answer;
     } finally {
-      const action = /(?:^|&)Action=(\w+)/.exec(String(request.body))?.[1] ?? "";
-      if (!action.startsWith("Describe")) this.changed(action);
+      if (!action.startsWith("Describe")) this.changed(action, done);
     }
   };
 
-  /** Told after everything by which a replica may have changed the world. */
-  protected changed(_by: string): void {}
+  /** Told after everything by which a replica changed the world, or tried to. */
+  protected changed(_by: string, _done: boolean): void {}
 
   leads(hostname: string): boolean {
     return this.#leaseHolder().startsWith(`${hostname}_`);

@@ -113,8 +113,8 @@ export class ServicesScene extends NodesScene {
     return [...this.services().map(({ metadata }) => `Service ${metadata.name} is still there`), ...this.#before.differences()];
   }
 
-  protected override changed(by: string): void {
-    if (/Load|Target|Listener|SecurityGroup|Instances|Tags|Policy/.test(by)) this.lastChangeAt = this.world.clock.monotonic();
+  protected override changed(by: string, done: boolean): void {
+    if (done && /^\w+$/.test(by) && !by.endsWith("Route")) this.lastChangeAt = this.world.clock.monotonic();
     for (const how of this.#before.touched()) this.#broken("nothing foreign is touched", by, how);
     for (const holding of this.account.holdings(this.network.nodeGroupId)) {
       if (this.#isUnguarded(holding))
