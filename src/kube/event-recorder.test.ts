@@ -94,7 +94,7 @@ test("one object gets 25 events at once and one more every five minutes, whateve
 
 test("recording never throws and never waits; what does not fit is dropped and counted", async () => {
   const { server, client, recorder, sent, accept } = bed();
-  for (let index = 0; index < 1_200; index++) recorder.record({ ...node, name: `n${index}` }, "Normal", "R", "x".repeat(5_000));
+  for (let index = 0; index < 10_200; index++) recorder.record({ ...node, name: `n${index}` }, "Normal", "R", "x".repeat(5_000));
   assert.equal(server.requests.length, 0);
   assert.equal(await metric(client, "fairlead_events_dropped_total"), 200);
   await accept();

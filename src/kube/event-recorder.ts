@@ -32,7 +32,8 @@ export function objectRef(
   return { apiVersion: apiVersion(of), kind: of.kind, name, namespace, uid, resourceVersion };
 }
 
-const queueLimit = 1_000;
+/** A large cluster that joins at once says one thing of every Node. */
+const queueLimit = 10_000;
 const triesAtMost = 5;
 const firstPauseMs = 1_000;
 /** After these another try may help; after any other the server has said no. */

@@ -39,8 +39,7 @@ export function nodeInitialisation(options: InitialisationOptions): Controller {
     name: "cloud-node-controller",
     concurrency: options.concurrency,
     sources: [watchSource(options.nodes, keysOf)],
-    // A signal of its own for each: a thousand waiting on one would search it from end to end each time they come and go.
-    reconcile: (name, signal) => work.reconcile(name, AbortSignal.any([signal])),
+    reconcile: (name, signal) => work.reconcile(name, signal),
   };
 }
 

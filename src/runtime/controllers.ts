@@ -254,7 +254,8 @@ class Running implements RunningController {
     for (let work = await queue.next(); work !== undefined; work = await queue.next()) {
       if (this.#now() - this.#breathedAt > breathAfterMs) await this.#breathe();
       try {
-        this.#settle(work, await this.#controller.reconcile(work.key, this.#work.signal));
+        // A signal of its own for each: a thousand listeners on one would search it from end to end as they come and go.
+        this.#settle(work, await this.#controller.reconcile(work.key, AbortSignal.any([this.#work.signal])));
       } catch (error) {
         this.#fail(work, error);
       } finally {
