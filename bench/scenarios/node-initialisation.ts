@@ -24,7 +24,7 @@ const cases: readonly Case[] = [
     entrants: ["reference", "fairlead", "reference-defaults"],
   },
   { name: "nodes-1000-by-name", count: 1000, providerIds: false, throttled: true },
-  { name: "nodes-1000-unthrottled", count: 1000, providerIds: true, throttled: false },
+  { name: "nodes-1000-unthrottled", count: 1000, providerIds: true, throttled: false, onlyFull: true },
   { name: "nodes-1000-by-name-unthrottled", count: 1000, providerIds: false, throttled: false, onlyFull: true },
   { name: "nodes-5000", count: 5000, providerIds: true, throttled: true },
 ];
