@@ -1,7 +1,7 @@
 /** What the histories of Services once found, told so that a person can follow it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { classicOf } from "../bed/balancers.ts";
+import { classicOf, networkOf } from "../bed/balancers.ts";
 import { serviceWorld } from "../bed/service-world.ts";
 
 test("a process that does not know the Nodes yet takes none of them out from behind a load balancer", async (t) => {
@@ -85,3 +85,35 @@ for (const type of ["nlb", null]) {
     assert.notEqual(world.hostname("shop"), undefined);
   });
 }
+
+test("a stopped instance that is behind one port keeps no new port from its targets", async (t) => {
+  const world = await serviceWorld();
+  t.after(() => world.close());
+  world.start();
+  await world.create("web", { annotations: { type: "nlb" } });
+  await world.published("web");
+  const [stopped] = [...world.instances.values()];
+  world.aws.account.ec2.instances.update(stopped!.id, { state: "stopped" });
+  const ports = [
+    { name: "a", port: 80, nodePort: world.nodePort("web") },
+    { name: "b", port: 81 },
+  ];
+  await world.edit("web", {}, { ports });
+  await world.world.advance(15 * 60_000);
+  const targets = networkOf(world, "web")?.groups.map((group) => group.targets.length);
+  assert.deepEqual(targets?.toSorted(), [1, 2]);
+});
+
+test("a complaint about the configuration goes when it is mended, even if AWS refuses what is asked for then", async (t) => {
+  const world = await serviceWorld();
+  t.after(() => world.close());
+  world.start();
+  const complaints = () => world.service("web")?.status?.conditions?.filter(({ status }) => status === "False").length;
+  await world.create("web", { annotations: { "proxy-protocol": "yes", "ssl-cert": "arn:aws:acm:us-east-1:123456789012:certificate/no" } });
+  await world.world.advance(60_000);
+  assert.equal(complaints(), 1);
+  await world.edit("web", { "proxy-protocol": "*" });
+  await world.world.advance(60_000);
+  assert.equal(complaints(), 0);
+  assert.ok(world.events("web").some((event) => event.includes("CertificateNotFound")));
+});

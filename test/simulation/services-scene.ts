@@ -150,13 +150,14 @@ export class ServicesScene extends NodesScene {
     );
   }
 
+  /** Groups of a removal that was called off stay guarded until the Service goes: nobody is in them. */
   #isSurplus(holding: Holding, judged: ReadonlyMap<string, Verdict>): boolean {
     const owners = this.#ownersOf(holding);
     if (owners.length === 0) return false;
     return !owners.some((name) => {
       const verdict = judged.get(name);
       if (verdict === undefined || verdict.kind === "nobody's") return false;
-      if (verdict.kind !== "wanted" || holding.loadBalancer === undefined) return true;
+      if (verdict.kind !== "wanted" || holding.loadBalancer === undefined || holding.text.startsWith("security group")) return true;
       const { classics, networks } = this.account.of(name);
       return [...classics, ...networks].some((lb) => lb.name === holding.loadBalancer);
     });

@@ -181,6 +181,9 @@ class ServiceLoop {
     const age = remembered.full ? 0 : attributesAgeMs;
     const seen = await stage("failed to ensure load balancer", () => survey(service, kind, this.#place, ask, age));
     if (seen.problems.length > 0) return this.#refuse(job, seen, remembered);
+    // Mended: whatever AWS will say to what is asked for now, the old complaint is none any more.
+    const refused = service.conditions.some(({ type, status }) => type === configurationCondition && status === "False");
+    if (refused) await report.condition(service, configurationCondition, undefined, ask.signal);
     if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
     remembered.announcing ||= seen.steps.length > 0;
     this.#tellAboutNodes(service, remembered, seen.targets.instances.length > 0);

@@ -16,7 +16,7 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
   const { inventory, report } = place;
   const targets = await eligibleTargets(standing.options, place, ask);
   const wanted = registrable(targets, registeredIn(standing.seen));
-  const steps = planTargetsOnly(standing.name, standing.seen, wanted);
+  const steps = planTargetsOnly(standing.name, standing.seen, targets);
   if (steps.length === 0) return targets;
   await place.metrics.update(async () => {
     try {
@@ -33,7 +33,7 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
   });
   const { ids } = await nodeGroups(targets, inventory, ask);
   const stand = { ...standing.stand, nodeGroups: ids };
-  remembered.standing = { ...standing, seen: withTargets(standing.seen, wanted), stand };
+  remembered.standing = { ...standing, seen: withTargets(standing.seen, targets), stand };
   await claimAccess(ownerOf(service, remembered), standing.access, stand, place, false, ask);
   if (wanted.length > 0) report.event(service, "UpdatedLoadBalancer");
   return targets;
@@ -43,7 +43,7 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
 export async function followIn(old: Found, { kind, seen, targets }: Survey, place: Workplace, key: string, ask: Ask): Promise<void> {
   const { inventory } = place;
   const present = old.kind === kind ? seen : await targetsBehind(old, inventory, ask);
-  const steps = planTargetsOnly(old.name, present, registrable(targets, registeredIn(present)));
+  const steps = planTargetsOnly(old.name, present, targets);
   if (steps.length === 0) return;
   await apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, key) }).finally(() => {
     (old.kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(old.name, key);

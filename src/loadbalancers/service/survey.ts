@@ -75,6 +75,7 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
   let desire = await desireIn();
   // Whoever has just mended the subnets need not wait for what is remembered of them.
   if (desire.subnets.kind === "none") desire = await desireIn(10_000);
+  desire = withOwnTargets(desire, eligible, seen);
   const problems = [
     ...read.problems,
     ...desire.problems,
@@ -116,13 +117,27 @@ export function registeredIn(seen: SeenClassic | SeenNetwork): ReadonlySet<strin
 }
 
 /** The steps that bring nothing but the targets of what stands to what is wanted. */
-export function planTargetsOnly(name: string, seen: SeenClassic | SeenNetwork, wanted: readonly string[]): Step[] {
+export function planTargetsOnly(name: string, seen: SeenClassic | SeenNetwork, targets: Targets): Step[] {
   if ("targetGroups" in seen) {
     return seen.targetGroups.flatMap((group) =>
-      planTargets({ name: group.name, port: group.port, targets: wanted }, group.arn, group.targets),
+      planTargets({ name: group.name, port: group.port, targets: registrableIn(group, targets) }, group.arn, group.targets),
     );
   }
-  return planInstances({ name, instances: wanted }, seen.loadBalancer?.instances ?? []);
+  return planInstances({ name, instances: registrable(targets, registeredIn(seen)) }, seen.loadBalancer?.instances ?? []);
+}
+
+/** What one target group takes: an instance that does not run stays in the groups it is in, and comes into no other. */
+export function registrableIn(group: Pick<SeenTargetGroup, "targets"> | undefined, targets: Targets): string[] {
+  return registrable(targets, new Set(group?.targets.map(({ id }) => id)));
+}
+
+function withOwnTargets(desire: ServiceDesire, targets: Targets, seen: SeenClassic | SeenNetwork): ServiceDesire {
+  if (desire.kind === "classic" || !("targetGroups" in seen)) return desire;
+  const targetGroups = desire.model.targetGroups.map((group) => {
+    const present = seen.targetGroups.find(({ name }) => name === group.name);
+    return { ...group, targets: registrableIn(present, targets) };
+  });
+  return { ...desire, model: { ...desire.model, targetGroups } };
 }
 
 /** Everything of a load balancer that plans compare with. */

@@ -5,10 +5,12 @@ import type { SeenClassic } from "../classic/plan.ts";
 import { seeTargetGroup } from "../network/observe.ts";
 import type { SeenNetwork } from "../network/plan.ts";
 import { type Inventory, reconcileAges } from "../observe.ts";
+import type { Targets } from "../targets.ts";
 import type { Found } from "./find.ts";
+import { registeredIn, registrable, registrableIn } from "./survey.ts";
 
 export async function targetsBehind(lb: Found, inventory: Inventory, ask: Ask): Promise<SeenClassic | SeenNetwork> {
-  if (lb.kind === "classic") return withTargets({}, classicInstances(lb.description));
+  if (lb.kind === "classic") return { loadBalancer: { ...nothingElse, instances: classicInstances(lb.description) } };
   const all = await inventory.targetGroups.all(reconcileAges.presentMs, ask);
   const own = all.filter(({ LoadBalancerArns = [] }) => LoadBalancerArns.includes(lb.arn));
   const { loadBalancers } = inventory.cloud;
@@ -19,13 +21,16 @@ export async function targetsBehind(lb: Found, inventory: Inventory, ask: Ask): 
   };
 }
 
-/** The same with these targets in it. */
-export function withTargets(seen: SeenClassic | SeenNetwork, ids: readonly string[]): SeenClassic | SeenNetwork {
+/** The same after its targets were brought to these. */
+export function withTargets(seen: SeenClassic | SeenNetwork, targets: Targets): SeenClassic | SeenNetwork {
   if ("targetGroups" in seen) {
-    const targetGroups = seen.targetGroups.map((group) => ({ ...group, targets: ids.map((id) => ({ id, port: group.port })) }));
+    const targetGroups = seen.targetGroups.map((group) => ({
+      ...group,
+      targets: registrableIn(group, targets).map((id) => ({ id, port: group.port })),
+    }));
     return { ...seen, targetGroups };
   }
-  return { ...seen, loadBalancer: { ...(seen.loadBalancer ?? nothingElse), instances: ids } };
+  return { ...seen, loadBalancer: { ...(seen.loadBalancer ?? nothingElse), instances: registrable(targets, registeredIn(seen)) } };
 }
 
 /** Of a classic load balancer whose targets alone are of interest. */
