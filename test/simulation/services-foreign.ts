@@ -5,7 +5,6 @@ import type { SecurityGroup } from "../../src/sandbox/cloud/ec2/state.ts";
 import type { ClassicLoadBalancer } from "../../src/sandbox/cloud/elb/state.ts";
 import type { Listener, LoadBalancer, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
 import type { Network } from "../../src/sandbox/cloud/network.ts";
-import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
 
 /** What Services may name in their annotations. */
 export interface Lent {
@@ -146,17 +145,19 @@ const tables = ["elb/", "elbv2/", "ec2/security-group", "ec2/subnets", "ec2/vpcs
 /** What was there before any Service was. */
 export class Before {
   readonly #cloud: Cloud;
-  readonly #snapshot: Snapshot;
+  readonly #records: readonly { readonly table: string; readonly id: string; readonly was: object }[];
 
   constructor(cloud: Cloud) {
     this.#cloud = cloud;
-    this.#snapshot = cloud.controls.snapshot();
+    this.#records = recordsOf(cloud).map(({ table, id, record }) => ({ table, id, was: record }));
   }
 
-  /** What of it is not as it was. Addresses are lent: whose they are for a while does not matter. */
+  /** What of it is not as it was. Addresses are lent: who has them for a while does not matter. */
   touched(): string[] {
-    return this.#compare().flatMap(({ table, id, was, is }) => {
-      if (was === undefined) return [];
+    const { store } = this.#cloud.account;
+    return this.#records.flatMap(({ table, id, was }) => {
+      const is = store.table(table).get(id);
+      if (is === was || isDeepStrictEqual(is, was)) return [];
       if (is === undefined) return [`${table} ${id} is gone`];
       return table === "ec2/addresses" ? [] : [`${table} ${id} was changed to ${JSON.stringify(is)}`];
     });
@@ -164,28 +165,23 @@ export class Before {
 
   /** What is not as it was, or was not there: nothing, when all Services are gone. */
   differences(): string[] {
-    const interfaces = this.#cloud.account.ec2.interfaces.values().filter(({ requesterId }) => requesterId !== undefined);
+    const { ec2 } = this.#cloud.account;
+    const known = new Set(this.#records.map(({ table, id }) => `${table} ${id}`));
+    const used = ec2.addresses.values().filter(({ association }) => association !== undefined);
+    const interfaces = ec2.interfaces.values().filter(({ requesterId }) => requesterId !== undefined);
     return [
       ...this.touched(),
-      ...this.#compare().flatMap(({ table, id, was, is }) =>
-        was === undefined
-          ? [`${table} ${id} is left: ${JSON.stringify(is)}`]
-          : table === "ec2/addresses"
-            ? [`address ${id} is still used`]
-            : [],
+      ...recordsOf(this.#cloud).flatMap(({ table, id, record }) =>
+        known.has(`${table} ${id}`) ? [] : [`${table} ${id} is left: ${JSON.stringify(record)}`],
       ),
+      ...used.map(({ id }) => `address ${id} is still used`),
       ...interfaces.map(({ id, description }) => `interface ${id} is left: ${description}`),
     ];
   }
+}
 
-  #compare(): { table: string; id: string; was: object | undefined; is: object | undefined }[] {
-    const now = this.#cloud.controls.snapshot();
-    const names = Object.keys(now).filter((name) => tables.some((start) => name.startsWith(start)));
-    return names.flatMap((table) => {
-      const [was, is] = [this.#snapshot[table] ?? {}, now[table] ?? {}];
-      return [...new Set([...Object.keys(was), ...Object.keys(is)])]
-        .filter((id) => was[id] !== is[id] && !isDeepStrictEqual(was[id], is[id]))
-        .map((id) => ({ table, id, was: was[id], is: is[id] }));
-    });
-  }
+function recordsOf(cloud: Cloud): { table: string; id: string; record: object }[] {
+  return Object.entries(cloud.controls.snapshot())
+    .filter(([table]) => tables.some((start) => table.startsWith(start)))
+    .flatMap(([table, records]) => Object.entries(records).map(([id, record]) => ({ table, id, record })));
 }

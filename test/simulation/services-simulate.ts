@@ -12,7 +12,7 @@ import { deleteAll, lookAround, useServices } from "./services-people.ts";
 import { ServicesScene } from "./services-scene.ts";
 import { type Climate, storm } from "./weather.ts";
 
-const stormMs = 8 * 60_000;
+const stormMs = 6 * 60_000;
 /** A replaced load balancer is drained for ten minutes, by the wall clocks of replicas that may be half an hour apart. */
 const patienceMs = 75 * 60_000;
 const quietMs = 3 * 60_000;

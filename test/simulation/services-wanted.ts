@@ -64,6 +64,7 @@ export function judge(service: Service, around: Surroundings): Verdict {
     wrong: [
       ...told,
       ...other.map(({ name: old }) => `${name} still has ${old} of the other kind`),
+      ...(service.status?.conditions?.some(({ type }) => type === "LoadBalancerReplaced") ? [`what ${name} had is still going`] : []),
       ...own.slice(1).map(({ name: second }) => `${name} has a second load balancer ${second}`),
       ...(hostname === lb.dnsName ? [] : [`${name} is published as ${hostname}, should be ${lb.dnsName}`]),
       ...("listeners" in lb ? wrongClassic(lb, wish, around) : wrongNetwork(lb, wish, around)),
