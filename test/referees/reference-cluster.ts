@@ -23,6 +23,8 @@ export interface ReferenceCluster {
   errors(): Promise<readonly string[]>;
   /** The cloud config that it is given. */
   readonly configFile: string;
+  /** What it has asked of AWS since it was last started, each call as its parameters in order. */
+  calls(): readonly string[];
   /** Ends the reference, as if another took its place. */
   stop(): Promise<void>;
   /** Starts it anew. */
@@ -44,7 +46,14 @@ export async function referenceCluster(t: TestContext, ...config: readonly strin
     cloud.account.time.settle();
     for (const { id } of instances) assert.equal(cloud.account.ec2.instances.get(id)?.state, "running");
   });
-  const served = await serve(cloud);
+  let calls: string[] = [];
+  const served = await serve({
+    ...cloud,
+    handle: (request) => {
+      calls.push(callText(String(request.body ?? "")));
+      return cloud.handle(request);
+    },
+  });
   t.after(() => served.close());
   await Promise.all(instances.map((instance, index) => registerNode(cluster, instance, podBlock(index))));
 
@@ -75,7 +84,9 @@ export async function referenceCluster(t: TestContext, ...config: readonly strin
     instances,
     configFile,
     stop,
+    calls: () => calls,
     async start() {
+      calls = [];
       reference = await begin();
     },
     // A line of klog begins with its severity and the date.
@@ -103,6 +114,12 @@ export function loadBalancerService(
       ports: Object.entries(ports).map(([portName, port]) => ({ name: portName, port, targetPort: 8080 })),
     },
   };
+}
+
+/** A call in the form in which two can be compared: the parameters of its query without their numbers, sorted. */
+function callText(body: string): string {
+  const parameters = [...new URLSearchParams(body)].map(([name, value]) => `${name.replace(/\.\d+/g, "")}=${value}`);
+  return parameters.toSorted().join(" ");
 }
 
 const flags = [
