@@ -155,9 +155,10 @@ class Tagging {
   /** Tried again a few times; then the next change of the Node starts over. */
   #failed(instanceId: string, circumstances: string, nodes: readonly SeenNode[], error: Error): Outcome {
     const { log } = this.#options.host;
-    const last = this.#failures.count(instanceId) >= mostRetries;
-    // What may pass by itself is told only when it did not.
-    if (last || isAwsError(error, "denied")) this.#tell(instanceId, nodes, error);
+    const before = this.#failures.count(instanceId);
+    const last = before >= mostRetries;
+    // What may pass by itself is told only when it did not; what is refused, at once and when it is given up.
+    if (last || (before === 0 && isAwsError(error, "denied"))) this.#tell(instanceId, nodes, error);
     if (last) {
       this.#settled(instanceId);
       this.#metrics.errors.inc({ error_type: "errors_after_retries_exhausted" });
