@@ -70,6 +70,15 @@ const goals: readonly Goal[] = [
     judge: atMost(1 / 2, calls, " calls"),
   },
   {
+    goal: "200 Services created at once, at the reference's rate or above",
+    scenario: "services-200",
+    step: "create",
+    judge: ({ ours, theirs }) => {
+      const rate = ({ seconds }: Figures) => 200 / seconds;
+      return { measured: `${rate(ours).toFixed(1)} against ${rate(theirs).toFixed(1)} a second`, met: rate(ours) >= rate(theirs) };
+    },
+  },
+  {
     goal: "The credential provider's median start no slower",
     scenario: "cold-starts",
     step: "over TLS",

@@ -4,13 +4,14 @@ import { nodeInitialisations } from "./node-initialisation.ts";
 import { processStart } from "./process-start.ts";
 import { routes } from "./routes.ts";
 import type { Scenario } from "./scenario.ts";
-import { servicesScenario } from "./services.ts";
+import { servicesAtOnce, servicesScenario } from "./services.ts";
 import { steadyState } from "./steady-state.ts";
 
 export const scenarios: readonly Scenario[] = [
   ...nodeInitialisations,
   steadyState,
   servicesScenario,
+  servicesAtOnce,
   routes,
   credentialProviderStart,
   processStart,

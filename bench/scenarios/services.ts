@@ -5,12 +5,13 @@ import type { KubeClient } from "../../src/kube/client.ts";
 import { Bed } from "../bed/bed.ts";
 import type { Machine } from "../bed/cloud-process.ts";
 import type { Entrant } from "../bed/entrants.ts";
+import type { Figures } from "../bed/figures.ts";
 import { nodeOf } from "../bed/nodes.ts";
 import { inParallel } from "../bed/parallel.ts";
 import { until } from "../bed/program.ts";
 import { alone, quietMs, type Scenario, type Size, type Steps, usualCloud } from "./scenario.ts";
 
-const [count, members] = [100, 10];
+const [count, atOnce, members] = [100, 200, 10];
 const namespace = "default";
 const [firstPort, changedPort] = [80, 8080];
 
@@ -26,19 +27,27 @@ export const servicesScenario: Scenario = {
   run: live,
 };
 
+export const servicesAtOnce: Scenario = {
+  name: "services-200",
+  title: "200 Services at once",
+  about:
+    "The same cluster. Create: 200 Services, half of each kind, are created at once, until the last has an address; the " +
+    "rate is their number divided by that time.",
+  entrants: ["reference", "fairlead"],
+  async run(entrant, size) {
+    await using bed = await opened(entrant);
+    return { create: await creation(bed, namesOf(size.count(atOnce))) };
+  },
+};
+
 async function live(entrant: Entrant, size: Size): Promise<Steps> {
-  await using bed = await Bed.make(entrant, usualCloud);
+  await using bed = await opened(entrant);
   const { cluster, cloud } = bed;
   const { admin } = cluster;
-  const names = Array.from({ length: size.count(count) }, (_, index) => `service-${index}`);
-  await bed.join(members, () => ({ kind: "initialised" }));
-  await bed.fromStart(alone, () => cloud.quiet(quietMs));
+  const names = namesOf(size.count(count));
   const everyService = (work: (name: string) => Promise<unknown>) => () => inParallel(names, work);
 
-  const create = await bed.step(
-    everyService((name) => admin.create(services, loadBalancer(name, names.indexOf(name) % 2 === 0 ? "classic" : "network"))),
-    (program) => until(program, "every Service has an address", () => allHaveAddresses(admin)),
-  );
+  const create = await creation(bed, names);
   const change = await bed.step(
     everyService((name) =>
       admin.patch(services, { namespace, name }, { json: [{ op: "replace", path: "/spec/ports/0/port", value: changedPort }] }),
@@ -73,6 +82,31 @@ async function live(entrant: Entrant, size: Size): Promise<Steps> {
     (program) => until(program, "no Service is left", async () => (await balanced(admin)).length === 0),
   );
   return { create, change, restart, join, leave, delete: remove };
+}
+
+/** A cluster of some nodes, with the program at rest in it. */
+async function opened(entrant: Entrant): Promise<Bed> {
+  const bed = await Bed.make(entrant, usualCloud);
+  try {
+    await bed.join(members, () => ({ kind: "initialised" }));
+    await bed.fromStart(alone, () => bed.cloud.quiet(quietMs));
+    return bed;
+  } catch (error) {
+    await bed[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function namesOf(number: number): readonly string[] {
+  return Array.from({ length: number }, (_, index) => `service-${index}`);
+}
+
+function creation(bed: Bed, names: readonly string[]): Promise<Figures> {
+  const { admin } = bed.cluster;
+  return bed.step(
+    () => inParallel(names, (name) => admin.create(services, loadBalancer(name, names.indexOf(name) % 2 === 0 ? "classic" : "network"))),
+    (program) => until(program, "every Service has an address", () => allHaveAddresses(admin)),
+  );
 }
 
 function loadBalancer(name: string, kind: "classic" | "network"): Service {
