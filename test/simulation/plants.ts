@@ -1,8 +1,10 @@
-/** Known faults, planted into the kits' own source as it is loaded: a simulation that does not find them is worth nothing. */
+/** Known faults, planted into the source as it is loaded: a simulation that does not find them is worth nothing. */
 import { registerHooks } from "node:module";
 
 export interface Plant {
   readonly name: string;
+  /** Where it shows. */
+  readonly world: "kits" | "services";
   readonly file: string;
   /** Text of the source and what takes its place; each must be found. */
   readonly changes: readonly (readonly [from: string, to: string])[];
@@ -13,18 +15,21 @@ export interface Plant {
 export const plants: readonly Plant[] = [
   {
     name: "informer-misses-delete",
+    world: "kits",
     file: "src/kube/informer.ts",
     changes: [["if (!listed.has(key)) this.#forget(", "if (false) this.#forget("]],
     givenAwayBy: "a cache equals the server in the end",
   },
   {
     name: "queue-runs-key-twice",
+    world: "kits",
     file: "src/runtime/queue.ts",
     changes: [["if (this.#running.has(key)) {", "if (false) {"]],
     givenAwayBy: "a key is never worked on twice at once",
   },
   {
     name: "election-renews-late",
+    world: "kits",
     file: "src/runtime/election.ts",
     changes: [
       [">= this.#options.timings.renewDeadlineMs", ">= 3 * this.#options.timings.leaseDurationMs"],
@@ -34,6 +39,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: "coalescer-fails-neighbours",
+    world: "kits",
     file: "src/aws/coalescer.ts",
     changes: [
       [
@@ -42,6 +48,53 @@ export const plants: readonly Plant[] = [
       ],
     ],
     givenAwayBy: "each asker gets the answer to its own question",
+  },
+  {
+    name: "finalizer-goes-early",
+    world: "services",
+    file: "src/loadbalancers/service/departure.ts",
+    changes: [
+      ["  if (outcome !== undefined) return outcome;\n  await report.removeFinalizer(", "  void outcome;\n  await report.removeFinalizer("],
+    ],
+    givenAwayBy: "a finalizer goes only after all it guards",
+  },
+  {
+    name: "target-group-stays",
+    world: "services",
+    file: "src/loadbalancers/service/removal.ts",
+    changes: [['kinds.includes("network") ? ownTargetGroups(', "false ? ownTargetGroups("]],
+    givenAwayBy: "nothing is left",
+  },
+  {
+    name: "shared-rule-goes-with-its-name",
+    world: "services",
+    file: "src/loadbalancers/node-rules.ts",
+    changes: [
+      [
+        "  return wanted.has(seenRuleKey(rule)) ||",
+        '  return (!rule.description?.includes("/health=") && wanted.has(seenRuleKey(rule))) ||',
+      ],
+    ],
+    givenAwayBy: "no rule another Service needs is removed",
+  },
+  {
+    name: "others-rules-taken-for-ours",
+    world: "services",
+    file: "src/loadbalancers/node-rules.ts",
+    changes: [
+      [
+        "  return claims.some(({ marks }) => isMarked(rule, marks)) ||",
+        '  return rule.description?.startsWith("kubernetes.io/rule/nlb/") ||',
+      ],
+    ],
+    givenAwayBy: "nothing foreign is touched",
+  },
+  {
+    name: "targets-before-nodes-are-known",
+    world: "services",
+    file: "src/loadbalancers/service/controller.ts",
+    changes: [["this.#nodeSync.onWork(wake), nodes.synced)", "this.#nodeSync.onWork(wake))"]],
+    givenAwayBy: "no rule another Service needs is removed",
   },
 ];
 
