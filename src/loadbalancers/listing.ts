@@ -139,8 +139,9 @@ export class Listing<V> {
     const load = this.#load;
     // A list that was begun after a later write knows better.
     if (load === undefined || load.writes > writes) return item;
-    const items = await load.items;
-    if ((this.#touched.get(name)?.number ?? 0) <= writes) {
+    // Whoever asked for one thing is not failed by a list of all of them.
+    const items = await load.items.catch(() => undefined);
+    if (items !== undefined && (this.#touched.get(name)?.number ?? 0) <= writes) {
       this.#touched.delete(name);
       if (item === undefined) items.delete(name);
       else items.set(name, item);
