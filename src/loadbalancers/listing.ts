@@ -122,17 +122,14 @@ export class Listing<V> {
     const { clock, one } = this.#options;
     this.#singles.push(clock.monotonic());
     const writes = this.#writes;
-    const item = one(name, { ...ask, signal: neverAborted });
+    const item = one(name, { ...ask, signal: neverAborted }).then((found) => this.#put(name, found, writes));
     const reading: Reading<V> = { item, writes };
     this.#readings.set(name, reading);
     const ended = () => {
       if (this.#readings.get(name) === reading) this.#readings.delete(name);
     };
     item.then(ended, ended);
-    return unlessAborted(
-      ask.signal,
-      item.then((found) => this.#put(name, found, writes)),
-    );
+    return unlessAborted(ask.signal, item);
   }
 
   async #put(name: string, item: V | undefined, writes: number): Promise<V | undefined> {

@@ -53,9 +53,7 @@ export const plants: readonly Plant[] = [
     name: "finalizer-goes-early",
     world: "services",
     file: "src/loadbalancers/service/departure.ts",
-    changes: [
-      ["  if (outcome !== undefined) return outcome;\n  await report.removeFinalizer(", "  void outcome;\n  await report.removeFinalizer("],
-    ],
+    changes: [["  if (outcome !== undefined) return outcome;", "  void outcome;"]],
     givenAwayBy: "a finalizer goes only after all it guards",
   },
   {

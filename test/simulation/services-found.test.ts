@@ -117,3 +117,23 @@ test("a complaint about the configuration goes when it is mended, even if AWS re
   assert.equal(complaints(), 0);
   assert.ok(world.events("web").some((event) => event.includes("CertificateNotFound")));
 });
+
+test("nothing is made for a Service that was gone before its finalizer could be added", async (t) => {
+  const world = await serviceWorld();
+  t.after(() => world.close());
+  const empty = world.snapshot();
+  world.start();
+  await world.world.advance(1000);
+  const refuse = { kind: "refuse", status: 503 } as const;
+  const heal = world.cluster.faults.add({ match: ({ url }) => url.pathname.endsWith("/services/web/status"), effect: refuse });
+  await world.create("web");
+  await world.world.advance(10_000);
+  world.cluster.stallWatches(true);
+  await world.delete("web");
+  heal();
+  await world.world.advance(60_000);
+  world.cluster.stallWatches(false);
+  await world.world.advance(300_000);
+  assert.deepEqual(world.differences(empty), []);
+  assert.deepEqual(world.mutations(), []);
+});

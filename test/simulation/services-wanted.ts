@@ -216,7 +216,9 @@ function wrongClassic(lb: ClassicLoadBalancer, wish: Wish, around: Surroundings)
   const given = get("security-groups")?.split(",") ?? [];
   const own = lb.groupIds.filter((id) => around.account.group(id)?.name === `k8s-elb-${lb.name}`);
   if (given.length === 0) expect("groups of its own", own.length, 1);
-  expect("security groups", lb.groupIds, [...(given.length > 0 ? given : own), ...(get("extra-security-groups")?.split(",") ?? [])]);
+  expect("security groups", lb.groupIds, [
+    ...new Set([...(given.length > 0 ? given : own), ...(get("extra-security-groups")?.split(",") ?? [])]),
+  ]);
   if (given.length === 0 && own[0] !== undefined) expect("clients", [...around.account.letsIn(own[0])], clientRules(wish));
   const tags = Object.entries(lb.tags).map((pair) => pair.join("="));
   for (const tag of get("additional-resource-tags")?.split(",") ?? []) expect(`tag ${tag}`, tags.includes(tag), true);

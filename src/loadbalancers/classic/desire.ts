@@ -70,7 +70,7 @@ function listenerFor(port: ServicePort, options: ServiceOptions): ClassicListene
 function groupsFor({ name, service, options, settings, sourceRanges, groupTags, ownership }: Wish): GroupOnLoadBalancer[] {
   const given = (ids: readonly string[]) => ids.map((id) => ({ kind: "given", id }) as const);
   const extra = given(options.extraSecurityGroups);
-  if (options.securityGroups.length > 0) return [...given(options.securityGroups), ...extra];
+  if (options.securityGroups.length > 0) return given([...new Set([...options.securityGroups, ...options.extraSecurityGroups])]);
   if (settings.elbSecurityGroup) return [...given([settings.elbSecurityGroup]), ...extra];
   const group = {
     name: classicSecurityGroupName(name),

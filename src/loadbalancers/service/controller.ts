@@ -23,7 +23,19 @@ import { configurationCondition, Report, replacedCondition } from "./report.ts";
 import { concernsLoadBalancer, hasFinalizer, needsCleanup, type SeenService, wantsLoadBalancer } from "./seen.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
 import { type Survey, survey } from "./survey.ts";
-import { type Job, logStep, messageOf, ownerOf, type ServiceParts, seekerOf, stage, type Workplace, waitMs } from "./workplace.ts";
+import {
+  changedMeanwhile,
+  type Job,
+  logStep,
+  messageOf,
+  ownerOf,
+  type ServiceParts,
+  seekerOf,
+  stage,
+  staleMs,
+  type Workplace,
+  waitMs,
+} from "./workplace.ts";
 
 /** Every load balancer is read fully once in this time, whether or not anything changed. */
 const driftMs = 60 * 60_000;
@@ -164,7 +176,7 @@ class ServiceLoop {
     if (!hasFinalizer(service)) {
       if (!remembered.announcing) report.event(service, "EnsuringLoadBalancer");
       remembered.announcing = true;
-      await report.addFinalizer(service, ask.signal);
+      if (!(await report.addFinalizer(service, ask.signal))) return again(staleMs, changedMeanwhile);
     }
     const kind = kindOf(service.view.annotations);
     if (kind === "foreign") return leaveToOthers(job, this.#place);
@@ -188,7 +200,8 @@ class ServiceLoop {
     remembered.announcing ||= seen.steps.length > 0;
     this.#tellAboutNodes(service, remembered, seen.targets.instances.length > 0);
     const { name } = seen.desire.model;
-    if (seen.found === undefined && name !== loadBalancerName(service.metadata.uid)) await report.writeDownName(service, name, ask.signal);
+    const unnamed = seen.found !== undefined || name === loadBalancerName(service.metadata.uid);
+    if (!unnamed && !(await report.writeDownName(service, name, ask.signal))) return again(staleMs, changedMeanwhile);
     const ensured = await this.#apply(seen, key, ask);
     const owner: Owner = { key, uid: service.metadata.uid, kind, loadBalancer: name };
     await claimAccess(owner, seen.desire.access, ensured.stand, this.#place, remembered.recheck, ask);

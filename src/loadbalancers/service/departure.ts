@@ -8,7 +8,7 @@ import { isOwnHostname } from "./find.ts";
 import type { Remembered } from "./memory.ts";
 import { describe, leftovers, type Removal, remove } from "./removal.ts";
 import type { SeenService } from "./seen.ts";
-import { type Job, logStep, messageOf, ownerOf, seekerOf, stage, type Workplace, waitMs } from "./workplace.ts";
+import { changedMeanwhile, type Job, logStep, messageOf, ownerOf, seekerOf, stage, staleMs, type Workplace, waitMs } from "./workplace.ts";
 
 export const bothKinds: readonly Kind[] = ["classic", "network"];
 /** A removal that has not ended after this long is spoken of, and again after each such time. */
@@ -28,7 +28,7 @@ export async function depart(job: Job, place: Workplace): Promise<Outcome> {
   const { report, memory } = place;
   const outcome = await removeKinds(job, bothKinds, place);
   if (outcome !== undefined) return outcome;
-  await report.removeFinalizer(service, ask.signal);
+  if (!(await report.removeFinalizer(service, ask.signal))) return again(staleMs, changedMeanwhile);
   report.event(service, "DeletedLoadBalancer");
   if (service.metadata.deletionTimestamp === undefined) {
     await report.publish(service, undefined, ask.signal);

@@ -59,18 +59,20 @@ export class Report {
     this.#parts.recorder.record(objectRef(services, service), type, reason, message);
   }
 
-  /** Before the first call to AWS. */
-  async addFinalizer(service: SeenService, signal: AbortSignal): Promise<void> {
-    if (hasFinalizer(service)) return;
-    const { finalizers } = service.metadata;
-    await this.#patch(service, { metadata: finalizersAdded(finalizers) }, signal, "failed to add load balancer cleanup finalizer");
+  /** Before the first call to AWS. False when there is no such Service any more, or another of its name. */
+  async addFinalizer(service: SeenService, signal: AbortSignal): Promise<boolean> {
+    if (hasFinalizer(service)) return true;
+    const { finalizers, uid } = service.metadata;
+    const metadata = { uid, ...finalizersAdded(finalizers) };
+    return this.#patchAsSeen(service, { metadata }, signal, "failed to add load balancer cleanup finalizer");
   }
 
-  /** After everything it guards is gone. */
-  async removeFinalizer(service: SeenService, signal: AbortSignal): Promise<void> {
-    if (!hasFinalizer(service)) return;
-    const rest = service.metadata.finalizers.filter((name) => name !== cleanupFinalizer);
-    await this.#patch(service, { metadata: finalizersRemoved(rest) }, signal, "failed to remove load balancer cleanup finalizer");
+  /** After everything it guards is gone. False when the Service has changed since: it may want a load balancer again. */
+  async removeFinalizer(service: SeenService, signal: AbortSignal): Promise<boolean> {
+    if (!hasFinalizer(service)) return true;
+    const { finalizers, resourceVersion } = service.metadata;
+    const metadata = { resourceVersion, ...finalizersRemoved(finalizers.filter((name) => name !== cleanupFinalizer)) };
+    return this.#patchAsSeen(service, { metadata }, signal, "failed to remove load balancer cleanup finalizer");
   }
 
   /** Publishes the host name, or none; says nothing that is said already. */
@@ -81,14 +83,15 @@ export class Report {
     await this.#patch(service, { status: { loadBalancer: { ingress } } }, signal, "failed to update load balancer status");
   }
 
-  /** Before a load balancer is made under a name that nothing else would lead to. Refused if the Service has changed since. */
-  async writeDownName(service: SeenService, name: string, signal: AbortSignal): Promise<void> {
+  /** Before a load balancer is made under a name that nothing else would lead to. False when the Service has changed since. */
+  async writeDownName(service: SeenService, name: string, signal: AbortSignal): Promise<boolean> {
     const names = namesIn(service.conditions);
-    if (names.includes(name)) return;
+    if (names.includes(name)) return true;
     const message = [...names, name].join(", ");
     const wanted = { type: namedCondition, status: "True", reason: "NameChosen", message, lastTransitionTime: this.#now() };
     const { resourceVersion } = service.metadata;
-    await this.#patch(service, { metadata: { resourceVersion }, status: { conditions: [wanted] } }, signal, "failed to write down a name");
+    const patch = { metadata: { resourceVersion }, status: { conditions: [wanted] } };
+    return this.#patchAsSeen(service, patch, signal, "failed to write down the name of the load balancer");
   }
 
   /** Takes away all conditions of ours. */
@@ -124,13 +127,30 @@ export class Report {
   }
 
   /** A Service that is gone needs no status: that is how a deletion ends. */
-  async #patch({ metadata }: SeenService, strategic: object, signal: AbortSignal, failed: string): Promise<void> {
+  async #patch(service: SeenService, strategic: object, signal: AbortSignal, failed: string): Promise<void> {
+    await this.#patchUnless(["not-found"], service, strategic, signal, failed);
+  }
+
+  /** Only of the Service that was seen; false when there is none such. */
+  #patchAsSeen(service: SeenService, strategic: object, signal: AbortSignal, failed: string): Promise<boolean> {
+    return this.#patchUnless(["not-found", "conflict"], service, strategic, signal, failed);
+  }
+
+  async #patchUnless(
+    kinds: readonly ("not-found" | "conflict")[],
+    { metadata }: SeenService,
+    strategic: object,
+    signal: AbortSignal,
+    failed: string,
+  ): Promise<boolean> {
     const { namespace, name } = metadata;
     try {
       await this.#parts.kube.patch(services, { namespace, name, subresource: "status" }, { strategic }, { signal });
+      return true;
     } catch (cause) {
       signal.throwIfAborted();
-      if (!isApiError(cause, "not-found")) throw new Error(`${failed}: ${(cause as Error).message}`, { cause });
+      if (isApiError(cause, ...kinds)) return false;
+      throw new Error(`${failed}: ${(cause as Error).message}`, { cause });
     }
   }
 }

@@ -121,5 +121,7 @@ export function concernsLoadBalancer(before: SeenService | undefined, after: See
   if (needsCleanup(after)) return true;
   if (before === undefined) return wantsLoadBalancer(after);
   if (wantsLoadBalancer(before) !== wantsLoadBalancer(after)) return true;
+  // Without its finalizer what stands would be left behind.
+  if (wantsLoadBalancer(after) && hasFinalizer(before) && !hasFinalizer(after)) return true;
   return wantsLoadBalancer(after) && before.fingerprint !== after.fingerprint;
 }

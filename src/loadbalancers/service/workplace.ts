@@ -50,6 +50,9 @@ export interface Job {
 
 /** How soon something that AWS needs time for is looked at again. */
 export const waitMs = 5_000;
+/** How soon a Service is looked at again that was not as it was seen: by then its change has come. */
+export const staleMs = 1_000;
+export const changedMeanwhile = "the Service has changed meanwhile";
 
 /** What is needed to find a Service's own things. */
 export function seekerOf({ view, hostname, conditions }: SeenService): Seeker {
