@@ -12,7 +12,7 @@ export interface Holding {
   readonly text: string;
   /** The Service it says it was made for. */
   readonly service?: string;
-  /** The load balancer it belongs to, where that is all it says. */
+  /** The load balancer that it is, or belongs to. */
   readonly loadBalancer?: string;
 }
 
@@ -69,15 +69,15 @@ export class Account {
   /** All that this cluster made for Services, of which there may be none left any more. */
   holdings(nodeGroupId: string): readonly Holding[] {
     const serviceOf = (tags: Tags) => (tags[clusterTag] === "owned" ? tags[serviceTag]?.replace("default/", "") : undefined);
-    const tagged = (kind: string, things: readonly { readonly name: string; readonly tags: Tags }[]) =>
+    const tagged = (things: readonly { readonly name: string; readonly tags: Tags }[], holding: (name: string) => Holding) =>
       things.flatMap(({ name, tags }): Holding[] => {
         const service = serviceOf(tags);
-        return service === undefined ? [] : [{ text: `${kind} ${name}`, service }];
+        return service === undefined ? [] : [{ ...holding(name), service }];
       });
     return [
-      ...tagged("classic load balancer", this.classics()),
-      ...tagged("network load balancer", this.networks()),
-      ...tagged("target group", this.targetGroups()),
+      ...tagged(this.classics(), (name) => ({ text: `classic load balancer ${name}`, loadBalancer: name })),
+      ...tagged(this.networks(), (name) => ({ text: `network load balancer ${name}`, loadBalancer: name })),
+      ...tagged(this.targetGroups(), (name) => ({ text: `target group ${name}` })),
       ...this.#cloud.account.ec2.securityGroups.values().flatMap(groupHolding),
       ...this.#rules()
         .filter(({ groupId }) => groupId === nodeGroupId)

@@ -31,7 +31,7 @@ export class ServicesScene extends NodesScene {
   readonly #around: Surroundings;
   readonly #before: Before;
   readonly #settled = new Map<string, Settled>();
-  /** Services that a load balancer of a name may be of. */
+  /** UIDs of the Services that a load balancer of a name may be of. */
   readonly #namedBy = new Map<string, Set<string>>();
   readonly #told = new Set<string>();
 
@@ -70,8 +70,10 @@ export class ServicesScene extends NodesScene {
     await this.say("user", method, path, body, "merge");
     const service = this.services().find(({ metadata }) => metadata.name === name);
     const chosen = service?.metadata.annotations?.[nameAnnotation];
-    for (const each of [service && `a${service.metadata.uid.replaceAll("-", "")}`.slice(0, 32), chosen])
-      if (each) this.#namedBy.set(each, (this.#namedBy.get(each) ?? new Set()).add(name));
+    if (service === undefined) return;
+    const { uid } = service.metadata;
+    for (const each of [`a${uid.replaceAll("-", "")}`.slice(0, 32), chosen])
+      if (each) this.#namedBy.set(each, (this.#namedBy.get(each) ?? new Set()).add(uid));
   }
 
   /** Looks who has all it wants. Only those always have nodes whose nodes include the steady one. */
@@ -137,24 +139,23 @@ export class ServicesScene extends NodesScene {
     this.history.broken(rule, `after ${by} ${how}`);
   }
 
-  /** The Services that something may be of; none, if it is not of this cluster. */
-  #ownersOf({ service, loadBalancer }: Holding): readonly string[] {
-    return service === undefined ? [...(this.#namedBy.get(loadBalancer ?? "") ?? [])] : [service];
+  /** Whether it is somebody's, but of no Service that is there and fits. */
+  #isNobodys({ service, loadBalancer = "" }: Holding, fits: (owner: Stored) => boolean | undefined): boolean {
+    const uids = this.#namedBy.get(loadBalancer);
+    if (service === undefined && uids === undefined) return false;
+    return !this.services().some((owner) => {
+      const { name, uid } = owner.metadata;
+      return (service === undefined || name === service) && (uids === undefined || uids.has(uid)) && fits(owner);
+    });
   }
 
   #isUnguarded(holding: Holding): boolean {
-    const owners = this.#ownersOf(holding);
-    return (
-      owners.length > 0 &&
-      !this.services().some(({ metadata }) => owners.includes(metadata.name) && metadata.finalizers?.includes(finalizer))
-    );
+    return this.#isNobodys(holding, ({ metadata }) => metadata.finalizers?.includes(finalizer));
   }
 
   /** Groups of a removal that was called off stay guarded until the Service goes: nobody is in them. */
   #isSurplus(holding: Holding, judged: ReadonlyMap<string, Verdict>): boolean {
-    const owners = this.#ownersOf(holding);
-    if (owners.length === 0) return false;
-    return !owners.some((name) => {
+    return this.#isNobodys(holding, ({ metadata: { name } }) => {
       const verdict = judged.get(name);
       if (verdict === undefined || verdict.kind === "nobody's") return false;
       if (verdict.kind !== "wanted" || holding.loadBalancer === undefined || holding.text.startsWith("security group")) return true;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { simulateServices } from "./services-simulate.ts";
 
 /** Those that once found something come first; they stay. */
-const seeds = [4, 10, 54, 1, 2, 3];
+const seeds = [4, 10, 54, 114, 131, 1];
 
 for (const seed of seeds) {
   test(`seed ${seed}: every Service has what it wants, no other loses by it, nothing is left, and played twice it is the same history`, async () => {
