@@ -54,5 +54,8 @@ the old one is kept for ${minutes(drainMs)} from then on (condition \`${replaced
 \`internal\`, \`name\` and, on network load balancers, \`subnets\`, \`eip-allocations\`, \`private-ipv4-addresses\`, \`additional-resource-tags\`
 and the address family: a network load balancer is dual-stack when the Service has both families, all its subnets have IPv6 blocks and
 none of its ports is UDP.
+
+Before a load balancer is made under a \`name\` of your choice, the name is written down in the condition \`${namedCondition}\` of the
+Service's status: by it the load balancer is found, and in the end deleted, when the annotation was changed or removed meanwhile.
 `;
 }

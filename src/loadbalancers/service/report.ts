@@ -30,7 +30,7 @@ export const configurationCondition = "LoadBalancerConfigured";
 /** When the address of a load balancer of another kind was published: the old one is kept for a while from then on. */
 export const replacedCondition = "LoadBalancerReplaced";
 /** The names of the user's choice under which load balancers were made: they are found by them when the annotation is gone. */
-const namedCondition = "LoadBalancerNamed";
+export const namedCondition = "LoadBalancerNamed";
 
 /** The names that were written down with a Service. */
 export function namesIn(conditions: readonly ServiceCondition[]): readonly string[] {
