@@ -1,7 +1,7 @@
 /** The reference page of Service annotations, from the table that parses them. */
 import { type AnnotationRow, annotationPrefix, annotationTable, sourceRangesAnnotation } from "../loadbalancers/service/annotations.ts";
 import { drainMs, healthLimitMs } from "../loadbalancers/service/replacement.ts";
-import { configurationCondition, replacedCondition } from "../loadbalancers/service/report.ts";
+import { configurationCondition, namedCondition, replacedCondition } from "../loadbalancers/service/report.ts";
 
 export function annotationsPage(row: (cells: readonly string[]) => string): string {
   const rows = Object.entries<AnnotationRow>(annotationTable).map(([name, { kinds, takes, unset, meaning }]) =>
