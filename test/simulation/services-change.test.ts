@@ -124,6 +124,38 @@ test("a Service that becomes a ClusterIP loses its load balancer, finalizer and 
   await world.published("web");
 });
 
+for (const restarted of [false, true]) {
+  const when = restarted ? ", by the next process too" : "";
+  test(`a removal that is broken off because the Service wants the other kind is brought to its end${when}`, async (t) => {
+    const world = await serviceWorld();
+    t.after(() => world.close());
+    const manager = world.start();
+    const start = world.snapshot();
+    await world.create("web");
+    await world.published("web");
+    const group = `k8s-elb-${world.loadBalancerOf("web")}`;
+    await world.edit("web", {}, { type: "ClusterIP", externalTrafficPolicy: null });
+    await world.until("the load balancer is gone", () => classicOf(world, "web") === undefined);
+    await world.edit("web", { type: "nlb" }, { type: "LoadBalancer" });
+    assert.ok(groupNamed(world, group), "its group is not");
+    if (restarted) {
+      manager.kill();
+      world.start();
+    }
+    await world.published("web");
+    await world.world.advance(120_000);
+    assert.equal(groupNamed(world, group), undefined);
+    assert.deepEqual(
+      nodeRules(world).filter((rule) => rule.includes(group)),
+      [],
+    );
+    await world.delete("web");
+    await world.gone("web");
+    await world.world.advance(600_000);
+    assert.deepEqual(world.differences(start), []);
+  });
+}
+
 test("Services that are none of ours cost no call", async (t) => {
   const world = await bed(t);
   await world.create("plain", { spec: { type: "ClusterIP" } });

@@ -7,6 +7,8 @@ import { parseGoBool, parseInteger, parseKeyValues, parseList } from "./values.t
 
 export type Kind = "classic" | "network";
 
+export const otherKind = (kind: Kind): Kind => (kind === "classic" ? "network" : "classic");
+
 /** `nlb-ip` and `external` belong to another controller. */
 export type KindChoice = Kind | "foreign";
 

@@ -9,9 +9,9 @@ import { ClaimBook, type Owner } from "../claim-book.ts";
 import { loadBalancerName } from "../names.ts";
 import { reconcileAges } from "../observe.ts";
 import { rulesController } from "../rules-controller.ts";
-import { type Kind, kindOf, type Problem } from "./annotations.ts";
+import { type Kind, kindOf, otherKind, type Problem } from "./annotations.ts";
 import { attributesAgeMs } from "./attributes.ts";
-import { bothKinds, depart, departOrphan, leaveToOthers, removeKinds } from "./departure.ts";
+import { bothKinds, depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
 import { claimAccess, type Ensured, ensure } from "./ensure.ts";
 import { followIn, followNodes } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
@@ -191,6 +191,8 @@ class ServiceLoop {
     const { service, key, ask } = job;
     const { report } = this.#place;
     const age = remembered.full ? 0 : attributesAgeMs;
+    // For one that was there before we were, and once an hour: there may be remains of what we know nothing of.
+    const sweeps = remembered.recheck && hasFinalizer(service);
     const seen = await stage("failed to ensure load balancer", () => survey(service, kind, this.#place, ask, age));
     if (seen.problems.length > 0) return this.#refuse(job, seen, remembered);
     // Mended: whatever AWS will say to what is asked for now, the old complaint is none any more.
@@ -207,7 +209,7 @@ class ServiceLoop {
     await claimAccess(owner, seen.desire.access, ensured.stand, this.#place, remembered.recheck, ask);
     remembered.recheck = false;
     await this.#warn(service, remembered, [...seen.warnings, ...ensured.warnings], ask.signal);
-    const moving = await this.#publish(job, seen, ensured);
+    const moving = (await this.#publish(job, seen, ensured)) ?? (await finishRemoval(job, otherKind(kind), sweeps, this.#place));
     // What waits, and what is being replaced, is looked at fully the next time too.
     remembered.full = moving !== undefined || ensured.applied.kind === "waiting";
     if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);

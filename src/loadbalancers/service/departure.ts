@@ -58,6 +58,18 @@ export async function removeKinds({ service, key, ask }: Job, kinds: readonly Ki
   return undefined;
 }
 
+/**
+ * Brings to its end what was broken off when the Service wanted a load balancer again, and of another kind; undefined
+ * when nothing is left. Where nothing is remembered of it the remains are looked for only if asked to.
+ */
+export async function finishRemoval(job: Job, kind: Kind, looks: boolean, place: Workplace): Promise<Outcome | undefined> {
+  const seeker = seekerOf(job.service);
+  if (place.memory.of(seeker).leavingSince === undefined) {
+    if (!looks || describe(await leftovers(seeker, place, [kind], reconcileAges, job.ask)).length === 0) return undefined;
+  }
+  return removeKinds(job, [kind], place);
+}
+
 /** The Service is gone, and what was made for it may not be: its finalizer was taken by force. */
 export async function departOrphan(key: string, remembered: Remembered, place: Workplace, ask: Ask): Promise<Outcome> {
   const { report, memory } = place;

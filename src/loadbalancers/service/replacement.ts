@@ -7,7 +7,7 @@ import { again, type Outcome } from "../../runtime/controller.ts";
 import type { Clock } from "../../runtime/world.ts";
 import type { SeenNetwork } from "../network/plan.ts";
 import type { Inventory } from "../observe.ts";
-import type { Kind } from "./annotations.ts";
+import { type Kind, otherKind } from "./annotations.ts";
 import type { Ensured } from "./ensure.ts";
 import type { Found } from "./find.ts";
 import { type Report, replacedCondition } from "./report.ts";
@@ -48,7 +48,7 @@ export async function continueReplacement(
     if (left > 0) return again(left, `the ${other.kind} load balancer is kept until clients know the new address`);
   }
   await report.publish(service, hostname, ask.signal);
-  const leaving = await parts.remove(kind === "classic" ? "network" : "classic");
+  const leaving = await parts.remove(otherKind(kind));
   if (leaving !== undefined) return leaving;
   await report.condition(service, replacedCondition, undefined, ask.signal);
   return undefined;
