@@ -83,7 +83,12 @@ export class ManagerReplica implements Resident {
     this.awsLine.cut();
   }
 
+  bury(): void {
+    this.#stop.abort(new Error("the world ends"));
+  }
+
   #exit(how: string, onExit: () => void): void {
+    if (!this.machine.alive) return;
     this.#scene.history.tell(this.name, `ends: ${how}`);
     this.crash();
     onExit();

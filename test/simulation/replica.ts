@@ -105,6 +105,10 @@ export class Replica implements Resident {
     this.awsLine.cut();
   }
 
+  bury(): void {
+    for (const life of [this.#stopping, this.#informers]) life.abort(new Error("the world ends"));
+  }
+
   get leading(): boolean {
     return this.machine.alive && this.#election.leading();
   }

@@ -18,11 +18,14 @@ export interface Resident {
   leave(): void;
   /** Nothing of it happens any more. */
   crash(): void;
+  /** Lets go of everything, after a crash: signals that somebody still listens to are kept in memory by Node. */
+  bury(): void;
 }
 
 export class Replicas<R extends Resident> {
   readonly #scene: { readonly world: VirtualWorld; readonly chance: Chance };
   readonly #make: (name: string) => R;
+  readonly #all: R[] = [];
   #running: readonly R[] = [];
   #started = 0;
   #closed = false;
@@ -50,11 +53,13 @@ export class Replicas<R extends Resident> {
     this.#closed = true;
     for (const replica of this.#running) replica.crash();
     this.#running = [];
+    for (const replica of this.#all) replica.bury();
   }
 
   #start(): void {
     if (this.#closed) return;
     const replica = this.#make(`replica-${++this.#started}`);
+    this.#all.push(replica);
     this.#running = [...this.#running, replica];
     replica.run(() => this.replace(replica));
   }
