@@ -116,7 +116,7 @@ export class ServicesScene extends NodesScene {
   }
 
   protected override changed(by: string, done: boolean): void {
-    if (done && /^\w+$/.test(by) && !by.endsWith("Route")) this.lastChangeAt = this.world.clock.monotonic();
+    if (done && /^\w+$/.test(by) && !/Route$|^ModifyInstanceAttribute$/.test(by)) this.lastChangeAt = this.world.clock.monotonic();
     for (const how of this.#before.touched()) this.#broken("nothing foreign is touched", by, how);
     for (const holding of this.account.holdings(this.network.nodeGroupId)) {
       if (this.#isUnguarded(holding))
