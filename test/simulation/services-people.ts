@@ -79,7 +79,7 @@ function values({ network, lent }: ServicesScene): Readonly<Record<AnnotationNam
   };
 }
 
-/** Access logs without a bucket are refused by AWS, which is not what is tested here. */
+/** Who wants access logs mostly says where to. */
 function annotations(scene: ServicesScene, most: number): Record<string, string | null> {
   const { chance } = scene;
   const all = values(scene);

@@ -49,12 +49,8 @@ export function judge(service: Service, around: Surroundings): Verdict {
   }
   const told = condition?.status === "False" ? [`${name} is told without reason: ${condition.message}`] : [];
   const [lb] = own;
-  if (lb === undefined) {
-    // Addresses may be taken, or not fit the subnets: AWS says so.
-    const unsure = wish.kind === "network" && (wish.get("eip-allocations") ?? wish.get("private-ipv4-addresses")) !== undefined;
-    if (unsure) return { kind: "unsure", wrong: told, rules: [] };
-    return { kind: "wanted", wrong: [...told, `${name} has no ${wish.kind} load balancer`], rules: [] };
-  }
+  if (awsMayRefuse(wish, lb !== undefined)) return { kind: "unsure", wrong: told, rules: [] };
+  if (lb === undefined) return { kind: "wanted", wrong: [...told, `${name} has no ${wish.kind} load balancer`], rules: [] };
   const rules = "listeners" in lb ? classicNodeRules(lb, wish, around.account) : networkNodeRules(lb, wish, around);
   const present = around.account.letsIn(around.network.nodeGroupId);
   const used = around.targets(wish.get("target-node-labels")).must.length > 0;
@@ -149,6 +145,12 @@ function refusal(service: Service, wish: Wish, { account, network }: Surrounding
   const counts = ["eip-allocations", "private-ipv4-addresses"].flatMap((each) => get(each)?.split(",").length ?? []);
   if (!classic && counts.some((count) => count !== subnets.length)) return "there is not one address a subnet";
   return undefined;
+}
+
+/** Logs need a bucket; addresses may be taken, or not fit the subnets, when the load balancer is made. */
+function awsMayRefuse({ kind, get, flag }: Wish, stands: boolean): boolean {
+  if (flag("access-log-enabled") && get("access-log-s3-bucket-name") === undefined) return true;
+  return kind === "network" && !stands && (get("eip-allocations") ?? get("private-ipv4-addresses")) !== undefined;
 }
 
 function wrongTargets(lb: ClassicLoadBalancer | LoadBalancer, wish: Wish, { account, targets }: Surroundings): string[] {
