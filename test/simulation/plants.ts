@@ -87,13 +87,6 @@ export const plants: readonly Plant[] = [
     ],
     givenAwayBy: "nothing foreign is touched",
   },
-  {
-    name: "targets-before-nodes-are-known",
-    world: "services",
-    file: "src/loadbalancers/service/controller.ts",
-    changes: [["this.#nodeSync.onWork(wake), nodes.synced)", "this.#nodeSync.onWork(wake))"]],
-    givenAwayBy: "no rule another Service needs is removed",
-  },
 ];
 
 /** From now on the module is loaded with the fault in it. Must be called before anybody imports it. */
