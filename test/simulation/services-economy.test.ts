@@ -71,7 +71,7 @@ test("a hundred Services deleted at once wait for AWS together", async (t) => {
   world.aws.controls.journal.resetCounts();
   await forEach(world, (name) => world.delete(name));
   await world.until("every Service is gone", () => names.every((name) => world.service(name) === undefined), 600_000);
-  const reads = { DescribeLoadBalancers: 40, DescribeTargetGroups: 20, DescribeSecurityGroups: 20, DescribeSecurityGroupRules: 10 };
+  const reads = { DescribeLoadBalancers: 40, DescribeTargetGroups: 20, DescribeSecurityGroups: 20, DescribeSecurityGroupRules: 15 };
   const writes = { DeleteLoadBalancer: 100, DeleteTargetGroup: 50, DeleteSecurityGroup: 150, RevokeSecurityGroupIngress: 10 };
   assertCost(world, { ...reads, ...writes, DescribeTags: 30 }, 400);
 });

@@ -46,6 +46,28 @@ for (const scenario of [classicWithAll, networkWithAll]) {
   });
 }
 
+for (const { kind, annotations } of [
+  { kind: "classic", annotations: {} },
+  { kind: "network", annotations: { type: "nlb" } },
+]) {
+  test(`a ${kind} load balancer that AWS does not show yet is not taken for gone`, async (t) => {
+    for (const afterMs of [0, 200, 500, 1_000, 2_000, 4_000, 8_000]) {
+      const world = await serviceWorld({ settings: { latency: { minMs: 50, maxMs: 50 } } });
+      t.after(() => world.close());
+      const before = world.snapshot();
+      const reads = ["ec2:DescribeSecurityGroups", "elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeTargetGroups"];
+      world.start();
+      for (const action of reads) world.aws.controls.faults.add({ action, effect: { kind: "stale", ageMs: 5_000 } });
+      await world.create("web", { annotations });
+      await world.world.advance(afterMs);
+      await world.delete("web");
+      await world.world.advance(10 * 60_000);
+      assert.equal(world.service("web"), undefined, `deleted after ${afterMs} ms`);
+      assert.deepEqual(world.differences(before), [], `deleted after ${afterMs} ms`);
+    }
+  });
+}
+
 test("two hundred Services at once: one that is wrong and one that cannot go hold up nobody", async (t) => {
   const quotas = { classicLoadBalancers: 300, networkLoadBalancers: 300, rulesPerSecurityGroup: 2000 };
   const world = await serviceWorld({ settings: { quotas } });

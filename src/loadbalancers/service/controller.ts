@@ -75,7 +75,7 @@ class ServiceLoop {
       nodes,
       book: new ClaimBook(),
       // Spread over the hour, but not right after everything has been read at the start.
-      memory: new Memory(() => clock.monotonic() + (0.1 + 0.9 * random.number()) * driftMs),
+      memory: new Memory(clock, () => clock.monotonic() + (0.1 + 0.9 * random.number()) * driftMs),
       report: new Report({ kube, recorder, clock }),
       metrics: new SyncMetrics(host),
     };
@@ -204,7 +204,7 @@ class ServiceLoop {
     const { name } = seen.desire.model;
     const unnamed = seen.found !== undefined || name === loadBalancerName(service.metadata.uid);
     if (!unnamed && !(await report.writeDownName(service, name, ask.signal))) return again(staleMs, changedMeanwhile);
-    const ensured = await this.#apply(seen, key, ask);
+    const ensured = await this.#apply(seen, remembered, job);
     const owner: Owner = { key, uid: service.metadata.uid, kind, loadBalancer: name };
     await claimAccess(owner, seen.desire.access, ensured.stand, this.#place, remembered.recheck, ask);
     remembered.recheck = false;
@@ -225,7 +225,7 @@ class ServiceLoop {
     return moving ?? this.#settle(service, owner, remembered, seen.targets.notRunning.length > 0);
   }
 
-  async #apply(seen: Survey, key: string, ask: Ask): Promise<Ensured> {
+  async #apply(seen: Survey, remembered: Remembered, { key, ask }: Job): Promise<Ensured> {
     try {
       const options = { key, onStep: logStep(this.#place, key) };
       return await stage("failed to ensure load balancer", () => ensure(seen, this.#place, ask, options));
@@ -234,6 +234,8 @@ class ServiceLoop {
       const refused = error instanceof Error && isAwsError(error.cause, "invalid", "not-found");
       if (refused) this.#place.inventory.cloud.instances.forget(seen.targets.instances.map(({ id }) => id));
       throw error;
+    } finally {
+      if (seen.steps.length > 0) remembered.madeAt = this.#place.host.world.clock.monotonic();
     }
   }
 

@@ -20,6 +20,10 @@ const pausesMs = [1, 2, 4, 8, 16, 32].map((times) => times * waitMs);
 /** AWS needs at least this long to clear away a load balancer: only then does it let go of the security groups. */
 const groupsAfterMs = 15_000;
 
+/** For so long AWS may not show what was made; then "nothing is there" counts only when it was seen twice, so far apart. */
+const unshownMs = 60_000;
+const twiceMs = 10_000;
+
 type Waiting = Extract<Removal, { kind: "waiting" }>;
 
 /** Everything goes; then, and only then, the finalizer. */
@@ -50,6 +54,8 @@ export async function removeKinds({ service, key, ask }: Job, kinds: readonly Ki
     }),
   );
   if (removal.kind === "waiting") return waitForRemoval(service, remembered, removal, place);
+  const doubtMs = doubtsForMs(remembered, place);
+  if (doubtMs > 0) return again(doubtMs, unshown);
   if (removal.notOurs.length > 0) {
     const message = `left alone, because it does not carry this cluster's tags any more: ${removal.notOurs.join(", ")}`;
     report.tell(service, "Warning", "LoadBalancerWarning", message);
@@ -80,6 +86,8 @@ export async function departOrphan(key: string, remembered: Remembered, place: W
     const options = { kinds: bothKinds, ...beginning(service, remembered, place), onStep: logStep(place, key) };
     const removal = await remove(seeker, key, place, ask, options);
     if (removal.kind === "waiting") return again(pauseMs(remembered, removal, place), removal.why);
+    const doubtMs = doubtsForMs(remembered, place);
+    if (doubtMs > 0) return again(doubtMs, unshown);
     if (remembered.leavingSince !== undefined) report.event(service, "DeletedLoadBalancer");
     memory.forget(key, uid);
     return done;
@@ -114,12 +122,23 @@ function beginning(service: Pick<SeenService, "metadata">, remembered: Remembere
   };
 }
 
+const unshown = "AWS may not show yet what was made a moment ago";
+
+/** How long it takes until "nothing is there", which AWS has just said, may be believed. */
+function doubtsForMs(remembered: Remembered, { host }: Workplace): number {
+  const now = host.world.clock.monotonic();
+  remembered.unseenSince ??= now;
+  return now - remembered.madeAt >= unshownMs ? 0 : Math.max(0, remembered.unseenSince + twiceMs - now);
+}
+
 /**
  * What was deleted is soon seen to be gone. What takes its time is looked at less and less often, at moments that are
  * the same for all who wait: what one of them reads then answers the others.
  */
-function pauseMs({ leavingSince }: Remembered, { deleted }: Waiting, { host }: Workplace): number {
+function pauseMs(remembered: Remembered, { deleted }: Waiting, { host }: Workplace): number {
+  const { leavingSince } = remembered;
   const now = host.world.clock.monotonic();
+  delete remembered.unseenSince;
   const waited = now - (leavingSince ?? now);
   if (deleted) return Math.max(confirmMs, waited / 60);
   const pause = pausesMs.findLast((each) => waited >= 4 * each) ?? waitMs;

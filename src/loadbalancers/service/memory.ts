@@ -1,5 +1,6 @@
 /** What the controller remembers of a Service between two looks. Losing it costs a look at AWS, never a mistake. */
 
+import type { Clock } from "../../runtime/world.ts";
 import type { Stand } from "../claims.ts";
 import type { SeenClassic } from "../classic/plan.ts";
 import type { NodeAccess } from "../model.ts";
@@ -34,8 +35,12 @@ export interface Remembered {
   hadNodes: boolean;
   /** It was said that something is being done, and not yet that it is done. */
   announcing: boolean;
+  /** Monotonic time at which something was last made for it, or since when it is known: before that, who can tell? */
+  madeAt: number;
   /** Monotonic time since when it is being taken away. */
   leavingSince?: number;
+  /** Monotonic time since when nothing of it is seen any more. */
+  unseenSince?: number;
   leavingToldAt?: number;
 }
 
@@ -43,16 +48,19 @@ export class Memory {
   readonly #byUid = new Map<string, Remembered>();
   /** UIDs of Services that were gone before what we made for them was, by key. */
   readonly #orphans = new Map<string, Set<string>>();
+  readonly #clock: Clock;
   readonly #newDriftAt: () => number;
 
-  constructor(newDriftAt: () => number) {
+  constructor(clock: Clock, newDriftAt: () => number) {
+    this.#clock = clock;
     this.#newDriftAt = newDriftAt;
   }
 
   of(seeker: Seeker): Remembered {
     let remembered = this.#byUid.get(seeker.uid);
     if (remembered === undefined) {
-      remembered = { seeker, full: false, recheck: true, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false };
+      const madeAt = this.#clock.monotonic();
+      remembered = { seeker, full: false, recheck: true, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false, madeAt };
       this.#byUid.set(seeker.uid, remembered);
     }
     remembered.seeker = seeker;
