@@ -55,7 +55,11 @@ for (const { kind, annotations } of [
       const world = await serviceWorld({ settings: { latency: { minMs: 50, maxMs: 50 } } });
       t.after(() => world.close());
       const before = world.snapshot();
-      const reads = ["ec2:DescribeSecurityGroups", "elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeTargetGroups"];
+      const reads = [
+        "ec2:DescribeSecurityGroups",
+        "elasticloadbalancing:DescribeLoadBalancers",
+        "elasticloadbalancing:DescribeTargetGroups",
+      ];
       world.start();
       for (const action of reads) world.aws.controls.faults.add({ action, effect: { kind: "stale", ageMs: 5_000 } });
       await world.create("web", { annotations });
