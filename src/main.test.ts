@@ -1,24 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { said } from "./commands/testing/said.ts";
 import { main } from "./main.ts";
-import { realWorld } from "./runtime/world.ts";
 
-async function call(script: string, ...argv: string[]) {
-  let out = "";
-  let err = "";
-  const console = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    columns: 0,
-    watched: false,
-  };
-  const status = await main(script, { argv, console, world: realWorld(), stopSignal: () => new AbortController().signal });
-  return { status, out, err };
-}
+const call = (script: string, ...argv: string[]) => said((invocation) => main(script, invocation), argv);
 
 test("without a command, or asked for help, the commands are listed", async () => {
   for (const argv of [[], ["help"], ["--help"], ["-h"]]) {

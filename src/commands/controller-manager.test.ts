@@ -1,25 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { realWorld } from "../runtime/world.ts";
 import { flagSections, flagTable } from "./controller-manager/flags.ts";
 import { run } from "./controller-manager.ts";
+import { said } from "./testing/said.ts";
 
-async function call(...argv: string[]) {
-  let out = "";
-  let err = "";
-  const console = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    columns: 0,
-    watched: false,
-  };
-  const status = await run({ argv, console, world: realWorld(), stopSignal: () => new AbortController().signal });
-  return { status, out, err };
-}
+const call = (...argv: string[]) => said(run, argv);
 
 const syntax = (call: string) => (text: string) => `strconv.${call}: parsing "${text}": invalid syntax`;
 const pair = (text: string) => `${text} must be formatted as key=value`;

@@ -1,0 +1,20 @@
+import { realWorld } from "../../runtime/world.ts";
+import type { Command } from "../command.ts";
+
+/** Runs a command with these words and gives its status and all it said. */
+export async function said(run: Command, argv: readonly string[]) {
+  let out = "";
+  let err = "";
+  const console = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+    columns: 0,
+    watched: false,
+  };
+  const status = await run({ argv, console, world: realWorld(), stopSignal: () => new AbortController().signal });
+  return { status, out, err };
+}
