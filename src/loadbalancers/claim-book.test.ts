@@ -47,9 +47,9 @@ test("trouble is told to those who wait, once for each cause", () => {
 
 test("an owner nothing is known of is known to exist, and a claim is not forgotten for it", () => {
   const { claims } = book();
-  claims.unknown(owner);
+  claims.unknown(owner, [owner.loadBalancer]);
   assert.ok(claims.knows("u"));
   claims.claim(owner, claim, [], false);
-  claims.unknown(owner);
+  claims.unknown(owner, [owner.loadBalancer]);
   assert.deepEqual(claims.owners().claims, [claim]);
 });

@@ -18,8 +18,8 @@ export interface Owner {
 type Entry = { readonly owner: Owner } & (
   | { readonly kind: "claim"; readonly claim: Claim }
   | { readonly kind: "leaving"; readonly marks: Marks }
-  /** It needs something that we could not find out: what its load balancers use is held. */
-  | { readonly kind: "unknown" }
+  /** It needs something that we could not find out: what its load balancers, under any of these names, use is held. */
+  | { readonly kind: "unknown"; readonly names: readonly string[] }
 );
 
 export class ClaimBook {
@@ -61,8 +61,8 @@ export class ClaimBook {
   }
 
   /** Nothing is known of what it needs. What was known before still counts. */
-  unknown(owner: Owner): void {
-    if (!this.#entries.has(idOf(owner))) this.#entries.set(idOf(owner), { owner, kind: "unknown" });
+  unknown(owner: Owner, names: readonly string[]): void {
+    if (!this.#entries.has(idOf(owner))) this.#entries.set(idOf(owner), { owner, kind: "unknown", names });
   }
 
   forget(owner: Owner): void {
@@ -84,12 +84,12 @@ export class ClaimBook {
     return groups.map((group) => this.#troubles.get(group)?.why).find((trouble) => trouble !== undefined);
   }
 
-  owners(): Pick<Owners, "claims" | "leaving"> & { readonly unknown: readonly Owner[] } {
+  owners(): Pick<Owners, "claims" | "leaving"> & { readonly unknown: readonly string[] } {
     const entries = [...this.#entries.values()];
     return {
       claims: entries.flatMap((entry) => (entry.kind === "claim" ? [entry.claim] : [])),
       leaving: entries.flatMap((entry) => (entry.kind === "leaving" ? [entry.marks] : [])),
-      unknown: entries.flatMap((entry) => (entry.kind === "unknown" ? [entry.owner] : [])),
+      unknown: entries.flatMap((entry) => (entry.kind === "unknown" ? entry.names : [])),
     };
   }
 

@@ -4,6 +4,7 @@ import type { Step } from "../aws/plan.ts";
 import { claimFor, marksOf } from "./claims.ts";
 import type { SeenRule } from "./groups.ts";
 import type { NodeAccess } from "./model.ts";
+import { nodeRuleDescription } from "./names.ts";
 import { type Claim, type Owners, planNodeRules } from "./node-rules.ts";
 
 const access = (loadBalancer: string, rest: Partial<Extract<NodeAccess, { kind: "from-clients" }>> = {}): NodeAccess => ({
@@ -16,10 +17,11 @@ const access = (loadBalancer: string, rest: Partial<Extract<NodeAccess, { kind: 
 });
 const stand = { nodeGroups: ["sg-nodes"], ownGroups: [], subnetCidrs: ["10.0.0.0/24"] };
 const claim = (loadBalancer: string, rest = {}): Claim => claimFor(access(loadBalancer, rest), stand);
+const nothingHeld = { ports: new Map<number, string>(), sources: new Map<string, string>() };
 const owners = (claims: readonly Claim[], rest: Partial<Owners> = {}): Owners => ({
   claims,
   leaving: [],
-  held: new Map(),
+  held: nothingHeld,
   complete: true,
   ...rest,
 });
@@ -83,8 +85,18 @@ test("a rule that another needs gets the other's name, and is not revoked", () =
 
 test("a rule for a port that one who cannot speak uses is kept in its name", () => {
   const present = group(rule("sgr-1", 10256, "10.0.0.0/24", healthOf("a")));
-  const steps = planNodeRules(present, owners([], { leaving: [marksOf("network", "a", [])], held: new Map([[10256, "b"]]) }));
+  const steps = planNodeRules(
+    present,
+    owners([], { leaving: [marksOf("network", "a", [])], held: { ...nothingHeld, ports: new Map([[10256, "b"]]) } }),
+  );
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${healthOf("b")} in node security group nodes`]);
+});
+
+test("a rule for a group that one who cannot speak has is kept in its name", () => {
+  const present = group({ id: "sgr-1", protocol: "-1", sourceGroup: "sg-lent", description: nodeRuleDescription.source("a") });
+  const held = { ...nothingHeld, sources: new Map([["sg-lent", "b"]]) };
+  const steps = planNodeRules(present, owners([], { leaving: [marksOf("classic", "a", [])], held }));
+  assert.deepEqual(texts(steps), [`describe sgr-1 as ${nodeRuleDescription.source("b")} in node security group nodes`]);
 });
 
 test("health checks need no rule of their own exactly where everybody may reach the ports that are checked, by TCP", () => {

@@ -41,10 +41,17 @@ export interface Owners {
   readonly claims: readonly Claim[];
   /** Those that are going: nothing of theirs is wanted any more. */
   readonly leaving: readonly Marks[];
-  /** Ports of load balancers whose claims are not known, with their names: rules for these ports stay. */
-  readonly held: ReadonlyMap<number, string>;
+  /** What load balancers use whose claims are not known: rules for it stay. */
+  readonly held: Held;
   /** Whether everybody has said what they need. Until then nothing is taken away. */
   readonly complete: boolean;
+}
+
+/** With the name of the load balancer that uses it. */
+export interface Held {
+  readonly ports: ReadonlyMap<number, string>;
+  /** Groups that traffic comes from. */
+  readonly sources: ReadonlyMap<string, string>;
 }
 
 export function planNodeRules(group: NodeGroup, owners: Owners): Step[] {
@@ -100,8 +107,13 @@ function isKnown(rule: SeenRule, { claims, leaving }: Owners): boolean {
 }
 
 function isWanted(rule: SeenRule, wanted: ReadonlyMap<string, NodeRule>, { held }: Owners): boolean {
-  if (rule.sourceGroup !== undefined) return wanted.has(`from ${rule.sourceGroup}`);
-  return wanted.has(seenRuleKey(rule)) || (rule.fromPort !== undefined && held.has(rule.fromPort));
+  const isClaimed = wanted.has(rule.sourceGroup === undefined ? seenRuleKey(rule) : `from ${rule.sourceGroup}`);
+  return isClaimed || holderOf(rule, held) !== undefined;
+}
+
+function holderOf({ sourceGroup, fromPort }: SeenRule, { ports, sources }: Held): string | undefined {
+  if (sourceGroup !== undefined) return sources.get(sourceGroup);
+  return fromPort === undefined ? undefined : ports.get(fromPort);
 }
 
 /** A rule whose owner has no more use for it, and somebody else has: it gets the other's name, and is never missing. */
@@ -111,7 +123,7 @@ function rename(rule: SeenRule, group: NodeGroup, { claims, leaving, held }: Own
   const named = (marks: Marks) => rule.description !== undefined && marks.descriptions.includes(rule.description);
   if (users.some(({ marks }) => named(marks))) return [];
   if (!leaving.some(named) && !claims.some(({ marks }) => named(marks))) return [];
-  const holder = rule.fromPort === undefined ? undefined : held.get(rule.fromPort);
+  const holder = holderOf(rule, held);
   const heldAs = holder && rule.description?.replace(/=.*/, `=${holder}`);
   const description = users[0]?.rules.find((wish) => satisfies(rule, wish))?.description ?? heldAs;
   return description === undefined ? [] : [{ rule, description }];

@@ -6,7 +6,7 @@ import { again, type Controller, done, type Outcome } from "../runtime/controlle
 import { refusalIn } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
 import type { ClaimBook } from "./claim-book.ts";
-import { type NodeGroup, type Owners, planNodeRules } from "./node-rules.ts";
+import { type Held, type NodeGroup, type Owners, planNodeRules } from "./node-rules.ts";
 import { type Inventory, reconcileAges } from "./observe.ts";
 import { spaced } from "./spaced.ts";
 
@@ -59,7 +59,7 @@ async function bring(id: string, parts: RulesParts, ask: Ask): Promise<Outcome> 
   }
   const { unknown, ...known } = book.owners();
   const complete = parts.complete();
-  const owners: Owners = { ...known, complete, held: await heldPorts(unknown, inventory, ask) };
+  const owners: Owners = { ...known, complete, held: await heldBy(unknown, inventory, ask) };
   const steps = planNodeRules(group, owners);
   try {
     const applied = await apply(steps, inventory.cloud, {
@@ -89,20 +89,19 @@ async function readGroup(inventory: Inventory, id: string, ask: Ask): Promise<No
   }
 }
 
-/** Ports of load balancers whose Services could not say what they need. */
-async function heldPorts(
-  unknown: readonly { readonly loadBalancer: string }[],
-  inventory: Inventory,
-  ask: Ask,
-): Promise<ReadonlyMap<number, string>> {
+/** What load balancers of these names use, of whichever kind they are. */
+async function heldBy(names: readonly string[], inventory: Inventory, ask: Ask): Promise<Held> {
   const ports = new Map<number, string>();
-  for (const { loadBalancer } of unknown) {
-    const found = await inventory.loadBalancers.get(loadBalancer, reconcileAges, ask);
-    if (found === undefined) continue;
+  const sources = new Map<string, string>();
+  for (const name of names) {
+    const classic = await inventory.classic.get(name, reconcileAges, ask);
+    for (const group of classic?.SecurityGroups ?? []) sources.set(group, name);
+    const network = await inventory.loadBalancers.get(name, reconcileAges, ask);
+    if (network === undefined) continue;
     const groups = await inventory.targetGroups.all(reconcileAges.presentMs, ask);
-    for (const group of groups.filter(({ LoadBalancerArns = [] }) => LoadBalancerArns.includes(found.LoadBalancerArn ?? ""))) {
-      ports.set(group.Port ?? 0, loadBalancer).set(Number(group.HealthCheckPort), loadBalancer);
+    for (const group of groups.filter(({ LoadBalancerArns = [] }) => LoadBalancerArns.includes(network.LoadBalancerArn ?? ""))) {
+      ports.set(group.Port ?? 0, name).set(Number(group.HealthCheckPort), name);
     }
   }
-  return ports;
+  return { ports, sources };
 }

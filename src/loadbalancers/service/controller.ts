@@ -13,6 +13,7 @@ import { type Kind, kindOf, otherKind, type Problem } from "./annotations.ts";
 import { attributesAgeMs } from "./attributes.ts";
 import { bothKinds, depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
 import { claimAccess, type Ensured, ensure } from "./ensure.ts";
+import { namesOf } from "./find.ts";
 import { followIn, followNodes } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
 import { SyncMetrics } from "./metrics.ts";
@@ -161,7 +162,7 @@ class ServiceLoop {
       if (refusalIn(error)) throw error;
       const remembered = memory.of(seekerOf(service));
       remembered.full = true;
-      book.unknown(ownerOf(service, remembered));
+      book.unknown(ownerOf(service, remembered), namesOf(seekerOf(service)));
       report.tell(service, "Warning", "SyncLoadBalancerFailed", `Error syncing load balancer: ${messageOf(error)}`);
       throw error;
     }
@@ -274,7 +275,7 @@ class ServiceLoop {
   async #refuse({ service, key, ask }: Job, seen: Survey, remembered: Remembered): Promise<never> {
     const { book, report } = this.#place;
     const message = seen.problems.map((problem) => problem.message).join("; ");
-    book.unknown(ownerOf(service, remembered));
+    book.unknown(ownerOf(service, remembered), namesOf(seekerOf(service)));
     await report.condition(service, configurationCondition, { status: "False", reason: "InvalidConfiguration", message }, ask.signal);
     for (const standing of [seen.found, seen.other]) if (standing) await followIn(standing, seen, this.#place, key, ask);
     throw new Misconfigured(`failed to ensure load balancer: ${message}`);

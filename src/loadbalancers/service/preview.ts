@@ -72,7 +72,7 @@ async function rulesIn(
   for (const group of concerned) {
     const present = { ...group, rules: await inventory.cloud.securityGroups.rules(group.id, ask) };
     const plan = (others: readonly Claim[]) =>
-      planNodeRules(present, { claims: [...claims, ...others], leaving, held: new Map(), complete: true });
+      planNodeRules(present, { claims: [...claims, ...others], leaving, held: { ports: new Map(), sources: new Map() }, complete: true });
     const takesAway = plan([]).some(({ action }) => action.name === "RevokeSecurityGroupIngress");
     steps.push(...plan(takesAway ? await claimsOfOthers(service, all, parts, ask) : []));
   }
