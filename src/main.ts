@@ -1,9 +1,9 @@
-#!/usr/bin/env -S node --max-semi-space-size=2 --heap-growing-percent=50
+#!/usr/bin/env -S node --max-semi-space-size=2 --heap-growing-percent=50 --optimize-for-size
 /**
  * The one executable: `fairlead <command>`. Called by the name of a program it stands for, it is that program.
  *
  * The small young generation and the slowly growing old one are for its long-running commands: they read long lists and
- * keep little of them, and V8 would otherwise let garbage pile up to a hundred megabytes before it looks
+ * keep little of them, and V8 would otherwise let garbage and compiled code pile up to a hundred megabytes before it looks
  * (`npm run bench informer-memory`, `npm run bench nodes-5000`).
  */
 import { basename } from "node:path";
