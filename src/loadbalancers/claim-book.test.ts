@@ -4,7 +4,7 @@ import { ClaimBook, type Owner } from "./claim-book.ts";
 import type { Claim } from "./node-rules.ts";
 
 const owner: Owner = { key: "default/web", uid: "u", kind: "network", loadBalancer: "a" };
-const claim: Claim = { nodeGroups: ["sg-1"], rules: [], marks: { descriptions: ["d"], sources: [] } };
+const claim: Claim = { nodeGroups: ["sg-1"], rules: [], marks: { descriptions: ["d"], sources: [] }, former: [] };
 
 function book() {
   const claims = new ClaimBook();
@@ -43,6 +43,14 @@ test("trouble is told to those who wait, once for each cause", () => {
   claims.failed("sg-1", new Error("denied"));
   claims.failed("sg-1", new Error("denied"));
   assert.deepEqual([told, claims.trouble(claims.waitsFor(owner))], [["default/web"], "denied"]);
+});
+
+test("a load balancer takes the place of the Service's former one of the same kind", () => {
+  const { claims } = book();
+  claims.claim({ ...owner, loadBalancer: "old" }, { ...claim, nodeGroups: ["sg-old"] }, [], false);
+  claims.claim(owner, claim, [], false);
+  assert.deepEqual(claims.owners().claims, [claim]);
+  assert.ok(claims.waitsFor(owner).includes("sg-old"), "where rules of the old one may be");
 });
 
 test("an owner nothing is known of is known to exist, and a claim is not forgotten for it", () => {

@@ -45,10 +45,11 @@ export class ClaimBook {
   claim(owner: Owner, claim: Claim, groups: readonly string[], recheck: boolean): void {
     const before = this.#entries.get(idOf(owner));
     const same = before?.kind === "claim" && JSON.stringify(before.claim) === JSON.stringify(claim);
+    const former = this.#takeFormer(owner);
     this.#entries.set(idOf(owner), { owner, kind: "claim", claim });
-    if (same && !recheck) return;
+    if (same && former.length === 0 && !recheck) return;
     const left = before?.kind === "claim" ? before.claim.nodeGroups : [];
-    this.#ask(owner, [...claim.nodeGroups, ...left, ...groups]);
+    this.#ask(owner, [...claim.nodeGroups, ...left, ...former.flatMap(({ nodeGroups }) => nodeGroups), ...groups]);
   }
 
   /** A load balancer goes: rules that only it needs have to go from these groups. */
@@ -66,8 +67,7 @@ export class ClaimBook {
   }
 
   forget(owner: Owner): void {
-    this.#entries.delete(idOf(owner));
-    for (const waiting of this.#waiting.values()) waiting.delete(idOf(owner));
+    this.#remove(idOf(owner));
   }
 
   knows(uid: string): boolean {
@@ -114,6 +114,23 @@ export class ClaimBook {
     const news = this.#troubles.get(group)?.cause !== cause;
     this.#troubles.set(group, { cause, why });
     if (news) this.#tell(this.waitingFor(group));
+  }
+
+  /** What the Service needed for one of the same kind under another name: it has this one instead. */
+  #takeFormer({ uid, kind, loadBalancer }: Owner): Claim[] {
+    const former: Claim[] = [];
+    for (const [id, entry] of this.#entries) {
+      const { owner } = entry;
+      if (entry.kind !== "claim" || owner.uid !== uid || owner.kind !== kind || owner.loadBalancer === loadBalancer) continue;
+      this.#remove(id);
+      former.push(entry.claim);
+    }
+    return former;
+  }
+
+  #remove(id: string): void {
+    this.#entries.delete(id);
+    for (const waiting of this.#waiting.values()) waiting.delete(id);
   }
 
   #ask(owner: Owner, groups: readonly string[]): void {

@@ -7,6 +7,8 @@ import type { Claim, Marks, NodeRule } from "./node-rules.ts";
 export interface Stand {
   /** Groups of the nodes behind it. */
   readonly nodeGroups: readonly string[];
+  /** Names under which the Service had one before: rules that still go by them are its own too. */
+  readonly formerNames: readonly string[];
   /** Classic: the group its traffic comes from, and whether we made it. */
   readonly source?: { readonly id: string; readonly ours: boolean };
   /** Groups of ours that rules may name as their source: the present one and one that was replaced. */
@@ -16,16 +18,18 @@ export interface Stand {
 }
 
 export function claimFor(access: NodeAccess, stand: Stand): Claim {
-  const marks = marksOf(access.kind === "from-group" ? "classic" : "network", access.loadBalancer, stand.ownGroups);
+  const kind = access.kind === "from-group" ? "classic" : "network";
+  const marks = marksOf(kind, [access.loadBalancer, ...stand.formerNames], stand.ownGroups);
+  const former = marksOf(kind, stand.formerNames, []).descriptions;
   const rules = access.kind === "from-group" ? groupRules(access, stand) : clientRules(access, stand);
-  return { nodeGroups: stand.nodeGroups.toSorted(), rules, marks };
+  return { nodeGroups: stand.nodeGroups.toSorted(), rules, marks, former };
 }
 
-/** All by which rules of a load balancer are known. No rule names the group of a network load balancer as its source. */
-export function marksOf(kind: LoadBalancer["kind"], loadBalancer: string, ownGroups: readonly string[]): Marks {
+/** All by which rules of load balancers of these names are known. No rule names the group of a network load balancer as its source. */
+export function marksOf(kind: LoadBalancer["kind"], names: readonly string[], ownGroups: readonly string[]): Marks {
   const { client, health, source } = nodeRuleDescription;
-  if (kind === "network") return { descriptions: [client(loadBalancer), health(loadBalancer)], sources: [] };
-  return { descriptions: [source(loadBalancer)], sources: ownGroups.toSorted() };
+  if (kind === "network") return { descriptions: names.flatMap((name) => [client(name), health(name)]), sources: [] };
+  return { descriptions: names.map(source), sources: ownGroups.toSorted() };
 }
 
 /** A rule from a group that was lent to us is known as ours only by what it says. */

@@ -15,7 +15,7 @@ const access = (loadBalancer: string, rest: Partial<Extract<NodeAccess, { kind: 
   healthPorts: [31080],
   ...rest,
 });
-const stand = { nodeGroups: ["sg-nodes"], ownGroups: [], subnetCidrs: ["10.0.0.0/24"] };
+const stand = { nodeGroups: ["sg-nodes"], formerNames: [], ownGroups: [], subnetCidrs: ["10.0.0.0/24"] };
 const claim = (loadBalancer: string, rest = {}): Claim => claimFor(access(loadBalancer, rest), stand);
 const nothingHeld = { ports: new Map<number, string>(), sources: new Map<string, string>() };
 const owners = (claims: readonly Claim[], rest: Partial<Owners> = {}): Owners => ({
@@ -63,11 +63,21 @@ test("a group as source is satisfied by any rule that names it", () => {
 
 test("rules of one who leaves go by their ids, and what nobody marked stays", () => {
   const present = group(rule("sgr-1", 31080, "0.0.0.0/0", clientOf("a")), rule("sgr-2", 31080, "10.0.0.0/8"), mtu);
-  const steps = planNodeRules(present, owners([], { leaving: [marksOf("network", "a", [])] }));
+  const steps = planNodeRules(present, owners([], { leaving: [marksOf("network", ["a"], [])] }));
   assert.deepEqual(
     steps.map(({ input }) => input),
     [{ GroupId: "sg-nodes", SecurityGroupRuleIds: ["sgr-1", "sgr-mtu"] }],
   );
+});
+
+test("rules of a name that the load balancer had before go, or get its present one", () => {
+  const [useless, needed] = [rule("sgr-1", 31000, "0.0.0.0/0", clientOf("old")), rule("sgr-2", 31080, "0.0.0.0/0", clientOf("old"))];
+  const present = group(useless, needed, rule("sgr-3", 31090, "0.0.0.0/0", clientOf("other")), mtu);
+  const steps = planNodeRules(present, owners([claimFor(access("a"), { ...stand, formerNames: ["old"] })]));
+  assert.deepEqual(texts(steps), [
+    `describe sgr-2 as ${clientOf("a")} in node security group nodes`,
+    "revoke tcp:31000 from 0.0.0.0/0 in security group nodes",
+  ]);
 });
 
 test("nothing is taken away before everybody has spoken, and what is missing is granted all the same", () => {
@@ -79,7 +89,7 @@ test("nothing is taken away before everybody has spoken, and what is missing is 
 test("a rule that another needs gets the other's name, and is not revoked", () => {
   const shared = { ports: [{ protocol: "tcp", port: 31090 }], healthPorts: [10256] };
   const present = group(rule("sgr-1", 10256, "10.0.0.0/24", healthOf("a")), rule("sgr-2", 31090, "0.0.0.0/0", clientOf("b")), mtu);
-  const steps = planNodeRules(present, owners([claim("b", shared)], { leaving: [marksOf("network", "a", [])] }));
+  const steps = planNodeRules(present, owners([claim("b", shared)], { leaving: [marksOf("network", ["a"], [])] }));
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${healthOf("b")} in node security group nodes`]);
 });
 
@@ -87,7 +97,7 @@ test("a rule for a port that one who cannot speak uses is kept in its name", () 
   const present = group(rule("sgr-1", 10256, "10.0.0.0/24", healthOf("a")));
   const steps = planNodeRules(
     present,
-    owners([], { leaving: [marksOf("network", "a", [])], held: { ...nothingHeld, ports: new Map([[10256, "b"]]) } }),
+    owners([], { leaving: [marksOf("network", ["a"], [])], held: { ...nothingHeld, ports: new Map([[10256, "b"]]) } }),
   );
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${healthOf("b")} in node security group nodes`]);
 });
@@ -95,7 +105,7 @@ test("a rule for a port that one who cannot speak uses is kept in its name", () 
 test("a rule for a group that one who cannot speak has is kept in its name", () => {
   const present = group({ id: "sgr-1", protocol: "-1", sourceGroup: "sg-lent", description: nodeRuleDescription.source("a") });
   const held = { ...nothingHeld, sources: new Map([["sg-lent", "b"]]) };
-  const steps = planNodeRules(present, owners([], { leaving: [marksOf("classic", "a", [])], held }));
+  const steps = planNodeRules(present, owners([], { leaving: [marksOf("classic", ["a"], [])], held }));
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${nodeRuleDescription.source("b")} in node security group nodes`]);
 });
 

@@ -21,6 +21,8 @@ export interface Claim {
   readonly nodeGroups: readonly string[];
   readonly rules: readonly NodeRule[];
   readonly marks: Marks;
+  /** Those of its marks that are of names it had before: a rule that it still needs gets its present one. */
+  readonly former: readonly string[];
 }
 
 /** By these, and by nothing else, a rule is known as an owner's. */
@@ -121,7 +123,7 @@ function rename(rule: SeenRule, group: NodeGroup, { claims, leaving, held }: Own
   const here = claims.filter(({ nodeGroups }) => nodeGroups.includes(group.id));
   const users = here.filter(({ rules }) => rules.some((wish) => satisfies(rule, wish)));
   const named = (marks: Marks) => rule.description !== undefined && marks.descriptions.includes(rule.description);
-  if (users.some(({ marks }) => named(marks))) return [];
+  if (users.some(({ marks, former }) => named(marks) && !former.includes(rule.description!))) return [];
   if (!leaving.some(named) && !claims.some(({ marks }) => named(marks))) return [];
   const holder = holderOf(rule, held);
   const heldAs = holder && rule.description?.replace(/=.*/, `=${holder}`);

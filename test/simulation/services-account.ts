@@ -40,10 +40,12 @@ export class Account {
     return this.#all("elbv2/target-groups");
   }
 
-  /** What is registered and not on its way out, as `id:port`. */
+  /** What is registered and not on its way out, as `id:port`. A terminated instance drops out by itself. */
   targets(groupArn: string): readonly string[] {
+    const { instances } = this.#cloud.account.ec2;
+    const lives = (id: string) => (instances.get(id)?.state ?? "terminated") !== "terminated";
     return this.#all<Target>("elbv2/targets")
-      .filter((target) => target.groupArn === groupArn && target.drainingSince === undefined)
+      .filter((target) => target.groupArn === groupArn && target.drainingSince === undefined && lives(target.id))
       .map(({ id, port }) => `${id}:${port}`);
   }
 

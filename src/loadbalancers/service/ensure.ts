@@ -146,9 +146,9 @@ async function standOf(
   inventory: Inventory,
   ask: Ask,
 ): Promise<{ stand: Stand; warnings: readonly Problem[] }> {
-  const { desire, found, managedGroup, targets } = survey;
+  const { desire, found, managedGroup, targets, formerNames } = survey;
   const { ids, warnings } = await nodeGroups(targets, inventory, ask);
-  const common = { nodeGroups: ids };
+  const common = { nodeGroups: ids, formerNames };
   const told = warnings.map((message) => ({ message }));
   if (desire.kind === "network") {
     const network = await inventory.network(ask);

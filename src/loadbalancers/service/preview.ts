@@ -49,7 +49,7 @@ async function rulesFor(service: SeenService, seen: Survey, all: readonly SeenSe
 
 async function rulesGone(service: SeenService, { names, ownGroups }: Leftovers, all: readonly SeenService[], parts: SurveyParts, ask: Ask) {
   const ids = ownGroups.map(({ id }) => id);
-  const marks = names.map(({ kind, loadBalancer }) => marksOf(kind, loadBalancer, ids));
+  const marks = names.map(({ kind, loadBalancer }) => marksOf(kind, [loadBalancer], ids));
   const together = { descriptions: marks.flatMap(({ descriptions }) => descriptions), sources: ids };
   return rulesIn([], [], marks, together, service, all, parts, ask);
 }

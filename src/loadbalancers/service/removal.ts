@@ -152,7 +152,7 @@ export function describe({ loadBalancers, targetGroups, ownGroups, nodeGroups }:
 function marksFor(kind: Kind, name: string, ownGroups: readonly SecurityGroup[], { disableNodeIngress }: LoadBalancerSettings): Marks {
   const marks = marksOf(
     kind,
-    name,
+    [name],
     ownGroups.map(({ id }) => id),
   );
   return disableNodeIngress ? { ...marks, descriptions: [] } : marks;

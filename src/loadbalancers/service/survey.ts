@@ -35,6 +35,8 @@ export interface Survey {
   readonly options: ServiceOptions;
   readonly desire: ServiceDesire;
   readonly targets: Targets;
+  /** Names under which the Service had a load balancer before. */
+  readonly formerNames: readonly string[];
   /** The load balancer of the wanted kind, if it stands. */
   readonly found?: Found;
   /** The one of the other kind, while the Service has one. */
@@ -52,9 +54,10 @@ export interface Survey {
 export async function survey(service: SeenService, kind: Kind, parts: SurveyParts, ask: Ask, attributesAgeMs = 0): Promise<Survey> {
   const { inventory, settings } = parts;
   const view: ServiceView = { ...service.view, hostname: service.hostname };
+  const seeker = seekerOf(service);
   const read = readOptions(view.annotations, kind);
   const [{ found: all, taken }, eligible] = await Promise.all([
-    findLoadBalancers(seekerOf(service), inventory, reconcileAges, ask),
+    findLoadBalancers(seeker, inventory, reconcileAges, ask),
     eligibleTargets(read.options, parts, ask),
   ]);
   const found = all.find((lb) => lb.kind === kind);
@@ -88,6 +91,7 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
     options: read.options,
     desire,
     targets: eligible,
+    formerNames: [loadBalancerName(view.uid), ...seeker.earlier].filter((each) => each !== name && !all.some((lb) => lb.name === each)),
     ...(found && { found }),
     ...(other && { other }),
     ...(managedGroup && { managedGroup }),
