@@ -48,7 +48,8 @@ export function desireService(view: ServiceView, kind: Kind, around: Surrounding
   const ports = usablePorts(view, kind);
   const ranges = sourceRanges(view.sourceRanges, view.annotations[sourceRangesAnnotation]);
   const moved = standing !== undefined && standing.internal !== options.internal;
-  const choice = moved ? keptSubnets(standing, network) : chooseSubnets(options, network, cluster);
+  const named = options.subnets && namedSubnets(options.subnets, network.subnets);
+  const choice = named?.kind !== "none" && moved ? keptSubnets(standing, network) : (named ?? discover(options, network, cluster));
   const subnets = choice.kind === "chosen" ? choice.subnets : [];
   const dualStack = dualStackFor(view, kind, subnets);
   const tags = tagsFor(view, options, cluster);
@@ -81,8 +82,7 @@ export function desireService(view: ServiceView, kind: Kind, around: Surrounding
   return { ...common, kind, model, access: nodeAccess(model, wish), problems: [...before, ...counted, ...missing] };
 }
 
-function chooseSubnets(options: ServiceOptions, network: Network, cluster: ClusterId): SubnetChoice {
-  if (options.subnets !== undefined) return namedSubnets(options.subnets, network.subnets);
+function discover(options: ServiceOptions, network: Network, cluster: ClusterId): SubnetChoice {
   return discoverSubnets(network, options.internal, { mine: (tags) => hasClusterTag(tags, cluster) });
 }
 
