@@ -13,7 +13,9 @@ const inputOf = (steps: readonly Step[], name: string) =>
   (planJson(steps) as { action: string; input: Record<string, unknown> }[]).find(({ action }) => action.endsWith(`:${name}`))?.input;
 
 /** What stands after a plan for these options was carried out. */
-function standing(options: WishOptions = {}): Required<SeenClassic> & { loadBalancer: NonNullable<SeenClassic["loadBalancer"]> } {
+function standing(
+  options: WishOptions = {},
+): Required<Omit<SeenClassic, "zones">> & { loadBalancer: NonNullable<SeenClassic["loadBalancer"]> } {
   const wanted = model(options);
   const [first] = wanted.securityGroups;
   const rules = first?.kind === "managed" ? first.group.rules : [];
@@ -114,6 +116,15 @@ test("a group that lost its cluster tag gets it back", () => {
   const seen = standing();
   const untagged = { ...seen, managedGroup: { ...seen.managedGroup, tags: {} } };
   assert.deepEqual(actions(plan({}, untagged)), ["CreateTags"]);
+});
+
+test("where all subnets are replaced, one stays until another has come", () => {
+  const zones = { "subnet-a": "1", "subnet-b": "2", "subnet-x": "1", "subnet-y": "2" };
+  const steps = plan({ subnets: ["subnet-x", "subnet-y"] }, { ...standing({ subnets: ["subnet-a", "subnet-b"] }), zones });
+  assert.deepEqual(
+    steps.map(({ what }) => what.replace(/ load balancer.*/, "")),
+    ["detach subnet-b from", "attach subnet-y to", "detach subnet-a from", "attach subnet-x to"],
+  );
 });
 
 test("subnets, attributes and instances follow", () => {

@@ -39,6 +39,8 @@ export interface SeenClassic {
     /** Read only while the Service asks for tags of its own. */
     readonly tags?: Tags;
   };
+  /** The zones of subnets: AWS allows one subnet a zone. */
+  readonly zones?: Readonly<Record<string, string>>;
   /** Our own group by its name, whether it is attached or not. */
   readonly managedGroup?: SeenGroup;
 }
@@ -60,7 +62,7 @@ export function planClassic(model: ClassicLoadBalancer, vpc: string, seen: SeenC
   const unused = seen.managedGroup && !model.securityGroups.some(({ kind }) => kind === "managed") ? [seen.managedGroup] : [];
   return [
     ...groups.flatMap(({ open }) => open),
-    ...(lb ? changes(model, lb, ids) : [creation(model, ids)]),
+    ...(lb ? [...moves(model, lb.subnets, seen.zones ?? {}), ...changes(model, lb, ids)] : [creation(model, ids)]),
     // A listener that is made anew has lost its policies.
     ...planPolicies(
       model,
@@ -136,22 +138,48 @@ function creation(model: ClassicLoadBalancer, groups: readonly (string | Made)[]
   );
 }
 
+/**
+ * From the subnets it is in to those it shall be in. What is replaced in its zone has to leave first, and none may leave as
+ * the last: where all are replaced, one stays until another has come.
+ */
+function moves({ name, subnets }: ClassicLoadBalancer, present: readonly string[], zones: Readonly<Record<string, string>>): Step[] {
+  const added = subnets.filter((id) => !present.includes(id));
+  const dropped = present.filter((id) => !subnets.includes(id));
+  const apart = (id: string, other: string) => zones[id] !== zones[other];
+  const stays = dropped.length < present.length;
+  const last = stays ? undefined : dropped.find((id) => added.some((other) => apart(id, other)));
+  const early = last === undefined ? added : added.filter((id) => apart(id, last));
+  return [
+    ...move(
+      "detach",
+      name,
+      dropped.filter((id) => id !== last),
+    ),
+    ...move("attach", name, early),
+    ...move("detach", name, last === undefined ? [] : [last]),
+    ...move(
+      "attach",
+      name,
+      added.filter((id) => !early.includes(id)),
+    ),
+  ];
+}
+
+function move(how: "attach" | "detach", name: string, ids: readonly string[]): Step[] {
+  if (ids.length === 0) return [];
+  const what = `${how} ${ids.join(", ")} ${how === "attach" ? "to" : "from"} load balancer ${name}`;
+  return [step(how === "attach" ? attachSubnets : detachSubnets, { LoadBalancerName: name, Subnets: [...ids] }, { what, why: differs })];
+}
+
+const differs = "it differs from what is wanted";
+
 function changes(model: ClassicLoadBalancer, lb: NonNullable<SeenClassic["loadBalancer"]>, groups: readonly (string | Made)[]): Step[] {
   const name = { LoadBalancerName: model.name };
-  const added = model.subnets.filter((id) => !lb.subnets.includes(id));
-  const dropped = lb.subnets.filter((id) => !model.subnets.includes(id));
   const sameGroups = groups.length === lb.securityGroups.length && groups.every((id) => lb.securityGroups.includes(id as string));
   const unwanted = lb.listeners.filter((listener) => !model.listeners.some((wanted) => sameListener(wanted, listener)));
   const missing = model.listeners.filter((wanted) => !lb.listeners.some((listener) => sameListener(wanted, listener)));
-  const why = "it differs from what is wanted";
+  const why = differs;
   return [
-    // AWS allows one subnet a zone: what is replaced in its zone has to leave first.
-    ...(dropped.length > 0
-      ? [step(detachSubnets, { ...name, Subnets: dropped }, { what: `detach ${dropped.join(", ")} from load balancer ${model.name}`, why })]
-      : []),
-    ...(added.length > 0
-      ? [step(attachSubnets, { ...name, Subnets: added }, { what: `attach ${added.join(", ")} to load balancer ${model.name}`, why })]
-      : []),
     ...(sameGroups
       ? []
       : [

@@ -13,6 +13,7 @@ import { classicSecurityGroupName, loadBalancerName, networkSecurityGroupName } 
 import { seeListener, seeTargetGroup } from "../network/observe.ts";
 import { planNetwork, planTargets, type SeenNetwork, type SeenTargetGroup } from "../network/plan.ts";
 import { type Inventory, reconcileAges } from "../observe.ts";
+import type { Network } from "../subnets.ts";
 import { type Targets, targetsOf } from "../targets.ts";
 import { annotationKey, type Kind, type Problem, readOptions, type ServiceOptions } from "./annotations.ts";
 import { classicAttributes, networkAttributes } from "./attributes.ts";
@@ -98,7 +99,7 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
     seen,
     problems,
     warnings: [...read.warnings, ...desire.warnings],
-    steps: problems.length > 0 ? [] : planFor(desire, inventory.place.vpc, seen),
+    steps: problems.length > 0 ? [] : planFor(desire, inventory.place.vpc, seen, await inventory.network(ask)),
   };
 }
 
@@ -229,9 +230,10 @@ function managedGroupName(
   return classicSecurityGroupName(found?.name ?? options.name ?? loadBalancerName(view.uid));
 }
 
-function planFor(desire: ServiceDesire, vpc: string, seen: SeenClassic | SeenNetwork): Step[] {
+function planFor(desire: ServiceDesire, vpc: string, seen: SeenClassic | SeenNetwork, { subnets }: Network): Step[] {
   if (desire.kind === "network") return planNetwork(desire.model, vpc, "targetGroups" in seen ? seen : { targetGroups: [] });
-  return planClassic(desire.model, vpc, "targetGroups" in seen ? {} : seen);
+  const zones = Object.fromEntries(subnets.map(({ id, zone }) => [id, zone]));
+  return planClassic(desire.model, vpc, { ...("targetGroups" in seen ? {} : seen), zones });
 }
 
 function conflicts({ model }: ServiceDesire, seen: SeenGroup | undefined): Problem[] {
