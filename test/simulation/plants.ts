@@ -67,12 +67,7 @@ export const plants: readonly Plant[] = [
     name: "shared-rule-goes-with-its-name",
     world: "services",
     file: "src/loadbalancers/node-rules.ts",
-    changes: [
-      [
-        "  return wanted.has(seenRuleKey(rule)) ||",
-        '  return (!rule.description?.includes("/health=") && wanted.has(seenRuleKey(rule))) ||',
-      ],
-    ],
+    changes: [["  return isClaimed ||", '  return (isClaimed && !rule.description?.includes("/health=")) ||']],
     givenAwayBy: "no rule another Service needs is removed",
   },
   {
