@@ -6,7 +6,6 @@ import { claimedAddresses, cloudCondition, conditionOf, type SeenNode, sameButVe
 import { nodes as nodeResource } from "../kube/builtin.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 import { watchSource } from "../kube/watch-source.ts";
-import { Breath } from "../runtime/breath.ts";
 import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
 import { refusalIn } from "../runtime/gate.ts";
 import { type IpFamily, ProvidedNodeIpInvalid } from "./addresses.ts";
@@ -64,7 +63,6 @@ class Initialisations {
   readonly #options: InitialisationOptions;
   readonly #metrics: ReturnType<typeof initialisationMetrics>;
   readonly #turnstile: Turnstile;
-  readonly #breath: Breath;
   readonly #told: Told;
   readonly #failures: Attempts;
   readonly #laterLabels: Attempts;
@@ -78,7 +76,6 @@ class Initialisations {
     const { clock, random } = options.host.world;
     this.#metrics = initialisationMetrics(options.host.metrics);
     this.#turnstile = new Turnstile(clock);
-    this.#breath = new Breath(clock);
     this.#told = new Told(options.recorder);
     this.#failures = new Attempts(clock, random, { firstMs: 1_000, longestMs: 5 * 60_000 });
     this.#laterLabels = new Attempts(clock, random, { firstMs: 15_000, longestMs: 10 * 60_000 });
@@ -105,8 +102,6 @@ class Initialisations {
     try {
       const identified = await this.#options.identities.identify(node, this.#ask(signal));
       if (identified.kind === "unidentified") return await this.#refuse(node, identified, signal);
-      // One answer of AWS lets two hundred go on.
-      await this.#breath.take();
       initialised = await this.#write(node, identified.machine, signal);
     } catch (error) {
       if (refusalIn(error)) throw error;

@@ -1,6 +1,5 @@
 /** Runs controllers: starts what wakes them, hands keys to workers, retries what fails, and knows whether they get on. */
 import type { Gauge } from "prom-client";
-import { Breath } from "./breath.ts";
 import type { Backoff, Controller, Outcome, Source } from "./controller.ts";
 import { refusalIn, type WriteGate } from "./gate.ts";
 import type { Host } from "./host.ts";
@@ -58,6 +57,8 @@ export class ControllerFailed extends Error {
 }
 
 const defaultStuckAfterMs = 15 * 60_000;
+/** How long workers may keep the event loop to themselves. */
+const breathAfterMs = 10;
 /** How long work that was cut may take to notice. */
 const cutGraceMs = 1_000;
 
@@ -147,9 +148,10 @@ class Running implements RunningController {
   /** Cuts work in hand. */
   readonly #work = new AbortController();
   readonly #startedAt: number;
-  readonly #breath: Breath;
   #lastSuccessAt: number | undefined;
   #lastFinishAt: number;
+  #breathedAt = 0;
+  #breath: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(host: Host, controller: Controller, options: RunningOptions) {
@@ -161,7 +163,6 @@ class Running implements RunningController {
     this.#waitingFor = new Set(controller.sources.map((source) => source.name));
     this.#startedAt = host.world.clock.monotonic();
     this.#lastFinishAt = this.#startedAt;
-    this.#breath = new Breath(host.world.clock);
     options.gate.lost.addEventListener("abort", () => void this.stop(0), { once: true, signal: this.#work.signal });
     if (options.gate.lost.aborted) void this.stop(0);
     this.synced = this.#start();
@@ -251,7 +252,7 @@ class Running implements RunningController {
   async #worker(): Promise<void> {
     const { queue } = this.#options;
     for (let work = await queue.next(); work !== undefined; work = await queue.next()) {
-      await this.#breath.take();
+      if (this.#now() - this.#breathedAt > breathAfterMs) await this.#breathe();
       try {
         // A signal of its own for each: a thousand listeners on one would search it from end to end as they come and go.
         this.#settle(work, await this.#controller.reconcile(work.key, AbortSignal.any([this.#work.signal])));
@@ -262,6 +263,18 @@ class Running implements RunningController {
         queue.finish(work);
       }
     }
+  }
+
+  /**
+   * Lets timers and sockets have their turn. Thousands of keys with nothing to do would else be one long run of
+   * microtasks, and the lease would not be renewed meanwhile.
+   */
+  #breathe(): Promise<void> {
+    this.#breath ??= sleep(this.#host.world.clock, 0).then(() => {
+      this.#breathedAt = this.#now();
+      this.#breath = undefined;
+    });
+    return this.#breath;
   }
 
   #settle(work: Work, outcome: Outcome): void {
