@@ -65,6 +65,12 @@ export function isAwsError(error: unknown, ...classes: readonly ErrorClass[]): e
   return error instanceof AwsError && (classes.length === 0 || classes.includes(error.class));
 }
 
+/** What counts as the same thing failing again: not the words, which carry times and request ids. */
+export function causeOf(error: unknown): string {
+  if (isAwsError(error)) return `${error.action} ${error.code}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** What the call was and what came back, as far as anything did. */
 export interface Attempted {
   readonly service: ServiceName;

@@ -2,7 +2,7 @@
  * Who needs what from the nodes, for all load balancers at once. Services write their claims here; the writer of each
  * node security group reads them all, and says when a group is as it should be.
  */
-import { isAwsError } from "../aws/errors.ts";
+import { causeOf } from "../aws/errors.ts";
 import type { LoadBalancer } from "./model.ts";
 import type { Claim, Marks, Owners } from "./node-rules.ts";
 
@@ -110,7 +110,7 @@ export class ClaimBook {
   /** The group cannot be brought to its wanted state. The same cause again is no news: only its request id differs. */
   failed(group: string, error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
-    const cause = isAwsError(error) ? `${error.action} ${error.code}` : why;
+    const cause = causeOf(error);
     const news = this.#troubles.get(group)?.cause !== cause;
     this.#troubles.set(group, { cause, why });
     if (news) this.#tell(this.waitingFor(group));

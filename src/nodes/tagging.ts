@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Ask } from "../aws/ask.ts";
-import { isAwsError } from "../aws/errors.ts";
+import { causeOf, isAwsError } from "../aws/errors.ts";
 import type { Tags } from "../aws/instance.ts";
 import { isInstanceId } from "../aws/instances.ts";
 import { claimOf, type SeenNode } from "../identity/node-view.ts";
@@ -178,7 +178,7 @@ class Tagging {
 
   #tell(instanceId: string, nodes: readonly SeenNode[], error: Error): void {
     const { recorder } = this.#options;
-    const same = isAwsError(error) ? `${error.action} ${error.code}` : error.message;
+    const same = causeOf(error);
     for (const node of nodes) {
       const message = `The tags of ${instanceId} cannot be written: ${error.message}`;
       recorder.record(objectRef(nodeResource, node), "Warning", "FailedToTagInstance", message, same);

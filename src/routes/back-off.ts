@@ -1,5 +1,5 @@
 /** When a destination that failed is tried again, and whether its cause is news. */
-import { type ErrorClass, isAwsError } from "../aws/errors.ts";
+import { causeOf, type ErrorClass, isAwsError } from "../aws/errors.ts";
 
 /** Nothing but a change by somebody helps against these: asking every few seconds would only burn the account's budget. */
 const lasting: readonly ErrorClass[] = ["limit-exceeded", "invalid", "denied", "unsupported"];
@@ -49,9 +49,4 @@ export class BackOff {
   keepOnly(wanted: ReadonlySet<string>): void {
     for (const destination of this.#troubles.keys()) if (!wanted.has(destination)) this.#troubles.delete(destination);
   }
-}
-
-/** The same trouble has the same cause, whatever its request id. */
-export function causeOf(error: unknown): string {
-  return isAwsError(error) ? `${error.action} ${error.code}` : error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@
 import { apply } from "../aws/apply.ts";
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
-import { isAwsError } from "../aws/errors.ts";
+import { causeOf, isAwsError } from "../aws/errors.ts";
 import type { Nodes, SeenNode } from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -16,7 +16,7 @@ import type { Host } from "../runtime/host.ts";
 import type { Cidr } from "../runtime/ip.ts";
 import { counter, gauge } from "../runtime/metrics.ts";
 import { jittered, sleep } from "../runtime/world.ts";
-import { BackOff, causeOf, isLasting } from "./back-off.ts";
+import { BackOff, isLasting } from "./back-off.ts";
 import { type DesiredRoutes, desireRoutes, type Refusal } from "./desire.ts";
 import { leadsTo, type SeenRoute, type SeenRouteTable } from "./model.ts";
 import { awaitsInitialisation, observeTables, routedNode, type Where, withMachines } from "./observe.ts";

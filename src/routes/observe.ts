@@ -1,7 +1,7 @@
 /** What is seen: the cluster's route tables, and the machines behind its Nodes. */
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
-import { isAwsError } from "../aws/errors.ts";
+import { causeOf, isAwsError } from "../aws/errors.ts";
 import type { Instance } from "../aws/instance.ts";
 import type { RouteTable } from "../aws/route-tables.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
@@ -112,7 +112,7 @@ async function withMachine({ instances }: Pick<Cloud, "instances">, node: Routed
     return machine ? { ...node, machine } : { why: `instance ${node.instanceId} has no network interface in use` };
   } catch (error) {
     if (!isAwsError(error)) throw error;
-    return { why: error.message, cause: `${error.action} ${error.code}` };
+    return { why: error.message, cause: causeOf(error) };
   }
 }
 
