@@ -61,6 +61,7 @@ export async function removeKinds({ service, key, ask }: Job, kinds: readonly Ki
     report.tell(service, "Warning", "LoadBalancerWarning", message);
   }
   delete remembered.leavingSince;
+  delete remembered.unseenSince;
   return undefined;
 }
 
@@ -115,6 +116,7 @@ function beginning(service: Pick<SeenService, "metadata">, remembered: Remembere
   return {
     withGroups: leavingSince === undefined || now - leavingSince >= groupsAfterMs,
     onBegin: () => {
+      delete remembered.unseenSince;
       if (leavingSince !== undefined) return;
       report.event(service, "DeletingLoadBalancer");
       remembered.leavingSince = now;
@@ -135,10 +137,8 @@ function doubtsForMs(remembered: Remembered, { host }: Workplace): number {
  * What was deleted is soon seen to be gone. What takes its time is looked at less and less often, at moments that are
  * the same for all who wait: what one of them reads then answers the others.
  */
-function pauseMs(remembered: Remembered, { deleted }: Waiting, { host }: Workplace): number {
-  const { leavingSince } = remembered;
+function pauseMs({ leavingSince }: Remembered, { deleted }: Waiting, { host }: Workplace): number {
   const now = host.world.clock.monotonic();
-  delete remembered.unseenSince;
   const waited = now - (leavingSince ?? now);
   if (deleted) return Math.max(confirmMs, waited / 60);
   const pause = pausesMs.findLast((each) => waited >= 4 * each) ?? waitMs;
