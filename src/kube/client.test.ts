@@ -7,6 +7,7 @@ import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import { nodes, services } from "./builtin.ts";
 import { userAgent } from "./client.ts";
 import type { Access } from "./config/access.ts";
+import { callsAtOnce } from "./connections.ts";
 import type { ApiError } from "./errors.ts";
 import { isApiError } from "./errors.ts";
 import { resource } from "./resource.ts";
@@ -333,4 +334,38 @@ test("a page that breaks off is read again", async () => {
 test("the user agent names the binary, the system and the client", () => {
   const text = userAgent({ binary: "aws-cloud-controller-manager", version: "v1.2.3", commit: "abc" }, "node-controller");
   assert.match(text, /^aws-cloud-controller-manager\/v1\.2\.3 \(\w+\/\w+\) kubernetes\/abc\/node-controller$/);
+});
+
+test("only so many calls are in work at once; who waits is served in order, not by the clock, and may give up", async () => {
+  const { world, server, client } = bed({ timeoutMs: 1_000 });
+  const impatient = new AbortController();
+  const first = Array.from({ length: callsAtOnce }, (_, n) => client.get(nodes, { name: `first-${n}` }));
+  const gaveUp = client.get(nodes, { name: "gave-up" }, { signal: impatient.signal }).catch((error) => error);
+  const last = client.get(nodes, { name: "last" });
+  await world.advance(900);
+  assert.equal(server.requests.length, callsAtOnce);
+  impatient.abort(new Error("enough"));
+  assert.equal((await gaveUp).message, "enough");
+  server.take().json(node);
+  await world.settle();
+  assert.equal(server.requests.at(-1)?.url.pathname, "/api/v1/nodes/last");
+  for (const asked of server.waiting.slice(0, -1)) asked.json(node);
+  await Promise.all(first);
+  // Its second begins when it is asked, not when it began to wait.
+  await world.advance(900);
+  server.waiting.at(-1)?.json(node);
+  assert.equal((await last).metadata.uid, "u");
+});
+
+test("a write that waits while the lease is lost is not sent", async () => {
+  const { gate, lose } = lease();
+  const { world, server, client } = bed({ gate });
+  const reads = Array.from({ length: callsAtOnce }, () => client.get(nodes, { name: "n" }));
+  const write = client.delete(nodes, { name: "n" }).catch((error) => error);
+  await world.settle();
+  lose();
+  for (const asked of server.waiting) asked.json(node);
+  await Promise.all(reads);
+  assert.ok((await write) instanceof WriteRefused);
+  assert.ok(server.requests.every(({ method }) => method === "GET"));
 });

@@ -32,6 +32,8 @@ export interface KubeClientOptions {
   /** Limit of a whole call, retries included. */
   readonly timeoutMs?: number;
   readonly limit?: RateLimit;
+  /** Its calls wait for no other's: a lease is renewed in time however many wait. */
+  readonly urgent?: boolean;
   /** Sockets unless told otherwise. */
   readonly connect?: Connect;
 }
@@ -43,6 +45,7 @@ export interface Derivation {
   readonly timeoutMs?: number;
   /** Another identity, on connections of its own. */
   readonly config?: KubeConfig;
+  readonly urgent?: boolean;
   /** Every derived client has a bucket of its own; left out, one of the same rate. */
   readonly limit?: RateLimit;
 }
@@ -99,6 +102,7 @@ export class KubeClient {
       gate: options.gate,
       userAgent: options.userAgent,
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+      urgent: options.urgent ?? false,
       limiter: options.limit && new TokenBucket(clock, options.limit.qps, options.limit.burst),
     });
   }

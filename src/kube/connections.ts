@@ -2,32 +2,27 @@ import type { TlsOptions, Transport } from "../runtime/http.ts";
 import { socketTransport } from "../runtime/http.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { KubeConfig } from "./config/access.ts";
+import { Places } from "./places.ts";
 
-/** The ways to one API server: a bounded pool that verbs share, and a connection of its own for every watch. */
+/** The ways to one API server: a connection for every request that is in work, watches among them. */
 export interface Connections {
-  readonly verbs: Transport;
-  readonly watches: Transport;
+  readonly send: Transport;
   close(): Promise<void>;
 }
 
 /** Opens the ways to the server; in simulation, to the embedded one. */
 export type Connect = (tls: TlsOptions) => Connections;
 
-const verbConnections = 32;
 const connectTimeoutMs = 5_000;
 
 /** Over sockets. */
-export const socketConnections: Connect = (tls) => {
-  const verbs = socketTransport({ tls, connectTimeoutMs, connections: verbConnections });
-  const watches = socketTransport({ tls, connectTimeoutMs });
-  return {
-    verbs: verbs.send,
-    watches: watches.send,
-    async close() {
-      await Promise.all([verbs.close(), watches.close()]);
-    },
-  };
-};
+export const socketConnections: Connect = (tls) => socketTransport({ tls, connectTimeoutMs });
+
+/**
+ * Calls in work at once, which keep an API server busy: more would wait there instead of here, each with a connection,
+ * and their answers come in bursts that hold up the event loop.
+ */
+export const callsAtOnce = 16;
 
 /** Requests in flight on connections with a replaced certificate have this long to end. */
 const drainMs = 60_000;
@@ -35,6 +30,8 @@ const drainMs = 60_000;
 /** One identity towards the server. When its certificate or the authority rotates, new requests use new connections. */
 export class Session {
   readonly config: KubeConfig;
+  /** For calls that end; watches last, and take none. */
+  readonly places = new Places(callsAtOnce);
   readonly #clock: Clock;
   readonly #connect: Connect;
   readonly #draining = new Map<Connections, () => void>();

@@ -35,6 +35,8 @@ export interface ExchangeOptions {
   readonly userAgent: string;
   readonly timeoutMs: number;
   readonly limiter: TokenBucket | undefined;
+  /** Its calls wait for no place among those in work. */
+  readonly urgent: boolean;
 }
 
 const triesAtMost = 4;
@@ -63,12 +65,23 @@ export class Exchange {
   }
 
   /**
-   * Asks, and hands a successful answer to `read`. The time limit covers everything from here to the end of the
-   * reading, retries included; `read` is called anew with every retry.
+   * Asks when there is a place among the calls in work, and hands a successful answer to `read`. The time limit covers
+   * everything from there to the end of the reading, retries included; `read` is called anew with every retry.
    */
   async ask<T>(call: Call, read: (answer: HttpResponse) => Promise<T>): Promise<T> {
-    const { limiter, gate, timeoutMs } = this.options;
+    const { limiter, session, urgent } = this.options;
     await limiter?.take(call.signal);
+    if (urgent) return this.#ask(call, read);
+    await session.places.enter(call.signal);
+    try {
+      return await this.#ask(call, read);
+    } finally {
+      session.places.leave();
+    }
+  }
+
+  async #ask<T>(call: Call, read: (answer: HttpResponse) => Promise<T>): Promise<T> {
+    const { gate, timeoutMs } = this.options;
     const { clock } = this.options.host.world;
     const limitMs = call.timeoutMs ?? timeoutMs;
     const endsAt = clock.monotonic() + limitMs;
@@ -76,7 +89,7 @@ export class Exchange {
       within(clock, limitMs, call.asked, outer, async (signal) => {
         for (let tried = 1; ; tried++) {
           try {
-            return await read(await this.#authorized(call, signal, false));
+            return await read(await this.#authorized(call, signal));
           } catch (error) {
             const pauseMs = this.#pauseBeforeRetry(call, error, tried);
             if (signal.aborted || pauseMs === undefined || clock.monotonic() + pauseMs >= endsAt) throw error;
@@ -93,24 +106,24 @@ export class Exchange {
   async open(call: Call, signal: AbortSignal): Promise<HttpResponse> {
     await this.options.limiter?.take(signal);
     try {
-      return await this.#authorized(call, signal, true);
+      return await this.#authorized(call, signal);
     } catch (error) {
       throw this.#explained(call, error, signal);
     }
   }
 
   /** The answer of a success. A 401 makes us get credentials anew and ask once more: the server did nothing yet. */
-  async #authorized(call: Call, signal: AbortSignal, lasting: boolean): Promise<HttpResponse> {
+  async #authorized(call: Call, signal: AbortSignal): Promise<HttpResponse> {
     try {
-      return await this.#send(call, signal, lasting);
+      return await this.#send(call, signal);
     } catch (error) {
       if (!isApiError(error, "unauthorized")) throw error;
       this.options.session.config.refused();
-      return this.#send(call, signal, lasting);
+      return this.#send(call, signal);
     }
   }
 
-  async #send(call: Call, signal: AbortSignal, lasting: boolean): Promise<HttpResponse> {
+  async #send(call: Call, signal: AbortSignal): Promise<HttpResponse> {
     const { session, gate, userAgent, host } = this.options;
     const { connections, headers } = await session.open(signal);
     const url = urlOf(session.config.server, call);
@@ -132,7 +145,7 @@ export class Exchange {
     const startedAt = host.world.clock.monotonic();
     // Once now, which is the moment of sending where there is no socket, and once when a socket is at hand.
     beforeSend?.();
-    const answer = await (lasting ? connections.watches : connections.verbs)(request).catch((error: unknown) => {
+    const answer = await connections.send(request).catch((error: unknown) => {
       this.#requests.inc({ code: "<error>", method: call.method, host: url.host });
       throw error;
     });

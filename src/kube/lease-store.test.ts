@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { LeaseRecord } from "../runtime/lease.ts";
 import { LeaseConflict } from "../runtime/lease.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
+import { nodes } from "./builtin.ts";
 import { isApiError } from "./errors.ts";
 import { leaseStore } from "./lease-store.ts";
 import { scriptedClient, scriptedServer } from "./testing/scripted-server.ts";
@@ -18,8 +19,9 @@ const record: LeaseRecord = {
 function bed() {
   const world = virtualWorld(1);
   const server = scriptedServer();
-  const store = leaseStore(scriptedClient(world, server), { namespace: "kube-system", name: "ccm", renewDeadlineMs: 10_000 });
-  return { world, server, store, signal: new AbortController().signal };
+  const client = scriptedClient(world, server);
+  const store = leaseStore(client, { namespace: "kube-system", name: "ccm", renewDeadlineMs: 10_000 });
+  return { world, server, client, store, signal: new AbortController().signal };
 }
 
 test("a lease is created with times of six digits, and read back", async () => {
@@ -85,4 +87,17 @@ test("a request takes no longer than half the renew deadline", async () => {
   const updating = store.update(record, "5", signal).catch((error) => error);
   await world.advance(5_000);
   assert.ok(isApiError(await updating, "timeout"));
+});
+
+test("a lease waits for nobody: it is asked for at once while a thousand calls wait for a slow server", async () => {
+  const { world, server, client, store, signal } = bed();
+  const others = Array.from({ length: 1_000 }, (_, n) => client.delete(nodes, { name: `n-${n}` }, { signal }).catch(() => {}));
+  await world.settle();
+  const updating = store.update(record, "5", signal);
+  await world.settle();
+  const asked = server.waiting.at(-1)!;
+  assert.equal(asked.request.method, "PUT");
+  asked.json({ metadata: { name: "ccm", namespace: "kube-system", uid: "u", resourceVersion: "6" } });
+  assert.equal(await updating, "6");
+  assert.ok(server.requests.length < 100, `${server.requests.length} of ${others.length} calls are in work`);
 });

@@ -16,7 +16,8 @@ export interface LeaseStoreOptions {
 }
 
 /** One Lease. The client must have an open gate: without a lease there is no right to write, and this is how it is got. */
-export function leaseStore(client: KubeClient, options: LeaseStoreOptions): LeaseStore {
+export function leaseStore(of: KubeClient, options: LeaseStoreOptions): LeaseStore {
+  const client = of.as({ urgent: true });
   const { namespace, name } = options;
   const timeoutMs = Math.max(1_000, options.renewDeadlineMs / 2);
   /** As last seen: an update replaces the whole object, and must not drop what others put on it. */

@@ -41,15 +41,13 @@ export interface TlsOptions {
 export interface SocketOptions {
   readonly tls?: TlsOptions;
   readonly connectTimeoutMs: number;
-  /** Upper bound of connections to one origin; unbounded where each request must have its own (watches). */
-  readonly connections?: number;
 }
 
-/** HTTP/1.1 over sockets. Time limits are the caller's, through the request's signal. */
+/** HTTP/1.1 over sockets, a connection for each request in work. Time limits are the caller's, through the request's signal. */
 export function socketTransport(options: SocketOptions): { readonly send: Transport; close(): Promise<void> } {
   const { tls } = options;
   const agent = new Agent({
-    connections: options.connections ?? null,
+    connections: null,
     pipelining: 1,
     allowH2: false,
     headersTimeout: 0,

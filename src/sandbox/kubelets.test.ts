@@ -34,7 +34,7 @@ async function worldOf(t: TestContext, withProviderId = false) {
     config: await loadKubeConfig(world, { master: "http://cluster" }),
     gate: openGate(),
     userAgent: "test",
-    connect: () => ({ verbs: cluster.send, watches: cluster.send, close: async () => {} }),
+    connect: () => ({ send: cluster.send, close: async () => {} }),
   });
   const complaints: unknown[] = [];
   const complain = (message: string, error: unknown) => complaints.push([message, error]);

@@ -31,7 +31,7 @@ export async function command(
     },
   };
   const place = ["--master=http://cluster", "--cloud-config=/etc/cloud"];
-  const network = { aws: aws.handle, kube: () => ({ verbs: cluster.send, watches: cluster.send, close: async () => {} }) };
+  const network = { aws: aws.handle, kube: () => ({ send: cluster.send, close: async () => {} }) };
   const stopSignal = () => new AbortController().signal;
   let status: number | undefined;
   void which({ argv: [...argv, ...place], world, console, stopSignal }, network).then((value) => {

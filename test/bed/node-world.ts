@@ -170,7 +170,7 @@ export class NodeWorld {
       host,
       logs,
       table: controllerTable,
-      network: { aws: (request) => this.#ask(request), kube: () => ({ verbs: send, watches: send, close: async () => {} }) },
+      network: { aws: (request) => this.#ask(request), kube: () => ({ send, close: async () => {} }) },
       stop: stop.signal,
     });
     ended.catch(() => {});

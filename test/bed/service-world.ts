@@ -154,7 +154,7 @@ export class ServiceWorld {
       table: controllerTable,
       network: {
         aws: over(this.aws.handle, (request, status) => this.#notify(request, status)),
-        kube: () => ({ verbs: kube, watches: kube, close: async () => {} }),
+        kube: () => ({ send: kube, close: async () => {} }),
       },
       stop: stop.signal,
     });

@@ -49,7 +49,7 @@ export async function doctorWorld({ fresh = false } = {}): Promise<DoctorWorld> 
   const network = standardNetwork(cloud, { clusterId: "shop" });
   const instances = launchNodes(cloud, network, 3).map(({ id }) => cloud.account.ec2.instances.update(id, { state: "running" }));
   const cluster = createEmbeddedCluster({ world: machine, housekeeping: false });
-  const connect: Connect = () => ({ verbs: cluster.send, watches: cluster.send, close: async () => {} });
+  const connect: Connect = () => ({ send: cluster.send, close: async () => {} });
   const environment = { KUBERNETES_MASTER: "http://cluster" };
   const config = await loadKubeConfig({ ...machine, environment }, {});
   const kube = new KubeClient({ host: testHost(machine), config, gate: openGate(), userAgent: "test", connect });

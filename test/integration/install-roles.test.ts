@@ -191,7 +191,7 @@ async function dryRun(t: TestContext, overheard: Overheard): Promise<void> {
 async function askedForMetrics(t: TestContext, overheard: Overheard): Promise<void> {
   const { cluster, world } = await nodesUnder(t, overheard, "tagging");
   const config = await loadKubeConfig(world, { kubeconfig: "", master: "http://cluster" });
-  const connect = () => ({ verbs: cluster.send, watches: cluster.send, close: async () => {} });
+  const connect = () => ({ send: cluster.send, close: async () => {} });
   const agent = "fairlead/v0 (linux/amd64) kubernetes/x/authentication";
   const client = new KubeClient({ host: testHost(world), config, gate: openGate(), userAgent: agent, connect });
   const reviews = accessReviews(client);

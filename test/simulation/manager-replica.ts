@@ -58,7 +58,7 @@ export class ManagerReplica implements Resident {
     const table: ControllerTable = Object.fromEntries(
       Object.entries(controllerTable).map(([controller, make]) => [controller, (context) => world.holding(make(context))]),
     ) as ControllerTable;
-    const connections = { verbs: this.kubeLine.send, watches: this.kubeLine.send, close: async () => {} };
+    const connections = { send: this.kubeLine.send, close: async () => {} };
     operate({
       options: parseOptions([...flags, ...this.#scene.flags]).values,
       version: "v0.0.0",

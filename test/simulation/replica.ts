@@ -67,7 +67,7 @@ export class Replica implements Resident {
     this.kubeLine = line(scene.cluster.send, kubeRequest);
     this.awsLine = line(scene.cloud.handle, awsRequest);
 
-    const connections = { verbs: this.kubeLine.send, watches: this.kubeLine.send, close: async () => {} };
+    const connections = { send: this.kubeLine.send, close: async () => {} };
     const open = new KubeClient({ host, config, gate: openGate(), userAgent: name, connect: () => connections });
     this.#election = new Election(host, {
       store: leaseStore(open, { namespace: leaseNamespace, name: leaseName, renewDeadlineMs: defaultTimings.renewDeadlineMs }),

@@ -29,7 +29,7 @@ function world(t: TestContext) {
     const host: Host = { world: machine, log: logs.log, metrics: newRegistry() };
     const stop = new AbortController();
     const flags = ["--cloud-provider=aws", "--secure-port=0", "--master=http://cluster", "--cloud-config=/etc/cloud", ...argv];
-    const connections = { verbs: cluster.send, watches: cluster.send, close: async () => {} };
+    const connections = { send: cluster.send, close: async () => {} };
     const ended = operate({
       options: parseOptions(flags).values,
       version: "v0.0.0",

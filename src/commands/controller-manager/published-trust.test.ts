@@ -40,7 +40,7 @@ async function trustWith(t: TestContext, argv: readonly string[] = [], send?: Tr
     cluster.close();
   });
   const host: Host = { world, log: silentLog, metrics: newRegistry() };
-  const connect = () => ({ verbs: send ?? cluster.send, watches: cluster.send, close: async () => {} });
+  const connect = () => ({ send: send ?? cluster.send, close: async () => {} });
   const config = await loadKubeConfig(world, { master: "http://cluster" });
   const client = new KubeClient({ host, config, gate: openGate(), userAgent: "test", connect });
   const trust = new PublishedTrust(host, parseOptions(argv).values, client);

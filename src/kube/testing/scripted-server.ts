@@ -72,7 +72,7 @@ export function scriptedServer(): ScriptedServer {
       });
     });
   return {
-    connect: () => ({ verbs: send, watches: send, close: async () => {} }),
+    connect: () => ({ send, close: async () => {} }),
     waiting,
     requests,
     take() {

@@ -79,7 +79,7 @@ async function startOnFreePort(setting: ApiserverSetting, name: string, flags: r
 
 async function startOn(setting: ApiserverSetting, name: string, port: number, flags: readonly string[]): Promise<Supervised> {
   const { world, folder } = setting;
-  const connection = socketTransport({ tls: { ca: setting.ca, ...setting.admin }, connectTimeoutMs: 1000, connections: 1 });
+  const connection = socketTransport({ tls: { ca: setting.ca, ...setting.admin }, connectTimeoutMs: 1000 });
   try {
     return await startServer({
       world,
