@@ -1,6 +1,6 @@
 /** An EC2 instance, as much of it as anybody here reads, and how it is picked out of the answer. */
 import type { Page } from "./pages.ts";
-import { fields, list, type Shape, text } from "./scan.ts";
+import { common, fields, list, type Shape, text } from "./scan.ts";
 
 export type InstanceState = "pending" | "running" | "shutting-down" | "terminated" | "stopping" | "stopped";
 
@@ -68,15 +68,15 @@ const number: Shape<number> = { kind: "text", make: Number };
 const name: Shape<string | undefined> = { kind: "text", make: (value) => value || undefined };
 
 const tags = {
-  ...list(fields({ key: text, value: text })),
+  ...list(fields({ key: common, value: text })),
   make: (items: unknown[]) =>
     Object.fromEntries((items as { key?: string; value?: string }[]).map(({ key = "", value = "" }) => [key, value])) as Tags,
 } as Shape<Tags>;
 
-const groups = list(fields({ groupId: text }, ({ groupId }) => groupId ?? ""));
+const groups = list(fields({ groupId: common }, ({ groupId }) => groupId ?? ""));
 
 const attachment = fields(
-  { status: text, deviceIndex: number, networkCardIndex: number, instanceId: text },
+  { status: common, deviceIndex: number, networkCardIndex: number, instanceId: text },
   (found): Attachment => ({
     status: found.status,
     deviceIndex: found.deviceIndex ?? 0,
@@ -88,13 +88,13 @@ const attachment = fields(
 const networkInterface = fields(
   {
     networkInterfaceId: text,
-    status: text,
-    availabilityZone: text,
-    vpcId: text,
-    subnetId: text,
+    status: common,
+    availabilityZone: common,
+    vpcId: common,
+    subnetId: common,
     privateDnsName: name,
     privateIpAddress: text,
-    interfaceType: text,
+    interfaceType: common,
     description: name,
     sourceDestCheck: flag,
     attachment,
@@ -133,11 +133,11 @@ const networkInterface = fields(
 const instance = fields(
   {
     instanceId: text,
-    instanceType: text,
-    instanceState: fields({ name: text }),
-    placement: fields({ availabilityZone: text, availabilityZoneId: text }),
-    vpcId: text,
-    subnetId: text,
+    instanceType: common,
+    instanceState: fields({ name: common }),
+    placement: fields({ availabilityZone: common, availabilityZoneId: common }),
+    vpcId: common,
+    subnetId: common,
     privateDnsName: name,
     dnsName: name,
     privateIpAddress: text,
@@ -145,8 +145,8 @@ const instance = fields(
     ipv6Address: text,
     sourceDestCheck: flag,
     launchTime: text,
-    instanceLifecycle: text,
-    privateDnsNameOptions: fields({ hostnameType: text }),
+    instanceLifecycle: common,
+    privateDnsNameOptions: fields({ hostnameType: common }),
     groupSet: groups,
     networkInterfaceSet: list(networkInterface),
     tagSet: tags,

@@ -29,6 +29,21 @@ type Kept<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] extends Sha
 /** The element's text. */
 export const text: Shape<string> = { kind: "text", make: (value) => value };
 
+/** A text of which there are few and which thousands of elements have: each is kept once. */
+export const common: Shape<string> = { kind: "text", make: theOne };
+
+const commonTexts = new Map<string, string>();
+const mostCommonTexts = 1_000;
+
+function theOne(value: string): string {
+  const known = commonTexts.get(value);
+  if (known !== undefined) return known;
+  // It turned out not to be common after all; those that are will be back at once.
+  if (commonTexts.size === mostCommonTexts) commonTexts.clear();
+  commonTexts.set(value, value);
+  return value;
+}
+
 /** The named children of an element; what is absent is undefined. `make` turns them into what is wanted, at once. */
 export function fields<Fields extends Record<string, Shape<unknown>>>(shapes: Fields): Shape<Kept<Fields>>;
 export function fields<Fields extends Record<string, Shape<unknown>>, T>(shapes: Fields, make: (values: Kept<Fields>) => T): Shape<T>;
@@ -38,7 +53,7 @@ export function fields<T>(shapes: Record<string, Shape<unknown>>, make?: (values
 
 /** The children of a list, which EC2 calls `item` and the other query services `member`. */
 export function list<T>(item: Shape<T>): Shape<readonly T[]> {
-  return { kind: "list", item, make: (items) => items as T[] };
+  return { kind: "list", item, make: (items) => (items.length === 0 ? none : items) as T[] };
 }
 
 /** The answer was not the XML it should be. */
