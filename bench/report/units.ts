@@ -11,11 +11,11 @@ export interface Measure {
 }
 
 export const measures = {
-  time: { title: "Time", of: ({ seconds }) => seconds, text: duration, noise: 0.002 },
+  time: { title: "Time", of: ({ seconds }) => seconds, text: duration, noise: 0.0005 },
   calls: { title: "AWS calls", of: ({ calls }) => total(calls), text: whole, noise: 1 },
   throttled: { title: "Throttled", of: ({ throttled }) => throttled, text: whole, noise: 1 },
   writes: { title: "Kubernetes writes", of: ({ writes }) => total(writes), text: whole, noise: 1 },
-  cpu: { title: "CPU", of: ({ cpuSeconds }) => cpuSeconds, text: duration, noise: 0.002 },
+  cpu: { title: "CPU", of: ({ cpuSeconds }) => cpuSeconds, text: duration, noise: 0.0005 },
   peak: { title: "Peak memory", of: ({ peakMb }) => peakMb, text: megabytes, noise: 2 },
   settled: { title: "Settled memory", of: ({ settledMb }) => settledMb, text: megabytes, noise: 2 },
   delay: { title: "Longest event-loop delay", of: ({ longestDelayMs }) => longestDelayMs, text: (ms) => `${ms.toFixed(0)} ms`, noise: 1 },
