@@ -192,7 +192,9 @@ async function callsOf(judged: ReferenceCluster, names: readonly string[]): Prom
     const words = wordsFor(judged, name, `a${uid.replaceAll("-", "")}`.slice(0, 32));
     const own = calls.filter((call) => words.some(([id]) => call.includes(id)));
     for (const call of own) known.add(call);
-    about.set(name, own.map((call) => words.reduce((text, [id, word]) => text.replaceAll(id, word), call)).toSorted());
+    // Not how often: after a start it goes over some Services once and over others twice, as its queues happen to fill.
+    const said = new Set(own.map((call) => words.reduce((text, [id, word]) => text.replaceAll(id, word), call)));
+    about.set(name, [...said].toSorted());
   }
   return { about, shared: calls.filter((call) => !known.has(call)) };
 }
