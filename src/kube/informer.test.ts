@@ -110,6 +110,39 @@ test("a server that refuses streamed lists is listed by pages, then watched from
   }
 });
 
+test("a streamed list that fails in whatever way is followed by a list by pages, and tried again with the next list", async () => {
+  const failures: ((asked: ReturnType<ReturnType<typeof scriptedServer>["take"]>) => void)[] = [
+    (asked) => asked.refuse(500, "InternalError", "the required storage feature RequestWatchProgress is disabled"),
+    (asked) => asked.refuse(503, "ServiceUnavailable"),
+    (asked) => asked.refuse(504, "Timeout"),
+    (asked) => asked.stream().event("ERROR", { kind: "Status", code: 500, reason: "InternalError" }),
+    (asked) => asked.stream().bytes("no event\n"),
+    (asked) => {
+      const stream = asked.stream();
+      stream.event("ADDED", nodeOf("half", 1));
+      stream.cut();
+    },
+  ];
+  for (const fail of failures) {
+    const { world, server, informer, heard } = bed();
+    await world.settle();
+    fail(server.take());
+    await world.settle();
+    const page = server.take();
+    assert.equal(page.query.get("watch"), null);
+    page.json(listOf(20, [nodeOf("a", 1)]));
+    await informer.synced;
+    assert.deepEqual(known(informer), ["a@1"]);
+    await world.settle();
+    const watch = server.take();
+    assert.equal(watch.query.get("resourceVersion"), "20");
+    watch.stream().event("ERROR", { kind: "Status", code: 410, reason: "Expired" });
+    await world.settle();
+    assert.equal(server.take().query.get("sendInitialEvents"), "true");
+    assert.ok(!heard.includes("a@1→"));
+  }
+});
+
 test("a server that ignores the wish for a streamed list is noticed by its bookmarks, its close or its silence", async () => {
   const signs: ((stream: { event(type: string, object: object): void; close(): void }) => void)[] = [
     (stream) => stream.event("BOOKMARK", bookmark(5)),
@@ -233,10 +266,7 @@ test("a list that is cut before its end removes nothing, and the next one settle
   first.cut();
   await world.settle();
   assert.equal(informer.size, 4);
-  await world.advance(5_000);
-  const second = server.take().stream();
-  second.event("ADDED", nodeOf("a", 1));
-  second.event("BOOKMARK", bookmark(60, true));
+  server.take().json(listOf(60, [nodeOf("a", 1)]));
   await world.settle();
   assert.deepEqual(known(informer), ["a@1"]);
   assert.deepEqual(heard.sort(), ["b@2→", "c@3→", "new@40→", "→new@40"].sort());
@@ -318,6 +348,32 @@ test("a server that answers every watch after a list with 410 is not listed in a
     }
   }
   assert.ok(lists > 2 && lists < 20, `${lists} lists in a minute`);
+});
+
+test("a server that answers 410 after every event is not listed in a hot loop, whether the watch ends with it or the next begins with it", async () => {
+  for (const atOnce of [true, false]) {
+    const { world, server, stream } = await syncedBed();
+    stream.close();
+    let lists = 0;
+    let version = 20;
+    const gone = { kind: "Status", code: 410, reason: "Expired" };
+    const until = world.clock.monotonic() + 60_000;
+    while (world.clock.monotonic() < until) {
+      await world.advance(10);
+      while (server.waiting.length > 0) {
+        const asked = server.take();
+        const next = asked.stream();
+        if (asked.query.get("sendInitialEvents")) {
+          lists++;
+          next.event("BOOKMARK", bookmark(++version, true));
+          next.event("ADDED", nodeOf("a", ++version));
+          if (atOnce) next.event("ERROR", gone);
+          else next.close();
+        } else next.event("ERROR", gone);
+      }
+    }
+    assert.ok(lists > 2 && lists < 20, `${lists} lists in a minute`);
+  }
 });
 
 test("missing permission is said in so many words and tried again", async () => {

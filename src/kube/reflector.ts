@@ -5,7 +5,8 @@
  *       ▲                410, malformed line, any other refusal in a watch ─┐
  *       └────────────────────────────────────────────────────────────────┘
  *
- * It never ends but by its signal. It pauses only after errors.
+ * A list is streamed (a watch that begins with the whole state) and, when that fails, fetched by pages. It never ends but
+ * by its signal. It pauses only after errors, and before a list that follows soon after another.
  */
 import type { Host } from "../runtime/host.ts";
 import { jittered, sleep } from "../runtime/world.ts";
@@ -73,6 +74,10 @@ export class Reflector<T extends KubeObject, A> {
   /** Within a streamed list, before its end mark. */
   #listing = false;
   #streams = true;
+  /** When the last list was complete (monotonic). */
+  #listedAt: number | undefined;
+  /** Lists in a row that were of no use for long. */
+  #shortLived = 0;
   #listed = false;
   #opened = false;
   /** Whether this watch has told anything since it stood. */
@@ -116,9 +121,12 @@ export class Reflector<T extends KubeObject, A> {
       try {
         return await this.#streamedList(signal);
       } catch (error) {
-        if (signal.aborted || !this.#listing || !saysNotStreamed(error)) throw error;
-        this.#streams = false;
-        this.#options.host.log.v(2)?.info("the API server does not stream lists, listing by pages", { resource: this.#what });
+        if (signal.aborted || !this.#listing || isApiError(error, ...sayNothingOfTheVersion)) throw error;
+        // A refusal that may pass (500 while etcd lacks a feature) is asked again at the next list; a clear no is not.
+        if (saysNotStreamed(error)) this.#streams = false;
+        this.#count(error);
+        const why = error instanceof Error ? error.message : String(error);
+        this.#options.host.log.v(2)?.info("the list could not be streamed, listing by pages", { resource: this.#what, why });
       } finally {
         this.#listing = false;
       }
@@ -148,6 +156,7 @@ export class Reflector<T extends KubeObject, A> {
       },
     );
     mirror.endList();
+    this.#listedAt = this.#options.host.world.clock.monotonic();
     return version;
   }
 
@@ -193,6 +202,7 @@ export class Reflector<T extends KubeObject, A> {
       throw new NotStreamed(`watch ${this.#what}: bookmarks do not mark the end of the list`);
     this.#listing = false;
     this.#options.mirror.endList();
+    this.#listedAt = this.#options.host.world.clock.monotonic();
     this.#fresh();
   }
 
@@ -216,19 +226,36 @@ export class Reflector<T extends KubeObject, A> {
   /** Notes what ended a connection, decides whether the version we stand at is still good, and how long to wait. */
   #pauseAfter(trouble: unknown): number {
     if (trouble === undefined) return 0;
-    const { metrics, host } = this.#options;
+    const { host } = this.#options;
     this.#failures++;
     const first = this.#failures === 1;
-    if (trouble instanceof Stalled) metrics.stalled();
-    if (trouble instanceof MalformedLine) metrics.malformed();
+    this.#count(trouble);
     if (this.#needsList(trouble)) this.#version = undefined;
     const log = first ? host.log : host.log.v(2);
     this.#complained ||= first;
     log?.warn(explained(trouble, this.#what), { resource: this.#what, failures: this.#failures });
+    const beforeListMs = this.#version === undefined ? this.#pauseBeforeList() : 0;
     // These say nothing of the server's health, and the sooner we are back the better; unless it happens again.
-    if (first && (trouble instanceof Stalled || trouble instanceof MalformedLine || isApiError(trouble, "gone"))) return 0;
-    const backOff = jittered(host.world.random, Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#failures - 1, 16)), 1);
-    return Math.max(backOff, isApiError(trouble) ? (trouble.retryAfterMs ?? 0) : 0);
+    if (first && (trouble instanceof Stalled || trouble instanceof MalformedLine || isApiError(trouble, "gone"))) return beforeListMs;
+    return Math.max(beforeListMs, this.#backOff(this.#failures), isApiError(trouble) ? (trouble.retryAfterMs ?? 0) : 0);
+  }
+
+  /** Whatever a watch told before it failed, a list is dear: when the last one was of use for a moment only, the next one waits. */
+  #pauseBeforeList(): number {
+    if (this.#listedAt === undefined) return 0;
+    const lastedMs = this.#options.host.world.clock.monotonic() - this.#listedAt;
+    this.#shortLived = lastedMs < goodWatchMs ? this.#shortLived + 1 : 0;
+    return this.#shortLived < 2 ? 0 : this.#backOff(this.#shortLived);
+  }
+
+  #backOff(failures: number): number {
+    return jittered(this.#options.host.world.random, Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures - 1, 16)), 1);
+  }
+
+  #count(trouble: unknown): void {
+    const { metrics } = this.#options;
+    if (trouble instanceof Stalled) metrics.stalled();
+    if (trouble instanceof MalformedLine) metrics.malformed();
   }
 
   #needsList(trouble: unknown): boolean {
@@ -238,6 +265,7 @@ export class Reflector<T extends KubeObject, A> {
   }
 }
 
+/** Neither that the version is too old nor that lists are not streamed: no server, no right, no capacity. */
 const sayNothingOfTheVersion: readonly ApiErrorReason[] = ["unreachable", "unauthorized", "forbidden", "too-many-requests"];
 
 function saysNotStreamed(error: unknown): boolean {

@@ -11,6 +11,7 @@ import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { clusterCidr, plantForeignRoutes, wrongRoutes } from "./nodes-routes.ts";
+import { streamedListsOf } from "./streamed-lists.ts";
 
 /** Compiled once: they are the same in every history. */
 const shapes = new Shapes();
@@ -57,7 +58,7 @@ export class NodesScene {
     this.world = virtualWorld(seed);
     this.history = new History(this.world.clock);
     this.chance = chanceOf(this.world.random);
-    this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 500 });
+    this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 500, streamedLists: streamedListsOf(seed) });
     this.cloud = createCloud({ world: this.world, seed, shapes });
     this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 2 });
     this.witness = launchNodes(this.cloud, this.network, 1)[0]!;

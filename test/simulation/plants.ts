@@ -21,6 +21,13 @@ export const plants: readonly Plant[] = [
     givenAwayBy: "a cache equals the server in the end",
   },
   {
+    name: "informer-waits-for-streamed-lists",
+    world: "kits",
+    file: "src/kube/reflector.ts",
+    changes: [["isApiError(error, ...sayNothingOfTheVersion)) throw error;", "!saysNotStreamed(error)) throw error;"]],
+    givenAwayBy: "a cache equals the server in the end",
+  },
+  {
     name: "queue-runs-key-twice",
     world: "kits",
     file: "src/runtime/queue.ts",

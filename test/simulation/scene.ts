@@ -10,6 +10,7 @@ import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { annotation, tagKey } from "./keeper.ts";
 import { leaseName } from "./replica.ts";
+import { streamedListsOf } from "./streamed-lists.ts";
 
 /** Compiled once: they are the same in every history. */
 const shapes = new Shapes();
@@ -26,7 +27,7 @@ export class Scene {
     this.world = virtualWorld(seed);
     this.history = new History(this.world.clock);
     this.chance = chanceOf(this.world.random);
-    this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 200 });
+    this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 200, streamedLists: streamedListsOf(seed) });
     this.cloud = createCloud({ world: this.world, seed, shapes });
     this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 1 });
   }

@@ -73,10 +73,6 @@ export async function storm(sky: Sky, town: Town, climate: Climate, signal: Abor
       lasting(sky, () => cloud.controls.faults.remove(id), climate.awsMs);
     }),
   ];
-  if (chance.happens(0.3)) {
-    history.tell("weather", "this API server does not stream lists");
-    cluster.faults.add({ match: ({ url }) => url.searchParams.has("sendInitialEvents"), effect: { kind: "refuse", status: 422 } });
-  }
   while (!signal.aborted) {
     await sleep(world.clock, chance.between(1000, climate.calmMs), signal).catch(() => {});
     if (!signal.aborted) chance.pick(happenings)!();

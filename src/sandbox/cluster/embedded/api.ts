@@ -16,7 +16,7 @@ import { ApiFailure, methodNotAllowed, noSuchPath, notFound, notImplemented, too
 import { objectKey, type Store } from "./store.ts";
 import { partialMetadata, tableOf } from "./tables.ts";
 import type { Tokens } from "./tokens.ts";
-import { openWatch, type Watch } from "./watches.ts";
+import { openWatch, refusedList, type StreamedLists, type Watch } from "./watches.ts";
 import { type Update, type WriteOptions, Writes } from "./writes.ts";
 
 export type Answer =
@@ -37,13 +37,15 @@ export class Api {
   readonly #registry: Registry;
   readonly #tokens: Tokens;
   readonly #log: Log;
+  readonly #streamedLists: StreamedLists;
 
-  constructor(world: World, store: Store, registry: Registry, tokens: Tokens, log: Log) {
+  constructor(world: World, store: Store, registry: Registry, tokens: Tokens, log: Log, streamedLists: StreamedLists) {
     this.#world = world;
     this.#store = store;
     this.#registry = registry;
     this.#tokens = tokens;
     this.#log = log;
+    this.#streamedLists = streamedLists;
     this.writes = new Writes(store, world, registry.namespaces);
   }
 
@@ -133,6 +135,8 @@ export class Api {
     const { namespace, name } = call.target;
     const select = selectorOf(resource, namespace, name, call.query);
     if (call.target.watching || ["true", "1"].includes(call.query.get("watch") ?? "")) {
+      const refused = refusedList(resource, call.query, this.#streamedLists);
+      if (refused !== undefined) return { kind: "watch", watch: refused };
       const show = (object: KubeObject, first: boolean) =>
         call.form === "table"
           ? tableOf(resource, [object], { resourceVersion: object.metadata.resourceVersion }, this.#world.clock.now(), first)

@@ -255,3 +255,14 @@ test("the same seed gives the same uids, addresses and ports", async () => {
   };
   assert.equal(await make(), await make());
 });
+
+test("a server that does not stream lists refuses them, or opens the watch and fails at once, as etcd lets it", async () => {
+  const streamed = `${configMaps}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
+  const refused = await ask(start({ streamedLists: "refused" }).cluster, "GET", streamed);
+  assert.deepEqual([refused.status, refused.body.reason], [422, "Invalid"]);
+  const { cluster } = start({ streamedLists: "failing" });
+  const watch = await follow(cluster, streamed);
+  assert.equal(await watch.ended, "ended");
+  assert.deepEqual(watch.lines, ["ERROR InternalError"]);
+  assert.equal((await ask(cluster, "GET", configMaps)).status, 200);
+});

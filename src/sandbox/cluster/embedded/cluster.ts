@@ -19,7 +19,7 @@ import { Registry } from "./registry.ts";
 import { type Resource, storageKey } from "./resources.ts";
 import { Store } from "./store.ts";
 import { Tokens } from "./tokens.ts";
-import type { Watch } from "./watches.ts";
+import type { StreamedLists, Watch } from "./watches.ts";
 
 export interface EmbeddedClusterOptions {
   readonly world: World;
@@ -30,6 +30,8 @@ export interface EmbeddedClusterOptions {
   readonly historyLimit?: number;
   /** Whether owners' leftovers and deleted namespaces are cleaned up, as kube-controller-manager would. */
   readonly housekeeping?: boolean;
+  /** Whether lists can be asked for as watches; they can unless told otherwise. */
+  readonly streamedLists?: StreamedLists;
 }
 
 export interface EmbeddedCluster {
@@ -58,7 +60,7 @@ export function createEmbeddedCluster(options: EmbeddedClusterOptions): Embedded
   const registry = new Registry(store, allocator, (gone) => {
     for (const watch of [...watches]) if (gone.has(storageKey(watch.resource))) watch.end();
   });
-  const api = new Api(world, store, registry, new Tokens(world, options.tokens), log);
+  const api = new Api(world, store, registry, new Tokens(world, options.tokens), log, options.streamedLists ?? "served");
   const faults = new Faults(world);
   const stopHousekeeping = options.housekeeping === false ? () => {} : keepHouse(store, registry, api.writes, world.clock);
   for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"]) createNamespace(api, registry.namespaces, name);

@@ -88,6 +88,12 @@ export class Watch implements AsyncIterable<Uint8Array> {
   }
 }
 
+/**
+ * What the server does with lists that are asked for as watches: serves them, refuses them (the feature gate is off, or the
+ * server is older than it), or fails at them (its etcd cannot tell how far a watch has come: older than 3.4.31 and 3.5.13).
+ */
+export type StreamedLists = "served" | "refused" | "failing";
+
 /** Opens a watch. Rejects what the real API rejects before it answers; a version that is forgotten is told as an event. */
 export function openWatch(world: World, store: Store, resource: Resource, select: Selector, query: URLSearchParams, show: Show): Watch {
   const asked = query.get("resourceVersion") ?? "";
@@ -146,6 +152,19 @@ function failed(watch: Watch, failure: ApiFailure): Watch {
   watch.write({ type: "ERROR", object: failure.status });
   watch.end();
   return watch;
+}
+
+/** How a server that does not stream lists answers a query that asks for it; undefined when it does, or is not asked to. */
+export function refusedList(resource: Resource, query: URLSearchParams, lists: StreamedLists): Watch | undefined {
+  if (lists === "served" || !query.has("sendInitialEvents")) return undefined;
+  if (lists === "failing") {
+    const message = "a watch stream was requested by the client but the required storage feature RequestWatchProgress is disabled";
+    return failed(new Watch(resource), new ApiFailure(500, message, { reason: "InternalError" }));
+  }
+  throw invalidOptions(
+    "ListOptions",
+    fieldErrors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"),
+  );
 }
 
 /** Whether everything that exists is told first: asked for, or by old habit when no version is given. */
