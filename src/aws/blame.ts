@@ -1,4 +1,4 @@
-/** Which of the ids in one request an EC2 error is about. */
+/** Which of the ids in one request an AWS error is about. */
 import { isAwsError } from "./errors.ts";
 
 /**
@@ -7,10 +7,15 @@ import { isAwsError } from "./errors.ts";
  */
 export function blamedIds(error: unknown, ids: readonly string[]): readonly string[] | undefined {
   if (!isAwsError(error, "not-found", "invalid")) return undefined;
-  const words = new Set(error.detail.match(/[\w.-]+/g));
-  const named = ids.filter((id) => words.has(id));
+  const named = namedIn(error.detail, ids);
   if (named.length > 0) return named;
   return aboutIds.test(error.code) ? [] : undefined;
+}
+
+/** The ids, names or ARNs that stand in a text by themselves: `web` is not named where only `web-1` is. */
+export function namedIn(text: string, ids: readonly string[]): readonly string[] {
+  // A full stop or colon that ends the sentence is none of the id's.
+  return ids.filter((id) => new RegExp(`(?<![\\w.:/-])${RegExp.escape(id)}(?![\\w/-]|[.:][\\w/-])`).test(text));
 }
 
 const aboutIds = /^InvalidID$|^Invalid\w*ID\.(NotFound|Malformed)$|^InvalidInstance/;

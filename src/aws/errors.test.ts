@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blamedIds } from "./blame.ts";
+import { blamedIds, namedIn } from "./blame.ts";
 import { AwsError, classify, type ErrorClass } from "./errors.ts";
 
 const attempted = { service: "ec2", action: "CreateTags", region: "us-east-1", writes: true, sent: true } as const;
@@ -73,4 +73,25 @@ test("an error is about the ids it names as whole words", () => {
   assert.deepEqual(blamedIds(error("InvalidInstanceID.NotFound", "some do not exist"), ids), []);
   assert.equal(blamedIds(error("InvalidParameterValue", "bad tag"), ids), undefined);
   assert.equal(blamedIds(new Error("i-1"), ids), undefined);
+});
+
+test("a name is named only where it stands by itself, not where another begins or ends with it", () => {
+  const arn = "arn:aws:elasticloadbalancing:us-east-1:1:targetgroup/web/0f";
+  const names = ["web", "web-1", "old-web", arn, `${arn}1`];
+  assert.deepEqual(namedIn("There is no ACTIVE Load Balancer named 'web-1'", names), ["web-1"]);
+  assert.deepEqual(namedIn("There is no ACTIVE Load Balancer named 'web'", names), ["web"]);
+  assert.deepEqual(namedIn("no such load balancer: web.", names), ["web"]);
+  assert.deepEqual(namedIn("web, old-web: not found", names), ["web", "old-web"]);
+  assert.deepEqual(namedIn(`Target groups '${arn}1' not found`, names), [`${arn}1`]);
+});
+
+test("a refused deletion of what is protected is no missing permission, and says what protects it", () => {
+  const call = { ...attempted, service: "elbv2", action: "DeleteLoadBalancer" } as const;
+  const said = "Load balancer 'arn:x' cannot be deleted because deletion protection is enabled";
+  const error = classify(raised("OperationNotPermitted", 400, said), call);
+  assert.equal(error.class, "conflict");
+  assert.equal(error.iamAction, undefined);
+  assert.match(error.message, /deletion protection is switched on/);
+  assert.doesNotMatch(error.message, /policy of the role/);
+  assert.doesNotMatch(classify(raised("OperationNotPermitted", 400, "cannot be detached"), attempted).message, /protection/);
 });

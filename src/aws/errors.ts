@@ -141,7 +141,7 @@ const classes: Readonly<Partial<Record<ErrorClass, readonly string[]>>> = {
     "TransactionInProgressException",
     "ProvisionedThroughputExceededException",
   ],
-  denied: ["UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "OperationNotPermitted", "OptInRequired", "Blocked"],
+  denied: ["UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "OptInRequired", "Blocked"],
   credentials: [
     "AuthFailure",
     "InvalidClientTokenId",
@@ -182,6 +182,8 @@ const classes: Readonly<Partial<Record<ErrorClass, readonly string[]>>> = {
     "IncorrectState",
     "IncorrectInstanceState",
     "IdempotentParameterMismatch",
+    // The state of the thing forbids it, whoever asks: deletion protection, an attachment that AWS manages.
+    "OperationNotPermitted",
     "OperationNotPermittedException",
   ],
   dependency: ["DependencyViolation", "DependencyThrottle"],
@@ -266,9 +268,17 @@ const remedies: Readonly<Record<ErrorClass, string>> = {
 
 function sentence(failure: Failure): string {
   const what = `${serviceFacts(failure.service).iam}:${failure.action} in ${failure.region}`;
-  const remedy =
-    failure.class === "denied" ? `allow ${failure.iamAction} in the policy of the role this process runs as` : remedies[failure.class];
+  const remedy = remedyFor(failure);
   const uncertain = failure.mayHaveHappened ? "; it may have been carried out" : "";
   const id = failure.requestId === undefined ? "" : ` [request id ${failure.requestId}]`;
   return `${what}: ${failure.code}: ${failure.message}${uncertain}${remedy === "" ? "" : `; ${remedy}`}${id}`;
 }
+
+function remedyFor({ class: kind, code, message, iamAction }: Failure): string {
+  if (kind === "denied") return `allow ${iamAction} in the policy of the role this process runs as`;
+  if (code.startsWith("OperationNotPermitted") && /deletion protection/i.test(message)) return protectedFromDeletion;
+  return remedies[kind];
+}
+
+const protectedFromDeletion =
+  "deletion protection is switched on for it: switch it off (attribute deletion_protection.enabled=false) to have it deleted";

@@ -1,4 +1,5 @@
 /** `fairlead explain service/NAME`: one page about a Service's load balancer; `node/NAME`: one about a Node. */
+import { namedIn } from "../aws/blame.ts";
 import { isAwsError } from "../aws/errors.ts";
 import { events } from "../kube/builtin.ts";
 import { explain } from "../loadbalancers/service/explain.ts";
@@ -97,7 +98,9 @@ async function lastCalls(endpoint: string, insecure: boolean, key: string, { kub
     const answer = await sockets.send({ method: "GET", url, headers, signal: ask.signal });
     const text = await bodyText(answer);
     if (answer.status !== 200) return [`not known: ${endpoint} answered ${answer.status}`];
-    const calls = (JSON.parse(text) as { readonly calls: readonly Call[] }).calls.filter(({ cause }) => cause.includes(`service ${key}`));
+    const calls = (JSON.parse(text) as { readonly calls: readonly Call[] }).calls.filter(
+      ({ cause }) => namedIn(cause, [`service ${key}`]).length > 0,
+    );
     return calls.slice(-20).map(callText);
   } catch (error) {
     return [`not known: ${endpoint} cannot be reached: ${error instanceof Error ? error.message : String(error)}`];

@@ -33,6 +33,11 @@ const table: readonly Advice[] = [
       "The account has as many security groups as its quota allows, or the load balancer more than 5: remove some, or ask AWS for more.",
   },
   {
+    when: /deletion protection is switched on/,
+    advice:
+      "Somebody has switched on deletion protection for the load balancer. Switch it off in the console, or with aws elbv2 modify-load-balancer-attributes --attributes Key=deletion_protection.enabled,Value=false: the deletion then goes on by itself.",
+  },
+  {
     when: /UnauthorizedOperation|AccessDenied|allow \S+ in the policy/,
     advice:
       "The role of the controller may not do what the message names: add that action to its IAM policy. deploy/iam holds a complete one.",

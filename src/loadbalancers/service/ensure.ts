@@ -13,6 +13,7 @@ import { type Inventory, reconcileAges } from "../observe.ts";
 import { nodeGroupsOf, type Targets } from "../targets.ts";
 import type { Problem } from "./annotations.ts";
 import { noteAttributes } from "./attributes.ts";
+import { hostnameOf } from "./find.ts";
 import type { Survey } from "./survey.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
@@ -41,7 +42,7 @@ export interface Ensured {
 
 /** Carries out a survey's steps. */
 export async function ensure(survey: Survey, { host, inventory }: EnsureParts, ask: Ask, { key, onStep }: EnsureOptions): Promise<Ensured> {
-  let hostname = hostnameOf(survey);
+  let hostname = standingHostname(survey);
   let applied: Applied | undefined;
   try {
     applied = await apply(survey.steps, inventory.cloud, {
@@ -94,7 +95,7 @@ export async function predictedStand(survey: Survey, inventory: Inventory, ask: 
 }
 
 /** A failed load balancer has no address worth publishing. */
-function hostnameOf({ found }: Survey): string | undefined {
+function standingHostname({ found }: Survey): string | undefined {
   if (found === undefined || found.hostname === "" || (found.kind === "network" && found.state === "failed")) return undefined;
   return found.hostname;
 }
@@ -105,7 +106,7 @@ function madeHostname(output: unknown): string | undefined {
     readonly DNSName?: string;
     readonly LoadBalancers?: readonly { readonly DNSName?: string }[];
   };
-  return (DNSName ?? LoadBalancers?.[0]?.DNSName) || undefined;
+  return hostnameOf({ DNSName, ...LoadBalancers?.[0] }) || undefined;
 }
 
 /** What was written is not as the lists have it. */

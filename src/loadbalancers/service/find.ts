@@ -27,6 +27,11 @@ export type Found = Common &
     | { readonly kind: "network"; readonly description: LoadBalancer; readonly arn: string; readonly state: string }
   );
 
+/** As it is published. AWS keeps the capitals of a load balancer's name in it; Kubernetes takes none, and DNS does not care. */
+export function hostnameOf({ DNSName = "" }: { readonly DNSName?: string }): string {
+  return DNSName.toLowerCase();
+}
+
 /** As much of a Service as tells which load balancers may be its own. */
 export interface Seeker {
   readonly namespace: string;
@@ -99,7 +104,7 @@ async function publishedName(
 ): Promise<string[]> {
   if (hostname === "" || found.some((lb) => lb.hostname === hostname)) return [];
   const all = await (kind === "classic" ? classic : loadBalancers).all(ages.absentMs, ask, `${namespace}/${name}`);
-  return all.flatMap(({ DNSName, LoadBalancerName }) => (DNSName === hostname && LoadBalancerName ? [LoadBalancerName] : []));
+  return all.flatMap((each) => (hostnameOf(each) === hostname && each.LoadBalancerName ? [each.LoadBalancerName] : []));
 }
 
 async function look(kind: Kind, name: string, inventory: Inventory, ages: Ages, ask: Ask): Promise<Found | undefined> {
@@ -115,7 +120,7 @@ function foundClassic(description: LoadBalancerDescription): Found {
   return {
     kind: "classic",
     name: description.LoadBalancerName ?? "",
-    hostname: description.DNSName ?? "",
+    hostname: hostnameOf(description),
     internal: description.Scheme === "internal",
     subnets: description.Subnets ?? [],
     securityGroups: description.SecurityGroups ?? [],
@@ -128,7 +133,7 @@ function foundNetwork(description: LoadBalancer): Found {
   return {
     kind: "network",
     name: description.LoadBalancerName ?? "",
-    hostname: description.DNSName ?? "",
+    hostname: hostnameOf(description),
     internal: description.Scheme === "internal",
     subnets: (description.AvailabilityZones ?? []).flatMap(({ SubnetId }) => SubnetId ?? []),
     securityGroups: description.SecurityGroups ?? [],

@@ -172,6 +172,17 @@ export const kindExchanges: readonly Exchange[] = [
     },
   },
   {
+    name: "a Service's address is a host name without capitals, or an IP address with a mode",
+    async run(talk) {
+      const path = `${talk.in("services")}/s`;
+      await talk.post(talk.in("services"), service("s", { type: "LoadBalancer", ports: [{ port: 80 }] }));
+      const publish = (address: Fields, status?: number) =>
+        talk.patch("merge", `${path}/status`, { status: { loadBalancer: { ingress: [address] } } }, status);
+      await publish({ hostname: "Shop-1.elb.example" }, 422);
+      await publish({ ip: "0.0.0.0", hostname: "none" });
+    },
+  },
+  {
     name: "a Lease is taken, renewed, and lost to a faster hand",
     async run(talk) {
       const path = `${talk.in("leases", leases)}/l`;

@@ -3,7 +3,8 @@ import { asList, asObject, asText, type Json, type KubeObject, same } from "./js
 import type { Resource } from "./resources.ts";
 import { badRequest, type FieldError, fieldErrors } from "./status.ts";
 
-const subdomain =
+/** What the API says of a text that is no host name. */
+export const subdomain =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const dnsLabel =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -100,7 +101,7 @@ function qualifiedNameErrors(field: string, key: string, what: string): FieldErr
   return errors;
 }
 
-function isSubdomain(text: string): boolean {
+export function isSubdomain(text: string): boolean {
   return /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text);
 }
 

@@ -1,4 +1,5 @@
 import { asList, asObject, asText, copy, isObject, type JsonObject, type KubeObject, same } from "../json.ts";
+import { isSubdomain, subdomain } from "../metadata.ts";
 import type { Behaviour } from "../resources.ts";
 import { type FieldError, fieldErrors } from "../status.ts";
 import type { Allocator } from "./allocator.ts";
@@ -18,12 +19,17 @@ export function services(allocator: Allocator): Behaviour {
       const spec = asObject(service.spec);
       service.spec = spec;
       service.status = { loadBalancer: {}, ...asObject(service.status) };
+      for (const { address } of published(service)) if (asText(address.ip) !== "") address.ipMode ??= "VIP";
       if (before !== undefined) keepAllocated(spec, asObject(before.spec));
       defaults(spec);
       if (before !== undefined) dropUnneeded(service, spec, asObject(before.spec));
       allocate(service, spec, allocator);
     },
-    validate: (service, before) => [...specErrors(service, allocator), ...(before === undefined ? [] : changeErrors(service, before))],
+    validate: (service, before) => [
+      ...specErrors(service, allocator),
+      ...statusErrors(service),
+      ...(before === undefined ? [] : changeErrors(service, before)),
+    ],
   };
 }
 
@@ -138,6 +144,21 @@ function specErrors(service: KubeObject, allocator: Allocator): FieldError[] {
     if (why !== undefined) errors.push(fieldErrors.invalid(`spec.ports[${i}].nodePort`, nodePort!, why));
   }
   return errors;
+}
+
+/** The addresses in the status, each with where it stands. */
+function published(service: KubeObject): { readonly field: string; readonly address: JsonObject }[] {
+  return asList(asObject(asObject(service.status).loadBalancer).ingress).map((item, i) => ({
+    field: `status.loadBalancer.ingress[${i}]`,
+    address: asObject(item),
+  }));
+}
+
+function statusErrors(service: KubeObject): FieldError[] {
+  return published(service).flatMap(({ field, address }) => {
+    const hostname = asText(address.hostname);
+    return hostname === "" || isSubdomain(hostname) ? [] : [fieldErrors.invalid(`${field}.hostname`, hostname, subdomain)];
+  });
 }
 
 function portErrors(port: JsonObject, field: string, several: boolean, names: Set<string>): FieldError[] {
