@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { cached, contentKey } from "../../deploy/build/cache.ts";
 import { run } from "../../deploy/build/run.ts";
+import { goBuild } from "../../src/sandbox/cluster/assets/go.ts";
 
 /** One run of one program. */
 export interface ColdStart {
@@ -96,7 +97,7 @@ export function quantile(values: readonly number[], share: number): number {
 
 async function builtStopwatch(): Promise<string> {
   const folder = join(import.meta.dirname, "../cold-start");
-  return await cached(`bench/cold-start-${contentKey(await readFile(join(folder, "main.go")))}`, async (path) => {
-    await run("go", ["build", "-o", path, "."], { cwd: folder });
-  });
+  return await cached(`bench/cold-start-${contentKey(await readFile(join(folder, "main.go")))}`, (output) =>
+    goBuild({ folder, package: ".", modulesAreFixed: true, output }, { environment: process.env }),
+  );
 }

@@ -1,9 +1,9 @@
 /** Helm, built from its Go module once a machine: it checks and renders the chart. */
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { arch, platform, tmpdir } from "node:os";
 import { join } from "node:path";
+import { goBuild } from "../../src/sandbox/cluster/assets/go.ts";
 import { cached } from "./cache.ts";
-import { run } from "./run.ts";
 
 const module = "helm.sh/helm/v3";
 const version = "3.22.0";
@@ -12,19 +12,18 @@ const kubernetes = { major: "1", minor: "36" };
 
 /** The path of the helm command. The first time takes about two minutes. */
 export function helm(say: (line: string) => void = () => {}): Promise<string> {
-  return cached(`helm-${version}-kubernetes-${kubernetes.major}.${kubernetes.minor}-${platform()}-${arch()}`, async (path) => {
+  const name = `helm-${version}-kubernetes-${kubernetes.major}.${kubernetes.minor}-${platform()}-${arch()}`;
+  const make = async (output: string) => {
     say(`building helm ${version} with Go (about two minutes, once)`);
     const folder = await mkdtemp(join(tmpdir(), "fairlead-helm-"));
     try {
       await writeFile(join(folder, "go.mod"), `module helm\ngo 1.26\nrequire ${module} v${version}\n`);
-      const args = ["build", "-mod=mod", "-trimpath", `-ldflags=-s -w ${stamps()}`, "-o", join(folder, "helm"), `${module}/cmd/helm`];
-      // A workspace of whoever runs us must not matter.
-      await run("go", args, { cwd: folder, env: { GOWORK: "off" } });
-      await rename(join(folder, "helm"), path).catch(() => run("cp", [join(folder, "helm"), path]));
+      await goBuild({ folder, package: `${module}/cmd/helm`, stamps: stamps(), output }, { environment: process.env });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-  });
+  };
+  return cached(name, make, { say });
 }
 
 /** What Helm's own build writes into it. */

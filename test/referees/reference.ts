@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cached } from "../../deploy/build/cache.ts";
-import { run } from "../../deploy/build/run.ts";
+import { goBuild } from "../../src/sandbox/cluster/assets/go.ts";
 
 /** The release they are built from. */
 export const referenceVersion = "v1.37.0";
@@ -20,15 +20,15 @@ export function referenceCredentialProvider(say?: (line: string) => void): Promi
 
 function referenceProgram(name: string, say: (line: string) => void = () => {}): Promise<string> {
   const version = referenceVersion;
-  return cached(`reference/${name}-${version}`, async (path) => {
+  const make = async (output: string) => {
     say(`building ${name} ${version} with Go (some minutes, once)`);
     const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));
     try {
       await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire k8s.io/cloud-provider-aws ${version}\n`);
-      const args = ["build", "-mod=mod", "-trimpath", "-ldflags=-s -w", "-o", path, `k8s.io/cloud-provider-aws/cmd/${name}`];
-      await run("go", args, { cwd: folder, env: { CGO_ENABLED: "0", GOWORK: "off" } });
+      await goBuild({ folder, package: `k8s.io/cloud-provider-aws/cmd/${name}`, output }, { environment: process.env });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-  });
+  };
+  return cached(`reference/${name}-${version}`, make, { say });
 }

@@ -1,9 +1,8 @@
 /** Builds a program from its Go module: slow, once, and possible wherever modules can be fetched. */
-import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { World } from "../../../runtime/world.ts";
+import { go, goBuild } from "./go.ts";
 import type { Platform, Program } from "./programs.ts";
 import { sayProgress } from "./progress.ts";
 
@@ -26,23 +25,23 @@ export async function buildWithGo(program: Program, _platform: Platform, target:
 interface Recipe {
   readonly module: string;
   readonly package: string;
-  readonly linkerFlags: string;
+  readonly stamps: string;
   /** What to expect, so that nobody gives up too early. */
   readonly takes: string;
 }
 
 function recipeFor({ name, version }: Program): Recipe {
   if (name === "etcd") {
-    return { module: "go.etcd.io/etcd/server/v3", package: "go.etcd.io/etcd/server/v3", linkerFlags: "-s -w", takes: "about a minute" };
+    return { module: "go.etcd.io/etcd/server/v3", package: "go.etcd.io/etcd/server/v3", stamps: "", takes: "about a minute" };
   }
   const [major, minor] = version.split(".");
-  const stamp = Object.entries({ gitVersion: `v${version}`, gitMajor: major, gitMinor: minor })
+  const stamps = Object.entries({ gitVersion: `v${version}`, gitMajor: major, gitMinor: minor })
     .map(([field, value]) => `-X k8s.io/component-base/version.${field}=${value}`)
     .join(" ");
   return {
     module: "k8s.io/kubernetes",
     package: "k8s.io/kubernetes/cmd/kube-apiserver",
-    linkerFlags: `-s -w ${stamp}`,
+    stamps,
     takes: "about seven minutes on two cores",
   };
 }
@@ -56,15 +55,16 @@ async function build(program: Program, folder: string, output: string, { world, 
     say,
     (time) => `building ${program.name} ${program.version} with Go (${recipe.takes}, once): ${doing} (${time})`,
   );
-  const go = (...args: string[]) =>
-    runGo(args, folder, world, (line) => {
-      if (line.startsWith("go: downloading ")) doing = line.slice("go: ".length);
-      else doing = `${++compiled} packages compiled, now ${line}`;
-    });
+  const onLine = (line: string) => {
+    if (line.startsWith("go: downloading ")) doing = line.slice("go: ".length);
+    else doing = `${++compiled} packages compiled, now ${line}`;
+  };
+  const options = { environment: world.environment, onLine };
   try {
-    const modFile = JSON.parse(await go("mod", "download", "-json", `${recipe.module}@v${program.version}`)) as { GoMod: string };
-    await writeFile(join(folder, "go.mod"), moduleFile(recipe.module, program.version, await readFile(modFile.GoMod, "utf8")));
-    await go("build", "-v", "-mod=mod", "-trimpath", `-ldflags=${recipe.linkerFlags}`, "-o", output, recipe.package);
+    const answer = await go(["mod", "download", "-json", `${recipe.module}@v${program.version}`], folder, options);
+    const { GoMod } = JSON.parse(answer) as { GoMod: string };
+    await writeFile(join(folder, "go.mod"), moduleFile(recipe.module, program.version, await readFile(GoMod, "utf8")));
+    await goBuild({ folder, package: recipe.package, stamps: recipe.stamps, output }, options);
   } finally {
     stop();
   }
@@ -85,30 +85,4 @@ export function moduleFile(module: string, version: string, itsModFile: string):
     ...parts.map((part) => `replace ${part} => ${part} ${release}`),
     "",
   ].join("\n");
-}
-
-/** Runs go and gives its standard output; every line of its standard error goes to `onLine`, the last ones into the error. */
-function runGo(args: readonly string[], folder: string, world: World, onLine: (line: string) => void): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  // A go.mod or workspace of whoever runs us must not matter.
-  const environment = { ...world.environment, GOWORK: "off", GO111MODULE: "on" };
-  const child = spawn("go", args, { cwd: folder, env: environment, stdio: ["ignore", "pipe", "pipe"] });
-  const last: string[] = [];
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-  });
-  createInterface(child.stderr).on("line", (line) => {
-    onLine(line);
-    last.push(line);
-    if (last.length > 5) last.shift();
-  });
-  child.once("error", (error: NodeJS.ErrnoException) => {
-    reject(error.code === "ENOENT" ? new Error("the go command is not on PATH") : error);
-  });
-  child.once("close", (code) => {
-    if (code === 0) resolve(output);
-    else reject(new Error(`go ${args[0]} ended with status ${code}: ${(last.join(" | ") || output).trim()}`));
-  });
-  return promise;
 }
