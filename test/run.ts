@@ -3,12 +3,14 @@
  *
  *   node test/run.ts check         types, lint and format, house rules, unit tests: seconds
  *   node test/run.ts all           the checks, then everything that needs a cluster, a cloud or a referee
+ *   node test/run.ts all-referees  builds every referee, also those that are too large for `all`, and runs their tests
  *   node test/run.ts integration   one suite by name; further words choose files whose path contains one of them
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { globSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { run } from "node:test";
+import { notBuilt, referees } from "./referees/table.ts";
 import { type Outcome, outcomeOf, type TestEvent } from "./run-together.ts";
 
 interface Suite {
@@ -39,15 +41,23 @@ if (mode === "check" || mode === "all") {
   const results = await Promise.all(statics.map(([name, command]) => runStatic(name, command)));
   tally.fail += results.filter((ok) => !ok).length;
 }
+if (mode === "all-referees") await prepare("referees");
 for (const suite of suites) {
-  if (mode !== "all" && mode !== suite.name && !(mode === "check" && suite.name === "unit")) continue;
+  if (!isAsked(suite.name)) continue;
   if (suite === slow[0] && mode === "all") await prepare();
-  await runSuite(suite, filesOf(suite));
+  const files = filesOf(suite);
+  await runSuite(suite, mode === "all" && suite.name === "referees" ? await withoutMissingReferees(files) : files);
 }
 
 console.log(`\n${seconds(begun)} s`);
 console.log(`${tally.pass} passed, ${tally.fail} failed${tally.skip > 0 ? `, ${tally.skip} skipped` : ""}`);
 process.exitCode = tally.fail > 0 ? 1 : 0;
+
+function isAsked(suite: string): boolean {
+  if (mode === "check") return suite === "unit";
+  if (mode === "all-referees") return suite === "referees";
+  return mode === "all" || mode === suite;
+}
 
 function filesOf({ folder, name }: Suite): string[] {
   const elsewhere = name === "unit" ? slow.map((suite) => `${suite.folder}/`) : [];
@@ -57,11 +67,23 @@ function filesOf({ folder, name }: Suite): string[] {
     .sort();
 }
 
-/** Obtains what the slow suites need before any test's clock starts, showing progress: the first time takes minutes. */
-async function prepare(): Promise<void> {
-  if ((await exit(spawn("node", ["test/bed/prepare.ts"], { stdio: "inherit" }))) === 0) return;
+/** Obtains what the slow suites need before any test's clock starts, showing progress: the first time takes many minutes. */
+async function prepare(...what: readonly string[]): Promise<void> {
+  const status = await exit(spawn("node", ["test/bed/prepare.ts", ...what], { stdio: "inherit" }));
+  // From here on a test that would build something fails instead (deploy/build/cache.ts).
+  process.env.FAIRLEAD_PREPARED = "1";
+  if (status === 0) return;
   console.error("preparing the tests failed: see above");
   tally.fail++;
+}
+
+/** The files whose referees are there; names the referees that are not. */
+async function withoutMissingReferees(files: readonly string[]): Promise<readonly string[]> {
+  const missing = await notBuilt(referees);
+  for (const { name } of missing)
+    console.log(`  skipped: the tests of ${name}: it is not built on this machine; \`npm run referees\` builds it`);
+  tally.skip += missing.length;
+  return files.filter((file) => !missing.some(({ tests }) => tests.some((start) => file.startsWith(start))));
 }
 
 async function runStatic(name: string, [command, ...args]: readonly string[]): Promise<boolean> {

@@ -23,9 +23,10 @@ const packages: Readonly<Record<Architecture, { readonly name: string; readonly 
 };
 
 /** Bun as npm delivers it, for compiling. */
-export function bun(architecture: Architecture): Promise<string> {
+export function bun(architecture: Architecture, say: (line: string) => void = () => {}): Promise<string> {
   const { name, integrity } = packages[architecture];
-  return cached(`bun/${version}-${architecture}/bun`, async (path) => {
+  const make = async (path: string) => {
+    say(`fetching ${name} ${version} from npm (once)`);
     const folder = await mkdtemp(join(tmpdir(), "fairlead-bun-"));
     try {
       const archive = join(
@@ -42,7 +43,8 @@ export function bun(architecture: Architecture): Promise<string> {
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-  });
+  };
+  return cached(`bun/${version}-${architecture}/bun`, make, { say });
 }
 
 /**
@@ -53,8 +55,8 @@ export function bun(architecture: Architecture): Promise<string> {
  * names of the variables are blanked in the runtime: their first byte becomes NUL, which no variable's name can hold.
  * What remains are `BUN_JSC_*`, the settings of the JavaScript engine, whose prefix is not kept as text.
  */
-export async function sealedBun(architecture: Architecture): Promise<string> {
-  const original = await bun(architecture);
+export async function sealedBun(architecture: Architecture, say?: (line: string) => void): Promise<string> {
+  const original = await bun(architecture, say);
   const rules = contentKey(ownName.source, nodeName.source, ...mustBeClosed);
   return await cached(`bun/${version}-${architecture}/bun-sealed-${rules}`, async (path) => {
     const runtime = await readFile(original);

@@ -17,11 +17,12 @@ import { run } from "./run.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The path of the executable for an architecture; built once for each content of its sources. */
-export async function credentialProvider(architecture: Architecture): Promise<string> {
+export async function credentialProvider(architecture: Architecture, say: (line: string) => void = () => {}): Promise<string> {
   const scripts = await bundle();
-  const [compiler, runtime] = await Promise.all([bun(hostArchitecture()), sealedBun(architecture)]);
+  const [compiler, runtime] = await Promise.all([bun(hostArchitecture(), say), sealedBun(architecture, say)]);
   const key = contentKey(...scripts.flatMap(({ name, text }) => [name, text]), runtime, ...compileFlags);
-  return await cached(`ecr-credential-provider/${key}/linux-${architecture}/ecr-credential-provider`, async (path) => {
+  const make = async (path: string) => {
+    say(`building the credential provider for ${architecture} (seconds, once for each content of its sources)`);
     const folder = await mkdtemp(join(tmpdir(), "fairlead-build-"));
     try {
       for (const { name, text } of scripts) await writeFile(join(folder, name), text);
@@ -31,7 +32,8 @@ export async function credentialProvider(architecture: Architecture): Promise<st
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-  });
+  };
+  return await cached(`ecr-credential-provider/${key}/linux-${architecture}/ecr-credential-provider`, make, { say });
 }
 
 const sharedProfile = "./shared-profile.js";

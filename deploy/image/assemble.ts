@@ -57,7 +57,7 @@ export async function assemble(folder: string, options: AssembleOptions): Promis
 }
 
 /** The Node that the lock file pins, for either architecture: installed if it is this machine's, else fetched from npm. */
-async function nodeFor(architecture: Architecture): Promise<string> {
+export async function nodeFor(architecture: Architecture): Promise<string> {
   const name = `node-linux-${architecture === "amd64" ? "x64" : "arm64"}`;
   const installed = join(root, "node_modules", name, "bin/node");
   if (await stat(installed).catch(() => undefined)) return installed;

@@ -51,7 +51,7 @@ test("what is made is well formed in the eyes of openssl", async (t) => {
       return undefined;
     },
   );
-  if (text === undefined) return t.diagnostic("openssl is not installed");
+  if (text === undefined) return t.skip("openssl is not installed");
   assert.match(text, /Signature Algorithm: ecdsa-with-SHA256/);
   assert.match(text, /DNS:localhost, IP Address:127\.0\.0\.1, IP Address:FD00:0:0:0:0:0:0:1, IP Address:0:0:0:0:0:0:0:1/);
   assert.match(text, /CA:FALSE/);

@@ -1,16 +1,29 @@
-/** Obtains what the slow suites need before any test's clock starts. The first time takes minutes and shows progress. */
+/**
+ * Obtains everything that a test of the slow suites would otherwise fetch or build itself, before any test's clock starts.
+ * The first time takes many minutes and shows progress.
+ *
+ *   node test/bed/prepare.ts             what `npm test` needs
+ *   node test/bed/prepare.ts referees    that, and every referee
+ */
+import { credentialProvider, hostArchitecture } from "../../deploy/build/credential-provider.ts";
 import { helm } from "../../deploy/build/helm.ts";
+import { nodeFor } from "../../deploy/image/assemble.ts";
 import { realWorld } from "../../src/runtime/world.ts";
 import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
-import { obtainPython } from "../referees/python.ts";
-import { referenceControllerManager } from "../referees/reference.ts";
+import { referees } from "../referees/table.ts";
+
+const say = (line: string) => console.log(line);
+const begun = performance.now();
 
 try {
-  const options = { world: realWorld(), say: (line: string) => console.log(line) };
-  await obtainAssets(options);
-  await obtainPython(options);
-  await helm(options.say);
-  await referenceControllerManager(options.say);
+  await obtainAssets({ world: realWorld(), say });
+  for (const architecture of ["amd64", "arm64"] as const) await credentialProvider(architecture, say);
+  await nodeFor(hostArchitecture());
+  await helm(say);
+  for (const referee of referees) {
+    if (referee.builtOnDemand === undefined || process.argv[2] === "referees") await referee.obtain(say);
+  }
+  console.log(`prepared in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

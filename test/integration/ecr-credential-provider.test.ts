@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { bun } from "../../deploy/build/bun.ts";
 import { buildInto, credentialProvider, hostArchitecture } from "../../deploy/build/credential-provider.ts";
+import { realWorld } from "../../src/runtime/world.ts";
+import { issueCertificate } from "../../src/runtime/x509.ts";
 import { mainFile } from "../bed/process.ts";
 import { double, giveToken, host, keys, password, refuse, requestFor, run } from "./ecr-double.ts";
 
@@ -187,21 +189,19 @@ test("as a command of fairlead it answers as the executable does", async (t) => 
 });
 
 test("TLS is verified against the machine's certificates and AWS_CA_BUNDLE, and nothing switches that off", async (t) => {
-  const where = await folder(t);
-  const [key, cert] = [join(where, "key.pem"), join(where, "cert.pem")];
-  const made = spawnSync("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert],
-    ...["-days", "2", "-subj", "/CN=double", "-addext", "subjectAltName=IP:127.0.0.1"],
-  ]);
-  if (made.error) return t.diagnostic("not run: openssl is not installed");
-  const ecr = await double(t, giveToken(), { key: await readFile(key, "utf8"), cert: await readFile(cert, "utf8") });
+  const world = realWorld();
+  const [notBefore, notAfter] = [-1, 1].map((day) => new Date(world.clock.now() + day * 86_400_000)) as [Date, Date];
+  const pair = issueCertificate(world.random, { commonName: "double", hosts: ["127.0.0.1"], usage: "server", notBefore, notAfter });
+  const cert = join(await folder(t), "cert.pem");
+  await writeFile(cert, pair.cert);
+  const ecr = await double(t, giveToken(), pair);
   const environment = { AWS_ENDPOINT_URL: ecr.url, AWS_MAX_ATTEMPTS: "1" };
   const trusted = await run({ environment: { ...environment, AWS_CA_BUNDLE: cert } });
   assert.equal(trusted.status, 0, trusted.stderr);
   for (const planted of [{}, { NODE_TLS_REJECT_UNAUTHORIZED: "0" }, { NODE_EXTRA_CA_CERTS: cert }] as Record<string, string>[]) {
     const refused = await run({ environment: { ...environment, ...planted } });
     assert.equal(refused.status, 1, JSON.stringify(planted));
-    assert.match(refused.stderr, /self.signed certificate/i);
+    assert.match(refused.stderr, /unable to verify the first certificate/);
   }
   assert.equal(ecr.calls.length, 1);
 });
@@ -292,12 +292,8 @@ test("the builds for both architectures are what their checksums say, and need n
       .update(await readFile(path))
       .digest("hex");
     assert.equal(await readFile(`${path}.sha256`, "utf8"), `${digest}\n`);
-    const symbols = spawnSync("objdump", ["-T", path], { encoding: "utf8", maxBuffer: 1 << 28 });
-    if (symbols.error) {
-      t.diagnostic("glibc floor not checked: objdump is not installed");
-      continue;
-    }
-    const versions = [...symbols.stdout.matchAll(/GLIBC_(\d+)\.(\d+)/g)].map(([, major, minor]) => Number(major) * 1000 + Number(minor));
+    const text = (await readFile(path)).toString("latin1");
+    const versions = [...text.matchAll(/GLIBC_(\d+)\.(\d+)/g)].map(([, major, minor]) => Number(major) * 1000 + Number(minor));
     assert.ok(versions.length > 0);
     assert.ok(Math.max(...versions) <= 2017, path);
   }
@@ -309,7 +305,7 @@ test("the arm64 build answers, under emulation", async (t) => {
   const native = hostArchitecture() === "arm64";
   const probe = native ? undefined : spawnSync(under[0]!, [...under.slice(1), executable, "--version"], { encoding: "utf8" });
   if (probe !== undefined && probe.status !== 0) {
-    return t.diagnostic("not run: needs qemu-aarch64-static and the arm64 C library (Debian: qemu-user-static, libc6-arm64-cross)");
+    return t.skip("needs qemu-aarch64-static and the arm64 C library (Debian: qemu-user-static, libc6-arm64-cross)");
   }
   const ecr = await double(t);
   for (const planted of [{}, { BUN_BE_BUN: "1" }, { BUN_OPTIONS: "--version" }] as Record<string, string>[]) {

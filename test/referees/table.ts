@@ -1,0 +1,41 @@
+/** Every referee: a program nobody here wrote that ours is held to. What is added here is built and run by `npm run referees`. */
+import { existsSync } from "node:fs";
+import { realWorld } from "../../src/runtime/world.ts";
+import { kubeletReferee } from "./kubelet.ts";
+import { obtainPython } from "./python.ts";
+import { referenceControllerManager } from "./reference.ts";
+
+type Say = (line: string) => void;
+
+export interface Referee {
+  readonly name: string;
+  /** Its tests, as beginnings of their paths. */
+  readonly tests: readonly string[];
+  /** Builds or installs it, unless that was done before. */
+  obtain(say: Say): Promise<unknown>;
+  /**
+   * Only for a referee that is too large to be built by `npm test`, which must fit into an hour with everything it builds:
+   * the file that is there once `npm run referees` has built it. Until then `npm test` skips its tests and says so.
+   */
+  readonly builtOnDemand?: () => Promise<string>;
+}
+
+export const referees: readonly Referee[] = [
+  {
+    name: "moto and the aws command",
+    tests: ["test/referees/moto/", "test/referees/aws-command.test.ts"],
+    obtain: (say) => obtainPython({ world: realWorld(), say }),
+  },
+  { name: "kubelet", tests: ["test/referees/kubelet.test.ts"], obtain: kubeletReferee },
+  {
+    name: "the reference's controller manager",
+    tests: ["test/referees/reference-controller-manager.test.ts", "test/referees/take-over.test.ts"],
+    obtain: referenceControllerManager,
+  },
+];
+
+/** Those that `npm test` leaves out on this machine. */
+export async function notBuilt(all: readonly Referee[]): Promise<readonly Referee[]> {
+  const paths = await Promise.all(all.map(async ({ builtOnDemand }) => builtOnDemand?.()));
+  return all.filter((_, index) => paths[index] !== undefined && !existsSync(paths[index]));
+}
