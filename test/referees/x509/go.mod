@@ -1,0 +1,3 @@
+module fairlead.dev/referees/x509
+
+go 1.26.0
