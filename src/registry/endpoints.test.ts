@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ECRClient } from "@aws-sdk/client-ecr";
+import { ECRPUBLICClient } from "@aws-sdk/client-ecr-public";
+import { STSClient } from "@aws-sdk/client-sts";
+// @ts-expect-error: the SDK's table of partitions, which it does not export.
+import { partitionsInfo as sdkPartitions } from "../../node_modules/@aws-sdk/core/dist-es/submodules/client/util-endpoints/lib/aws/partitions.js";
 import { awsEndpoint, type Service } from "./endpoints.ts";
 
 /** Region, then the hosts of ECR plain, FIPS, dual-stack, both; then STS in the same order. Observed from AWS's SDK for Go. */
@@ -66,6 +71,8 @@ const table: readonly (readonly [region: string, ecr: readonly string[], sts: re
   ],
 ];
 
+const partitionsInfo = sdkPartitions as { readonly partitions: readonly { readonly regions: Readonly<Record<string, unknown>> }[] };
+
 const variants = [
   { fips: false, dualStack: false },
   { fips: true, dualStack: false },
@@ -90,11 +97,23 @@ test("isolated partitions have their own domains", () => {
   assert.equal(plain("lala-land-1"), "api.ecr.lala-land-1.amazonaws.com");
 });
 
-test("ECR Public keeps its name in every variant", () => {
-  assert.deepEqual(hostsOf("ecr-public", "us-east-1"), [
-    "api.ecr-public.us-east-1.amazonaws.com",
-    "api.ecr-public-fips.us-east-1.amazonaws.com",
-    "api.ecr-public.us-east-1.api.aws",
-    "api.ecr-public-fips.us-east-1.api.aws",
-  ]);
+test("every service, region and variant has the endpoint of the SDK's rule set", () => {
+  const regions = partitionsInfo.partitions
+    .flatMap((partition) => Object.keys(partition.regions))
+    .filter((name) => !name.endsWith("-global"));
+  assert.ok(regions.length > 40 && regions.includes("us-isof-south-1"), `${regions.length} regions`);
+  const clients = { ecr: ECRClient, "ecr-public": ECRPUBLICClient, sts: STSClient };
+  let compared = 0;
+  for (const service of ["ecr", "ecr-public", "sts"] as const) {
+    const { config } = new clients[service]({ region: "us-east-1" });
+    for (const region of [...regions, "lala-land-1", "us-gov-lala-1", "eusc-de-lala-1"]) {
+      for (const { fips, dualStack } of variants) {
+        const rule = { Region: region, UseFIPS: fips, UseDualStack: dualStack, UseGlobalEndpoint: false };
+        const name = `${service} ${JSON.stringify(rule)}`;
+        assert.equal(new URL(awsEndpoint(service, region, { fips, dualStack })).href, config.endpointProvider(rule).url.href, name);
+        compared++;
+      }
+    }
+  }
+  assert.ok(compared > 480, `${compared} compared`);
 });

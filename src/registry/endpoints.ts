@@ -14,7 +14,8 @@ export function awsEndpoint(service: Service, region: string, variant: Variant):
   const suffix = variant.dualStack ? dualStackDnsSuffix : dnsSuffix;
   // In GovCloud the plain STS endpoint is the FIPS one.
   const fips = variant.fips && !(service === "sts" && name === "aws-us-gov" && !variant.dualStack) ? "-fips" : "";
-  // Only private ECR changes its name with the dual-stack suffix.
-  const prefix = service === "sts" || (service === "ecr" && variant.dualStack) ? "" : "api.";
+  // Dual-stack endpoints have no "api." before the service, but for those of ECR Public that are FIPS or outside the commercial partition.
+  const old = service === "ecr" ? !variant.dualStack : service === "ecr-public" && !(variant.dualStack && !variant.fips && name === "aws");
+  const prefix = old ? "api." : "";
   return `https://${prefix}${service}${fips}.${region}.${suffix}`;
 }

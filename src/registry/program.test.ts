@@ -49,7 +49,7 @@ test("the API endpoint is of the host's own kind, unless the operator says other
   assert.equal(await called(`${account}.dkr.ecr-fips.us-west-2.amazonaws.com/a`), "api.ecr-fips.us-west-2.amazonaws.com");
   assert.equal(await called(`${account}.dkr-ecr.us-west-2.on.aws/a`), "ecr.us-west-2.api.aws");
   assert.equal(await called(`${account}.dkr-ecr-fips.us-west-2.on.aws/a`), "ecr-fips.us-west-2.api.aws");
-  assert.equal(await called("ecr-public.aws.com/a"), "api.ecr-public.us-east-1.api.aws");
+  assert.equal(await called("ecr-public.aws.com/a"), "ecr-public.us-east-1.api.aws");
   assert.equal(
     await called(`${account}.dkr-ecr.us-west-2.on.aws/a`, { AWS_USE_DUALSTACK_ENDPOINT: "false" }),
     "api.ecr.us-west-2.amazonaws.com",
