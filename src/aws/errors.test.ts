@@ -15,6 +15,7 @@ const table: readonly (readonly [code: string, status: number | undefined, Error
   ["RequestLimitExceeded", 503, "throttled"],
   ["Throttling", 400, "throttled"],
   ["SomethingNew", 429, "throttled"],
+  ["DependencyThrottle", 400, "throttled"],
   ["UnauthorizedOperation", 403, "denied"],
   ["AccessDenied", 403, "denied"],
   ["RouteAlreadyExists", 400, "conflict"],

@@ -139,6 +139,7 @@ const classes: Readonly<Partial<Record<ErrorClass, readonly string[]>>> = {
     "PriorRequestNotComplete",
     "EC2ThrottledException",
     "TransactionInProgressException",
+    "DependencyThrottle",
     "ProvisionedThroughputExceededException",
   ],
   denied: ["UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "OptInRequired", "Blocked"],
@@ -186,7 +187,7 @@ const classes: Readonly<Partial<Record<ErrorClass, readonly string[]>>> = {
     "OperationNotPermitted",
     "OperationNotPermittedException",
   ],
-  dependency: ["DependencyViolation", "DependencyThrottle"],
+  dependency: ["DependencyViolation"],
   unsupported: ["UnsupportedOperation", "Unsupported", "UnsupportedOperationException", "UnknownOperationException", "InvalidAction"],
   "limit-exceeded": [
     "LimitExceededException",
