@@ -45,13 +45,32 @@ test("a full batch leaves at once, a lone item after two milliseconds", async ()
   assert.deepEqual(calls[1], ["a4"]);
 });
 
+test("background calls that all wait leave a place for what a user asks, before any group that came earlier", async () => {
+  const { world, calls, coalescer } = bed(
+    async (items) => (items.some((item) => item.startsWith("u")) ? echo(items) : new Promise(() => {})),
+    2,
+  );
+  for (let n = 0; n < 20; n++) void coalescer.get(`a${n}`, "background", open);
+  await world.advance(10);
+  assert.equal(await eventual(world, coalescer.get("u1", "user", open), 1_000), "U1");
+  assert.equal(await eventual(world, coalescer.get("u2", "user", open), 1_000), "U2");
+  assert.equal(calls.length, 5);
+});
+
+test("a background question that a user asks too takes the user's place", async () => {
+  const { world, coalescer } = bed(async (items) => (items.includes("a9") ? echo(items) : new Promise(() => {})), 2);
+  for (let n = 0; n < 10; n++) void coalescer.get(`a${n}`, "background", open);
+  await world.advance(10);
+  assert.equal(await eventual(world, coalescer.get("a9", "user", open), 1_000), "A9");
+});
+
 test("while four calls are under way the rest gathers, users' items first", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { world, calls, urgencies, coalescer } = bed(async (items) => {
     await promise;
     return echo(items);
   }, 2);
-  const asked = Array.from({ length: 8 }, (_, n) => coalescer.get(`a${n}`, "background", open));
+  const asked = Array.from({ length: 8 }, (_, n) => coalescer.get(`a${n}`, n < 2 ? "user" : "background", open));
   const later = ["x1", "x2"].map((item) => coalescer.get(item, "background", open));
   const user = coalescer.get("x3", "user", open);
   await world.advance(10);

@@ -38,6 +38,8 @@ export interface FetchOptions {
 const usualWindowMs = 2;
 /** Calls under way at once; what comes meanwhile gathers for the next. */
 const mostInFlight = 4;
+/** Of these, calls that no user waits for: they may wait long for their budget, and one place stays free for those who do. */
+const mostBackground = mostInFlight - 1;
 /** Resends after an error that names the culprits, before looking for them by halves. */
 const mostResends = 2;
 
@@ -57,7 +59,7 @@ export class Coalescer<Item, Value> {
   readonly #options: CoalescerOptions<Item, Value>;
   /** Asked for, not yet on its way. */
   readonly #gathering = new Map<string, Pending<Item, Value>>();
-  #inFlight = 0;
+  readonly #inFlight = { user: 0, background: 0 };
   #windowOpen = false;
 
   constructor(options: CoalescerOptions<Item, Value>) {
@@ -95,20 +97,33 @@ export class Coalescer<Item, Value> {
   }
 
   #dispatch(): void {
-    while (this.#inFlight < mostInFlight && this.#gathering.size > 0) {
-      const batch = this.#takeBatch();
+    const count = this.#inFlight;
+    while (count.user + count.background < mostInFlight) {
+      const first = this.#first();
+      if (first === undefined) return;
+      const batch = this.#takeBatch(first.group);
       if (batch.length === 0) continue;
-      this.#inFlight++;
-      void this.#run(batch).finally(() => {
-        this.#inFlight--;
+      const urgency = batch.some((pending) => pending.urgency === "user") ? "user" : "background";
+      count[urgency]++;
+      void this.#run(batch, urgency).finally(() => {
+        count[urgency]--;
         if (!this.#windowOpen) this.#dispatch();
       });
     }
   }
 
-  /** The oldest group's items, those that users wait for first, as many as one call may carry. */
-  #takeBatch(): Pending<Item, Value>[] {
-    const group = this.#gathering.values().next().value?.group;
+  /** What goes next: the oldest that a user waits for, else the oldest, if the background may have another call. */
+  #first(): Pending<Item, Value> | undefined {
+    let oldest: Pending<Item, Value> | undefined;
+    for (const pending of this.#gathering.values()) {
+      if (pending.urgency === "user") return pending;
+      oldest ??= pending;
+    }
+    return this.#inFlight.background < mostBackground ? oldest : undefined;
+  }
+
+  /** The items of a group, those that users wait for first, as many as one call may carry. */
+  #takeBatch(group: string): Pending<Item, Value>[] {
     const entries = [...this.#gathering].filter(([, pending]) => pending.group === group);
     const ordered = [
       ...entries.filter(([, { urgency }]) => urgency === "user"),
@@ -119,7 +134,7 @@ export class Coalescer<Item, Value> {
     return taken.map(([, pending]) => pending).filter(({ waiting }) => waiting > 0);
   }
 
-  async #run(batch: readonly Pending<Item, Value>[]): Promise<void> {
+  async #run(batch: readonly Pending<Item, Value>[], urgency: Urgency): Promise<void> {
     const abandoned = new AbortController();
     let alive = batch.length;
     for (const pending of batch) {
@@ -127,7 +142,6 @@ export class Coalescer<Item, Value> {
         if (--alive === 0) abandoned.abort(new Error("nobody waits for the answer any more"));
       };
     }
-    const urgency = batch.some((pending) => pending.urgency === "user") ? "user" : "background";
     await this.#answer(batch, { urgency, signal: abandoned.signal }, 0);
   }
 
