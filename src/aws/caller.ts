@@ -168,7 +168,7 @@ export class Caller {
     try {
       return await within(host.world.clock, attemptLimitMs, `${action.service}:${action.name}`, attempt.signal, (limited) => {
         attempt.signal = limited;
-        return unlessAborted(limited, client.send(command, { attempt }));
+        return client.send(command, { attempt });
       });
     } finally {
       log?.info("AWS answer", { status: attempt.answer?.status });

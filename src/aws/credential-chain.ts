@@ -1,6 +1,7 @@
 /** The places AWS programs look for credentials, in the order operators know. */
-import { bodyText, type HttpResponse, type Transport } from "../runtime/http.ts";
-import { type World, within } from "../runtime/world.ts";
+import type { Transport } from "../runtime/http.ts";
+import { wholeAnswer } from "../runtime/whole-answer.ts";
+import type { World } from "../runtime/world.ts";
 import { type Credentials, CredentialsUnavailable } from "./credentials.ts";
 import type { Metadata } from "./metadata.ts";
 import { profileCredentials } from "./shared-files.ts";
@@ -71,10 +72,10 @@ async function fromContainer({ world, transport }: ChainOptions, signal: AbortSi
         .toString("utf8")
         .trim()
     : token;
-  const response = await within(world.clock, 5_000, `GET ${url.origin}`, signal, (limited) =>
-    transport({ method: "GET", url, headers: authorization ? { authorization } : {}, signal: limited }),
-  );
-  return keysOf(await textOf(response, url.origin));
+  const limits = { clock: world.clock, limitMs: 5_000, what: `GET ${url.origin}`, signal };
+  const answer = await wholeAnswer(transport, { method: "GET", url, headers: authorization ? { authorization } : {} }, limits);
+  if (answer.status !== 200) throw new Error(`${url.origin} answered ${answer.status}`);
+  return keysOf(answer.body);
 }
 
 const containerHosts = /^(localhost|127(\.\d+){3}|\[::1\]|169\.254\.170\.(2|23)|\[fd00:ec2::23\])$/;
@@ -85,12 +86,6 @@ async function fromInstanceRole({ metadata }: ChainOptions, signal: AbortSignal)
   const keys = await metadata.get(`meta-data/iam/security-credentials/${role}`, signal);
   if (keys === undefined) throw new Error(`no keys for role ${role}`);
   return keysOf(keys);
-}
-
-async function textOf(response: HttpResponse, from: string): Promise<string> {
-  const body = await bodyText(response, 1024 * 1024);
-  if (response.status !== 200) throw new Error(`${from} answered ${response.status}`);
-  return body;
 }
 
 /** The JSON that the container endpoint and the metadata service answer with. */

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { HttpResponse, Transport } from "../runtime/http.ts";
 import type { Log } from "../runtime/log.ts";
 import { type VirtualWorldOptions, virtualWorld } from "../sandbox/virtual-clock.ts";
+import { kept } from "./credentials.ts";
 import { describeInstances } from "./ec2-actions.ts";
 import { isAwsError } from "./errors.ts";
 import { type AwsSettings, noSettings } from "./settings.ts";
@@ -83,6 +84,42 @@ test("the container endpoint is asked with its token, and never over plain HTTP 
   assert.equal(await (await bed({ environment, files: { "/t": "pod" } }, { "169.254.170.23": agent })).keyUsed(), "POD");
   const elsewhere = await bed({ environment: { HOME: "/", AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://example.com/" } });
   await assert.rejects(elsewhere.lookup(), /neither HTTPS nor an address of this host/);
+});
+
+test("a container endpoint whose body stalls fails the call within seconds, and is asked anew by the next", async () => {
+  let stalls = true;
+  const never = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+  const agent: Transport = async () => (stalls ? { status: 200, headers: {}, body: never } : answer(keys("POD")));
+  const environment = { HOME: "/", AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: "/creds" };
+  const { world, lookup, keyUsed } = await bed({ environment }, { "169.254.170.2": agent });
+  await assert.rejects(lookup(), /no answer within 5000 ms/);
+  assert.ok(world.clock.monotonic() < 30_000);
+  stalls = false;
+  await world.advance(2_000);
+  assert.equal(await keyUsed(), "POD");
+});
+
+test("keys that are about to expire are asked for once a minute, not at every call, until newer ones come", async () => {
+  let given = 0;
+  let expiresAt = Date.UTC(2026, 0, 1, 0, 4);
+  const agent: Transport = async () => answer(keys(`POD${++given}`, new Date(expiresAt).toISOString()));
+  const environment = { HOME: "/", AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: "/creds" };
+  const { world, keyUsed } = await bed({ environment }, { "169.254.170.2": agent });
+  for (let call = 0; call < 10; call++) assert.equal(await keyUsed(), "POD1");
+  await world.advance(61_000);
+  for (let call = 0; call < 10; call++) assert.equal(await keyUsed(), "POD2");
+  expiresAt = Date.UTC(2026, 0, 1, 6);
+  await world.advance(3 * 60_000);
+  for (let call = 0; call < 10; call++) assert.equal(await keyUsed(), "POD3");
+});
+
+test("a source that never settles fails its callers in the end, and is tried anew", async () => {
+  const world = virtualWorld(1);
+  let tries = 0;
+  const source = kept(world, () => (++tries === 1 ? new Promise(() => {}) : Promise.resolve({ accessKeyId: "A", secretAccessKey: "s" })));
+  await assert.rejects(eventual(world, source.get(ask.signal)), /AWS credentials: no answer within/);
+  await world.advance(1_000);
+  assert.equal((await source.get(ask.signal)).accessKeyId, "A");
 });
 
 test("the instance's role is the last resort; without it the error lists where keys were looked for", async () => {

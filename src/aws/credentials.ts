@@ -1,6 +1,5 @@
 /** Who we are to AWS: keys that may expire, and where newer ones come from. */
-import type { World } from "../runtime/world.ts";
-import { neverAborted } from "./abort.ts";
+import { type World, within } from "../runtime/world.ts";
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -29,42 +28,50 @@ export const anonymous: CredentialSource = {
 };
 
 const renewBeforeMs = 5 * 60_000;
-const retryAfterMs = 1_000;
+const maxPauseMs = 60_000;
+const minPauseMs = 1_000;
+/** Whatever the source does: an external process, a file system that hangs, a role whose assumption is throttled. */
+const obtainLimitMs = 120_000;
 
 /** Keeps what `obtain` gives until shortly before it expires. Everybody who asks meanwhile shares one request. */
 export function kept(world: World, obtain: (signal: AbortSignal) => Promise<Credentials>): CredentialSource {
+  const { clock } = world;
   // Not everybody renews in the same second.
   const renewEarlierMs = renewBeforeMs + world.random.number() * 60_000;
   let current: Credentials | undefined;
   let pending: Promise<Credentials> | undefined;
-  let failed: { readonly error: unknown; readonly at: number } | undefined;
+  let failure: { readonly error: unknown } | undefined;
+  let triedAt = Number.NEGATIVE_INFINITY;
 
-  const leftMs = (credentials: Credentials) => (credentials.expiresAt ?? Number.POSITIVE_INFINITY) - world.clock.now();
+  const leftMs = (credentials: Credentials) => (credentials.expiresAt ?? Number.POSITIVE_INFINITY) - clock.now();
   const renew = async (): Promise<Credentials> => {
     try {
-      current = await obtain(neverAborted);
-      failed = undefined;
+      current = await within(clock, obtainLimitMs, "AWS credentials", undefined, obtain);
+      failure = undefined;
       return current;
     } catch (error) {
-      failed = { error, at: world.clock.monotonic() };
+      failure = { error };
       // Old keys that still work are better than none; the failure comes to light when they do not.
       if (current !== undefined && leftMs(current) > 0) return current;
       throw error;
     } finally {
       pending = undefined;
+      triedAt = clock.monotonic();
     }
   };
 
   return {
     async get(signal) {
       signal.throwIfAborted();
-      if (current !== undefined && leftMs(current) > renewEarlierMs) return current;
-      const failedLately = failed !== undefined && world.clock.monotonic() - failed.at < retryAfterMs;
-      if (failedLately && pending === undefined) {
-        if (current !== undefined && leftMs(current) > 0) return current;
-        throw failed?.error;
-      }
-      pending ??= renew();
+      if (pending !== undefined) return pending;
+      const left = current === undefined ? 0 : leftMs(current);
+      if (current !== undefined && left > renewEarlierMs) return current;
+      // The metadata service hands out the same keys until shortly before they expire: asking at every call changes nothing.
+      const pauseMs = Math.max(minPauseMs, Math.min(maxPauseMs, left / 4));
+      const tried = clock.monotonic() - triedAt < pauseMs;
+      if (tried && current !== undefined && left > 0) return current;
+      if (tried && failure !== undefined) throw failure.error;
+      pending = renew();
       return pending;
     },
     expired(credentials) {

@@ -11,6 +11,13 @@ import { smallMetadata } from "./testing/small-metadata.ts";
 const document = JSON.stringify({ instanceId: "i-1", region: "eu-west-1", availabilityZone: "eu-west-1a", accountId: "123456789012" });
 const imds = () => smallMetadata({ "meta-data/instance-id": "i-1\n", "dynamic/instance-identity/document": document });
 const silent: Transport = () => new Promise(() => {});
+/** Answers the head of what `paths` names and never the body; heeds no signal. */
+const stalling =
+  (service: Transport, ...paths: readonly string[]): Transport =>
+  async (request) =>
+    paths.some((path) => request.url.pathname.endsWith(path))
+      ? { status: 200, headers: {}, body: { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) } }
+      : service(request);
 
 test("one token serves many requests, and a token the service has forgotten is replaced", async () => {
   const world = virtualWorld(1);
@@ -39,6 +46,15 @@ test("no answer to the token request is explained by the hop limit, within five 
   const metadata = new Metadata(world, silent, noSettings);
   await assert.rejects(eventual(world, metadata.instanceId()), /gave no answer to the token request: .*hop limit of 1/);
   assert.ok(world.clock.monotonic() <= 5_000);
+});
+
+test("a body that stalls, of the token or of the answer, is given up within five seconds", async () => {
+  for (const path of ["/api/token", "/instance-id"]) {
+    const world = virtualWorld(1);
+    const metadata = new Metadata(world, stalling(imds().transport, path), noSettings);
+    await assert.rejects(eventual(world, metadata.instanceId()), MetadataUnavailable, path);
+    assert.ok(world.clock.monotonic() <= 5_000, path);
+  }
 });
 
 test("a refused connection is tried three times and says where", async () => {

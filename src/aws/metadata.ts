@@ -3,9 +3,9 @@
  *
  * Nothing here is fatal by itself: whoever can get the same thing elsewhere does, and only who cannot passes the error on.
  */
-import { bodyText, type HttpResponse, type Transport } from "../runtime/http.ts";
+import type { Transport } from "../runtime/http.ts";
+import { type WholeAnswer, wholeAnswer } from "../runtime/whole-answer.ts";
 import { sleep, TimedOut, type World, within } from "../runtime/world.ts";
-import { unlessAborted } from "./abort.ts";
 import { type AwsSettings, isMetadataOverride } from "./settings.ts";
 
 /** The metadata service did not give an answer. The message says why, as far as that can be told from here. */
@@ -83,8 +83,7 @@ export class Metadata {
     for (let renewed = false; ; renewed = true) {
       const token = await this.#validToken(signal);
       const response = await this.#send("GET", `latest/${path}`, { "x-aws-ec2-metadata-token": token }, signal);
-      const body = await bodyText(response, 1024 * 1024);
-      if (response.status === 200) return body;
+      if (response.status === 200) return response.body;
       if (response.status === 404) return undefined;
       if (response.status !== 401 || renewed) throw new Error(`answered ${response.status} to a request for ${path}`);
       this.#token = undefined;
@@ -94,28 +93,26 @@ export class Metadata {
   async #validToken(signal: AbortSignal): Promise<string> {
     const now = this.#world.clock.monotonic();
     if (this.#token !== undefined && now < this.#token.until) return this.#token.value;
-    let response: HttpResponse;
+    let response: WholeAnswer;
     try {
       response = await this.#send("PUT", "latest/api/token", { "x-aws-ec2-metadata-token-ttl-seconds": String(tokenSeconds) }, signal);
     } catch (cause) {
       if (cause instanceof TimedOut) throw new NoTokenAnswer("no answer", { cause });
       throw cause;
     }
-    const value = await bodyText(response, 64 * 1024);
     if (response.status === 403) {
       throw new MetadataUnavailable("the instance metadata service refuses tokens (403): it is turned off for this instance");
     }
     if (response.status !== 200) throw new Error(`answered ${response.status} to the token request`);
     // Renewed a while before AWS forgets it.
-    this.#token = { value, until: now + tokenSeconds * 800 };
-    return value;
+    this.#token = { value: response.body, until: now + tokenSeconds * 800 };
+    return response.body;
   }
 
-  #send(method: string, path: string, headers: Record<string, string>, signal: AbortSignal): Promise<HttpResponse> {
+  #send(method: string, path: string, headers: Record<string, string>, signal: AbortSignal): Promise<WholeAnswer> {
     const url = new URL(`${this.#base}/${path}`);
-    return within(this.#world.clock, attemptMs, `${method} ${url.pathname}`, signal, (limited) =>
-      unlessAborted(limited, this.#transport({ method, url, headers, signal: limited })),
-    );
+    const limits = { clock: this.#world.clock, limitMs: attemptMs, what: `${method} ${url.pathname}`, signal };
+    return wholeAnswer(this.#transport, { method, url, headers }, limits);
   }
 
   #explain(error: unknown): MetadataUnavailable {

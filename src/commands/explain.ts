@@ -7,7 +7,9 @@ import { preview } from "../loadbalancers/service/preview.ts";
 import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
-import { bodyText, socketTransport } from "../runtime/http.ts";
+import { socketTransport } from "../runtime/http.ts";
+import { wholeAnswer } from "../runtime/whole-answer.ts";
+import type { Clock } from "../runtime/world.ts";
 import type { Command } from "./command.ts";
 import { explainNode } from "./explain-node.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
@@ -66,6 +68,7 @@ export async function explainService({ argv, world, console, stopSignal }: Param
         values["endpoint-insecure-skip-tls-verify"],
         `${wanted.namespace}/${wanted.name}`,
         live,
+        world.clock,
       );
       const told = { preview: seen, service, events: await warningsAbout(service.metadata.uid, wanted.namespace, live), calls };
       console.out(await explain(told, live, live.ask));
@@ -89,16 +92,16 @@ async function warningsAbout(uid: string, namespace: string, { kube, ask }: Live
 }
 
 /** What the leader did last for this Service, or why it is not known. */
-async function lastCalls(endpoint: string, insecure: boolean, key: string, { kube, ask }: Live): Promise<string[]> {
+async function lastCalls(endpoint: string, insecure: boolean, key: string, { kube, ask }: Live, clock: Clock): Promise<string[]> {
   if (endpoint === "") return ["not known: give --endpoint, through a port-forward to the leader if need be"];
   const sockets = socketTransport({ ...(insecure && { tls: { insecure: true } }), connectTimeoutMs: 3_000 });
   try {
     const { headers } = await kube.config.access(ask.signal);
     const url = new URL("/debug/fairlead/calls", endpoint);
-    const answer = await sockets.send({ method: "GET", url, headers, signal: ask.signal });
-    const text = await bodyText(answer);
+    const limits = { clock, limitMs: 15_000, what: `GET ${url.origin}`, signal: ask.signal, maxBytes: 64 * 1024 * 1024 };
+    const answer = await wholeAnswer(sockets.send, { method: "GET", url, headers }, limits);
     if (answer.status !== 200) return [`not known: ${endpoint} answered ${answer.status}`];
-    const calls = (JSON.parse(text) as { readonly calls: readonly Call[] }).calls.filter(
+    const calls = (JSON.parse(answer.body) as { readonly calls: readonly Call[] }).calls.filter(
       ({ cause }) => namedIn(cause, [`service ${key}`]).length > 0,
     );
     return calls.slice(-20).map(callText);

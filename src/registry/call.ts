@@ -1,8 +1,8 @@
 /** One call to AWS: attempts, time limits, and errors that say what AWS said. */
 import type { Transport } from "../runtime/http.ts";
-import { type Clock, sleep, TimedOut, type World, within } from "../runtime/world.ts";
+import { AnswerTooLong, wholeAnswer } from "../runtime/whole-answer.ts";
+import { type Clock, sleep, TimedOut, type World } from "../runtime/world.ts";
 import { messageOf, oneLine, PluginFailure } from "./errors.ts";
-import { exchange } from "./exchange.ts";
 import type { Platform } from "./platform.ts";
 
 /** What calls are made with. One per run. */
@@ -87,14 +87,13 @@ function pauseBefore(attempt: number, throttled: boolean, world: World): number 
 
 async function attemptOnce(call: AwsCall, caller: Caller, skewMs: number): Promise<Omit<AwsAnswer, "attempts">> {
   const { clock } = caller.world;
-  return await within(clock, attemptLimitMs, "request send failed", caller.deadline, async (signal) => {
-    const headers = call.headers(clock.now() + skewMs);
-    const response = await exchange(caller.send, { method: "POST", url: call.url, headers, body: call.body, signal });
-    const requestId = response.headers["x-amzn-requestid"] ?? response.headers["x-amz-request-id"] ?? "";
-    if (response.status >= 200 && response.status < 300) return { body: response.body, requestId };
-    const { code, message } = call.readError(response.body, response.headers);
-    throw new AwsRefusal(response.status, requestId, code, message, serverSkew(response.headers.date, clock));
-  });
+  const headers = call.headers(clock.now() + skewMs);
+  const limits = { clock, limitMs: attemptLimitMs, what: "request send failed", signal: caller.deadline };
+  const response = await wholeAnswer(caller.send, { method: "POST", url: call.url, headers, body: call.body }, limits);
+  const requestId = response.headers["x-amzn-requestid"] ?? response.headers["x-amz-request-id"] ?? "";
+  if (response.status >= 200 && response.status < 300) return { body: response.body, requestId };
+  const { code, message } = call.readError(response.body, response.headers);
+  throw new AwsRefusal(response.status, requestId, code, message, serverSkew(response.headers.date, clock));
 }
 
 function serverSkew(date: string | undefined, clock: Clock): number {
@@ -130,7 +129,7 @@ function isThrottle(error: unknown): boolean {
 }
 
 function isTransient(error: unknown): boolean {
-  if (error instanceof PluginFailure) return false;
+  if (error instanceof PluginFailure || error instanceof AnswerTooLong) return false;
   if (!(error instanceof AwsRefusal)) return true;
   return [500, 502, 503, 504].includes(error.status) || transientCodes.has(error.code) || isThrottle(error);
 }
@@ -152,7 +151,7 @@ function outOfTime(call: AwsCall, deadline: AbortSignal, last: unknown, attempts
 }
 
 function failed(call: AwsCall, message: string, cause: unknown): PluginFailure {
-  const unreached = !(cause instanceof AwsRefusal) && !(cause instanceof PluginFailure);
+  const unreached = !(cause instanceof AwsRefusal || cause instanceof PluginFailure || cause instanceof AnswerTooLong);
   const where = unreached ? `https response error StatusCode: 0, RequestID: , POST ${call.url.origin}: ` : "";
   return new PluginFailure("CallFailed", `operation error ${call.operation}, ${where}${message}`, {
     cause,

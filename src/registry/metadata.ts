@@ -1,10 +1,10 @@
 /** The instance metadata service, version 2 only: the instance's role, and its region. */
 
 import type { Transport } from "../runtime/http.ts";
-import { sleep, TimedOut, within } from "../runtime/world.ts";
+import { wholeAnswer } from "../runtime/whole-answer.ts";
+import { sleep, TimedOut } from "../runtime/world.ts";
 import type { Caller } from "./call.ts";
 import { messageOf } from "./errors.ts";
-import { exchange } from "./exchange.ts";
 
 /** Where the metadata service is; undefined when the environment switches it off. */
 export function metadataEndpoint(environment: Readonly<Record<string, string | undefined>>): string | undefined {
@@ -47,11 +47,10 @@ export async function fetchText(
   const { world, deadline } = caller;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await within(world.clock, attemptLimitMs, what, deadline, async (signal) => {
-        const response = await exchange(send, { method, url, headers, signal });
-        if (response.status !== 200) throw new EndpointRefusal(`${what}: HTTP status ${response.status}`, response.status);
-        return response.body;
-      });
+      const limits = { clock: world.clock, limitMs: attemptLimitMs, what, signal: deadline };
+      const response = await wholeAnswer(send, { method, url, headers }, limits);
+      if (response.status !== 200) throw new EndpointRefusal(`${what}: HTTP status ${response.status}`, response.status);
+      return response.body;
     } catch (error) {
       deadline.throwIfAborted();
       const final = error instanceof EndpointRefusal && error.status < 500 && error.status !== 429;

@@ -1,6 +1,6 @@
 /** The program kubelet runs: arguments, standard input and output, exit status. */
 import type { HttpRequest } from "../runtime/http.ts";
-import { type Clock, type World, within } from "../runtime/world.ts";
+import { type Clock, TimedOut, type World } from "../runtime/world.ts";
 import { asFailure, PluginFailure } from "./errors.ts";
 import { type Journal, type Level, type LogFormat, openJournal } from "./journal.ts";
 import type { Platform } from "./platform.ts";
@@ -79,11 +79,12 @@ export async function inTime<T>(process: Process, journal: Journal, work: (conte
   const profile = await orGiveUp(clock, profileLimitMs, "the AWS configuration files", readProfile(world));
   const settings = readSettings(environment, profile);
   const send = routedTransport(platform.connect, world);
-  return await within(clock, settings.timeoutMs, "the whole run", undefined, async (deadline) => {
-    const direct = (request: HttpRequest) => platform.connect(request, {});
-    const context = { world, platform, send, direct, settings, profile, journal, deadline };
-    return await orGiveUp(clock, settings.timeoutMs + graceMs, "the whole run", work(context));
-  });
+  const direct = (request: HttpRequest) => platform.connect(request, {});
+  // Not `within`, which would end the run before whoever waits can say what for.
+  const deadline = new AbortController();
+  const cancel = clock.after(settings.timeoutMs, () => deadline.abort(new TimedOut("the whole run", settings.timeoutMs)));
+  const context = { world, platform, send, direct, settings, profile, journal, deadline: deadline.signal };
+  return await orGiveUp(clock, settings.timeoutMs + graceMs, "the whole run", work(context)).finally(cancel);
 }
 
 /** Whoever waits when the deadline strikes has this long to say what for. */

@@ -5,6 +5,8 @@
 import type { Dispatcher } from "undici";
 import { Agent, request as undiciRequest } from "undici";
 
+export { bodyText } from "./whole-answer.ts";
+
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
@@ -93,16 +95,4 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
     if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
   }
   return flat;
-}
-
-/** The whole body as text; rejects when it is longer than `limit` bytes. */
-export async function bodyText(response: HttpResponse, limit = 64 * 1024 * 1024): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body) {
-    length += chunk.length;
-    if (length > limit) throw new Error(`answer is longer than ${limit} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

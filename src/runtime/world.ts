@@ -101,8 +101,9 @@ export class TimedOut extends Error {
 }
 
 /**
- * Runs `work` under a time limit: its signal aborts with `TimedOut` when the limit passes, or with the outer signal's
- * reason. The timer is gone when the work is.
+ * Runs `work` under a time limit: when the limit passes, or the outer signal aborts, its signal aborts and this rejects
+ * with the same reason, at once. Work that never notices its signal (an answer whose body stalls, a file system that
+ * hangs) cannot hold up whoever waits. The timer is gone when the work is.
  */
 export async function within<T>(
   clock: Clock,
@@ -117,11 +118,21 @@ export async function within<T>(
   outer?.addEventListener("abort", onOuter, { once: true });
   const cancel = clock.after(limitMs, () => inner.abort(new TimedOut(what, limitMs)));
   try {
-    return await work(inner.signal);
+    return await unlessAborted(inner.signal, work(inner.signal));
   } finally {
     cancel();
     outer?.removeEventListener("abort", onOuter);
   }
+}
+
+/** The work's outcome, or the abort's reason as soon as it is aborted: whoever does the work may not notice. */
+export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }
 
 /** `base`, stretched by up to `factor` of itself, so that many who wait for the same thing do not come back as one. */
