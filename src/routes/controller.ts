@@ -3,34 +3,25 @@
 import { apply } from "../aws/apply.ts";
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
-import { causeOf, isAwsError } from "../aws/errors.ts";
-import type { Nodes, SeenNode } from "../identity/node-view.ts";
-import { nodes } from "../kube/builtin.ts";
+import type { SeenNode } from "../identity/node-view.ts";
 import type { KubeClient } from "../kube/client.ts";
-import type { ObjectRef } from "../kube/event-correlator.ts";
-import { type EventRecorder, objectRef } from "../kube/event-recorder.ts";
 import { watchSource } from "../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../runtime/controller.ts";
 import { refusalIn } from "../runtime/gate.ts";
-import type { Host } from "../runtime/host.ts";
 import type { Cidr } from "../runtime/ip.ts";
 import { counter, gauge } from "../runtime/metrics.ts";
 import { jittered, sleep } from "../runtime/world.ts";
-import { BackOff, isLasting } from "./back-off.ts";
-import { type DesiredRoutes, desireRoutes, type Refusal } from "./desire.ts";
-import { leadsTo, type SeenRoute, type SeenRouteTable } from "./model.ts";
+import { type AnnouncementParts, Announcements } from "./announcements.ts";
+import { BackOff } from "./back-off.ts";
+import { type DesiredRoutes, desireRoutes } from "./desire.ts";
+import type { SeenRoute, SeenRouteTable } from "./model.ts";
 import { awaitsInitialisation, observeTables, routedNode, type Where, withMachines } from "./observe.ts";
 import { planRoutes, type RouteChange } from "./plan.ts";
-import { quotaInSight } from "./quota.ts";
-import { recordBlindness, recordFailure, recordLeftover, type Standing, saysSo, writeStanding } from "./report.ts";
+import { saysSo, writeStanding } from "./report.ts";
+import { Standings } from "./standing.ts";
 
-export interface RouteParts {
-  readonly host: Host;
+export interface RouteParts extends AnnouncementParts {
   readonly kube: KubeClient;
-  readonly recorder: EventRecorder;
-  /** What an Event is about that concerns no Node: the Lease of this program. */
-  readonly home: ObjectRef;
-  readonly nodes: Nodes;
   readonly cloud: Cloud;
   readonly where: Where;
   readonly clusterCidrs: readonly Cidr[];
@@ -38,9 +29,8 @@ export interface RouteParts {
   readonly driftMs: number;
 }
 
-const sideBySide = 20;
-/** What keeps the tables from being read concerns all Nodes that wait for a route: so many of them tell it, and that seldom. */
-const blindness = { mostNodes: 100, againMs: 10 * 60_000 };
+/** How many routes are changed, and how many Nodes written, at the same time. */
+const concurrency = 20;
 /** The label `trigger` of the metric, and the keys of the queue. */
 const triggers = { change: "node_change", drift: "periodic" } as const;
 
@@ -56,18 +46,20 @@ export function routeController(parts: RouteParts): Controller {
   };
 }
 
+/** What one pass looks at, read once at its start. */
+interface Pass {
+  readonly ask: Ask;
+  readonly byName: ReadonlyMap<string, SeenNode>;
+  readonly standings: Standings;
+}
+
 class RouteLoop {
   readonly #parts: RouteParts;
   readonly #backOff = new BackOff();
+  readonly #announcements: Announcements;
   readonly #syncs;
   readonly #routes;
   readonly #inTable;
-  /** Why which Node gets no route, as far as it has been told. */
-  #refusals: ReadonlyMap<string, string> = new Map();
-  /** Who has told why the tables cannot be read, and when. */
-  readonly #blind = new Map<string, { readonly cause: string; readonly at: number }>();
-  /** Tables and quotas that were warned of. */
-  readonly #warned = new Set<string>();
   /** As last read, kept in step with what we write. */
   #tables: readonly (SeenRouteTable & { readonly routes: Map<string, SeenRoute> })[] = [];
   /** They are not as they were read, or it is not known whether they are. */
@@ -75,6 +67,7 @@ class RouteLoop {
 
   constructor(parts: RouteParts) {
     this.#parts = parts;
+    this.#announcements = new Announcements(parts);
     this.#syncs = counter(parts.host.metrics, {
       name: "route_controller_route_sync_total",
       help: "Passes over the routes of the cluster, by what came of them and what caused them.",
@@ -99,20 +92,19 @@ class RouteLoop {
     const listed = this.#parts.nodes.list();
     const wishes = listed.flatMap((node) => routedNode(node) ?? []);
     const desired = await withMachines(this.#parts.cloud, desireRoutes(wishes, tables), tables, ask);
-    this.#routes.set({ state: "wanted" }, desired.wanted.length);
-    this.#routes.set({ state: "refused" }, desired.refused.length);
+    this.#measure(desired, tables);
     const planned = planRoutes(desired, tables, this.#parts.clusterCidrs);
     // What needs no change any more has no trouble any more.
     this.#backOff.keepOnly(new Set(planned.map(({ destination }) => destination)));
     const changes = planned.filter(({ destination }) => !this.#backOff.holds(destination, clock.monotonic()));
     const byName = new Map(listed.map((node) => [node.metadata.name, node]));
-    this.#watchQuota(changes, tables, byName);
-    this.#tellRefusals(desired.refused, byName);
-    const changed = await this.#carryOut(changes, byName, ask);
-    await this.#report(listed, desired, signal);
+    this.#announcements.quota(changes, tables, byName);
+    this.#announcements.refusals(desired.refused, byName);
+    const changed = await this.#carryOut(changes, { ask, byName, standings: new Standings(desired, tables) });
     this.#syncs.inc({ outcome: changed > 0 ? "changed" : "noop", trigger });
-    const dueIn = this.#backOff.dueIn(clock.monotonic());
-    return dueIn === undefined ? done : again(dueIn, "routes that could not be made are tried again");
+    const due = [this.#backOff.dueIn(clock.monotonic()), ...desired.refused.map(({ askAgainMs }) => askAgainMs)];
+    const dueIn = Math.min(...due.filter((ms) => ms !== undefined));
+    return Number.isFinite(dueIn) ? again(dueIn, "routes that could not be made are tried again") : done;
   }
 
   async #observe(trigger: string, ask: Ask): Promise<readonly SeenRouteTable[]> {
@@ -121,147 +113,94 @@ class RouteLoop {
       const tables = await observeTables(this.#parts.cloud, this.#parts.where, ask);
       this.#tables = tables.map((table) => ({ ...table, routes: new Map(table.routes) }));
       this.#stale = false;
-      this.#blind.clear();
+      this.#announcements.sighted();
       return this.#tables;
     } catch (error) {
       ask.signal.throwIfAborted();
-      this.#tellBlindness(error as Error);
+      this.#announcements.blind(error as Error);
       this.#syncs.inc({ outcome: "error", trigger });
       throw error;
     }
   }
 
-  /** Carries out the changes side by side, each destination on its own. Returns how many succeeded. */
-  async #carryOut(changes: readonly RouteChange[], byName: ReadonlyMap<string, SeenNode>, ask: Ask): Promise<number> {
-    const { cloud } = this.#parts;
+  #measure(desired: DesiredRoutes, tables: readonly SeenRouteTable[]): void {
+    this.#routes.set({ state: "wanted" }, desired.wanted.length);
+    this.#routes.set({ state: "refused" }, desired.refused.length);
+    for (const { id, routes } of tables) this.#inTable.set({ table: id }, routes.size);
+  }
+
+  /**
+   * Carries out the changes side by side, each destination on its own, and writes the condition of each Node as soon as
+   * nothing more is done for it: where AWS lets through one change every few seconds, a Node must not wait for all the
+   * others. Returns how many changes succeeded.
+   */
+  async #carryOut(changes: readonly RouteChange[], pass: Pass): Promise<number> {
     let succeeded = 0;
-    const waiting = [...changes];
-    const worker = async () => {
-      for (let change = waiting.shift(); change !== undefined; change = waiting.shift()) {
-        try {
-          await apply(change.steps, cloud, ask);
-          succeeded++;
-          this.#backOff.settled(change.destination);
-          this.#keepInStep(change);
-          if (change.wanted?.node.machine?.sourceDestCheck) cloud.instances.forget([change.wanted.node.machine.instanceId]);
-        } catch (error) {
-          ask.signal.throwIfAborted();
-          if (refusalIn(error)) throw error;
-          // What stands there now is not what we thought, or we do not know whether it does: look again.
-          this.#stale = true;
-          this.#fail(change, byName, error as Error);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: sideBySide }, worker));
+    const failures: unknown[] = [];
+    const report = (name: string) => this.#report(name, pass).catch((error: unknown) => failures.push(error));
+    const pending = new Map<string, number>();
+    for (const { wanted } of changes) if (wanted) pending.set(wanted.node.name, (pending.get(wanted.node.name) ?? 0) + 1);
+    const unchanged = [...pass.standings.names].filter((name) => !pending.has(name));
+    await Promise.all([
+      forEachConcurrently(unchanged, report),
+      forEachConcurrently(changes, async (change) => {
+        if (await this.#change(change, pass)) succeeded++;
+        if (change.wanted === undefined) return;
+        const { name } = change.wanted.node;
+        const left = pending.get(name)! - 1;
+        pending.set(name, left);
+        if (left === 0) await report(name);
+      }),
+    ]);
+    if (failures.length > 0) throw failures[0];
     return succeeded;
   }
 
-  /** Says once that a table is about to be full, on the Nodes whose routes are about to fill it. */
-  #watchQuota(changes: readonly RouteChange[], tables: readonly SeenRouteTable[], byName: ReadonlyMap<string, SeenNode>): void {
-    const { host, recorder } = this.#parts;
-    const arriving = changes.flatMap(({ wanted }) => wanted ?? []);
-    for (const { id, routes } of tables) {
-      this.#inTable.set({ table: id }, routes.size);
-      const missing = arriving.filter(({ destination }) => !routes.has(destination));
-      const quota = quotaInSight(routes.size, routes.size + missing.length);
-      const key = `${id} ${quota}`;
-      if (quota === undefined || missing.length === 0 || this.#warned.has(key)) continue;
-      this.#warned.add(key);
-      const message = `route table ${id} will hold ${routes.size + missing.length} routes; if its quota is ${quota}, ask AWS for more before it is reached`;
-      host.log.warn(message);
-      for (const { node } of missing.slice(-1)) {
-        const last = byName.get(node.name);
-        if (last) recorder.record(objectRef(nodes, last), "Warning", "RouteTableAlmostFull", message);
-      }
+  /** Carries out one change; false when it failed. */
+  async #change(change: RouteChange, { ask, byName }: Pass): Promise<boolean> {
+    const { cloud, host } = this.#parts;
+    const { destination, wanted } = change;
+    try {
+      await apply(change.steps, cloud, ask);
+      this.#backOff.settled(destination);
+      this.#keepInStep(change);
+      if (wanted?.node.machine?.sourceDestCheck) cloud.instances.forget([wanted.node.machine.instanceId]);
+      return true;
+    } catch (error) {
+      ask.signal.throwIfAborted();
+      if (refusalIn(error)) throw error;
+      // What stands there now is not what we thought, or we do not know whether it does: look again.
+      this.#stale = true;
+      const news = this.#backOff.failed(destination, error, host.world.clock.monotonic());
+      this.#announcements.failure(change, this.#tables, wanted && byName.get(wanted.node.name), error as Error, news);
+      return false;
     }
   }
 
-  /** Says on a Node why it gets no route, once for each reason. Nothing is held back: a reason that is gone is gone. */
-  #tellRefusals(refused: readonly Refusal[], byName: ReadonlyMap<string, SeenNode>): void {
-    const before = this.#refusals;
-    this.#refusals = new Map(refused.map(({ node, destination, why, cause = why }) => [`${node.uid} ${destination}`, cause]));
-    for (const { node, destination, why, cause = why } of refused) {
-      const seen = byName.get(node.name);
-      if (!seen || before.get(`${node.uid} ${destination}`) === cause) continue;
-      this.#log(destination, seen, why);
-      recordFailure(this.#parts.recorder, seen, { destination, cause: why, same: cause });
-    }
-  }
-
-  #fail({ destination, wanted }: RouteChange, byName: ReadonlyMap<string, SeenNode>, error: Error): void {
-    const news = this.#backOff.failed(destination, error, this.#parts.host.world.clock.monotonic());
-    // Tried again so seldom that it may be said each time.
-    if (!news && !isLasting(error)) return;
-    const failure = { destination, cause: error.message, same: causeOf(error) };
-    const node = wanted && byName.get(wanted.node.name);
-    if (news) this.#log(destination, node, error.message);
-    if (node) recordFailure(this.#parts.recorder, node, failure);
-    if (wanted === undefined) recordLeftover(this.#parts.recorder, this.#concernedBy(destination), failure);
-  }
-
-  #log(destination: string, node: SeenNode | undefined, error: string): void {
-    this.#parts.host.log.warn("cannot bring a route to its wanted state", { destination, node: node?.metadata.name, error });
-  }
-
-  /** The Node on whose machine a route ends, or, when there is none, this program. */
-  #concernedBy(destination: string): ObjectRef {
-    const machines = this.#tables.flatMap(({ routes }) => routes.get(destination)?.instanceId ?? []);
-    const [node] = machines.flatMap((id) => this.#parts.nodes.by("instance", id));
-    return node ? objectRef(nodes, node) : this.#parts.home;
-  }
-
-  /** Says why no table can be read: on the Nodes that wait for a route, or, when nobody waits, on this program. */
-  #tellBlindness(error: Error): void {
-    if (isAwsError(error) && !isLasting(error)) return;
-    const { recorder, home, host } = this.#parts;
-    const waiting = this.#parts.nodes.list().filter((node) => routedNode(node) !== undefined && !saysSo(node, "routed"));
-    const concerned = waiting.length > 0 ? waiting.slice(0, blindness.mostNodes).map((node) => objectRef(nodes, node)) : [home];
-    const [cause, at] = [causeOf(error), host.world.clock.monotonic()];
-    for (const about of concerned) {
-      const key = about.uid ?? about.name;
-      const told = this.#blind.get(key);
-      if (told?.cause === cause && at - told.at < blindness.againMs) continue;
-      this.#blind.set(key, { cause, at });
-      recordBlindness(recorder, about, error.message, cause);
-    }
-  }
-
-  #keepInStep({ destination, wanted }: RouteChange): void {
+  #keepInStep({ destination, wanted, tables }: RouteChange): void {
     const { instanceId, interfaceId } = wanted?.node.machine ?? {};
-    for (const { routes } of this.#tables) {
+    for (const { id, routes } of this.#tables) {
+      if (!tables.includes(id)) continue;
       if (wanted) routes.set(destination, { destination, origin: "CreateRoute", state: "active", instanceId, interfaceId });
       else routes.delete(destination);
     }
   }
 
-  /** The condition of every Node that has, wants, or still has a route. */
-  async #report(listed: readonly SeenNode[], desired: DesiredRoutes, signal: AbortSignal): Promise<void> {
+  /** Writes the condition of a Node, unless it says so already. */
+  async #report(name: string, { standings, byName, ask }: Pass): Promise<void> {
     const { kube, host } = this.#parts;
-    const standings = standingsOf(listed, desired, this.#tables);
-    const waiting = [...standings].filter(([node, standing]) => !saysSo(node, standing));
-    const worker = async () => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-        await writeStanding(kube, host.world.clock, next[0], next[1], signal);
-    };
-    await Promise.all(Array.from({ length: sideBySide }, worker));
+    const [node, standing] = [byName.get(name), standings.of(name)];
+    if (node === undefined || standing === "unknown" || saysSo(node, standing)) return;
+    await writeStanding(kube, host.world.clock, node, standing, ask.signal);
   }
 }
 
-/** Which Nodes are routed, and which are not though they should be. Others are left alone. */
-function standingsOf(listed: readonly SeenNode[], desired: DesiredRoutes, tables: readonly SeenRouteTable[]): Map<SeenNode, Standing> {
-  const missing = new Set(desired.refused.map(({ node }) => node.name));
-  for (const { destination, node } of desired.wanted) {
-    const everywhere =
-      tables.length > 0 && tables.every(({ routes }) => routes.has(destination) && leadsTo(routes.get(destination)!, node));
-    if (!everywhere) missing.add(node.name);
-  }
-  const concerned = new Set([...desired.wanted, ...desired.refused].map(({ node }) => node.name));
-  return new Map(
-    listed
-      .filter(({ metadata }) => concerned.has(metadata.name))
-      .map((node) => [node, missing.has(node.metadata.name) ? "unrouted" : "routed"]),
-  );
+async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const waiting = [...items];
+  const worker = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
 /** A Node that came, went, or changed in something a route depends on. */

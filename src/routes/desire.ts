@@ -14,11 +14,18 @@ export interface Refusal {
   readonly why: string;
   /** What counts as the same reason, where the words differ each time. */
   readonly cause?: string;
+  /** After how long the question may have another answer; left out when only a change of a Node could change it. */
+  readonly askAgainMs?: number;
 }
 
 export interface DesiredRoutes {
   readonly wanted: readonly WantedRoute[];
   readonly refused: readonly Refusal[];
+  /**
+   * Destinations of which it cannot be said at the moment where they must lead: the look-up of the machine failed, or the
+   * Node is not known to be on one yet. Whatever stands there is left alone.
+   */
+  readonly undecided: ReadonlySet<string>;
 }
 
 /**
@@ -28,6 +35,7 @@ export interface DesiredRoutes {
 export function desireRoutes(nodes: readonly RoutedNode[], tables: readonly SeenRouteTable[]): DesiredRoutes {
   const wanted: WantedRoute[] = [];
   const refused: Refusal[] = [];
+  const undecided = new Set<string>();
   const claims = nodes.flatMap((node) => [...new Set(node.podCidrs)].map((text) => ({ node, text, block: parseCidr(text) })));
   const holds = ({ node, block }: (typeof claims)[number]) =>
     tables.some(({ routes }) => {
@@ -47,7 +55,8 @@ export function desireRoutes(nodes: readonly RoutedNode[], tables: readonly Seen
     }
     const destination = formatCidr(block);
     if (node.instanceId === undefined) {
-      refused.push({ node, destination, why: "the Node has no EC2 instance to route to" });
+      if (!node.awaitsInitialisation) refused.push({ node, destination, why: "the Node has no EC2 instance to route to" });
+      undecided.add(destination);
       continue;
     }
     const rival = claimed.rivalOf(block, node);
@@ -59,7 +68,7 @@ export function desireRoutes(nodes: readonly RoutedNode[], tables: readonly Seen
     claimed.add(block, route);
     wanted.push(route);
   }
-  return { wanted, refused };
+  return { wanted, refused, undecided };
 }
 
 /**

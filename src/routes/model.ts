@@ -27,6 +27,8 @@ export interface RoutedNode {
   readonly createdAt: number;
   readonly podCidrs: readonly string[];
   readonly instanceId?: string;
+  /** Nobody has said yet which machine it is on: it is told so once it is initialised. */
+  readonly awaitsInitialisation?: boolean;
   /** The machine as EC2 tells it; undefined until it was asked, or when there is none. */
   readonly machine?: Machine;
 }

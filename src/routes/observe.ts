@@ -8,6 +8,7 @@ import type { ClusterId } from "../identity/cluster-id.ts";
 import { claimedInstance, type SeenNode } from "../identity/node-view.ts";
 import { hasClusterTag } from "../identity/ownership.ts";
 import { parseProviderId } from "../identity/provider-id.ts";
+import { isLasting } from "./back-off.ts";
 import type { DesiredRoutes, Refusal } from "./desire.ts";
 import { canonicalCidr, leadsTo, type Machine, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
 
@@ -47,15 +48,21 @@ export async function observeTables(cloud: Pick<Cloud, "routeTables">, where: Wh
 }
 
 /**
- * A Node as routes see it; undefined while there is nothing to route to. Fargate and other clouds' nodes have no machine
- * that could forward for pods, and a Node that is not initialised yet has not been told which machine it is.
+ * A Node as routes see it; undefined when there is nothing to route to: Fargate and other clouds' nodes have no machine
+ * that could forward for pods.
  */
 export function routedNode(node: SeenNode): RoutedNode | undefined {
   if (node.podCidrs.length === 0) return undefined;
-  if (claimedInstance(node) === undefined && awaitsInitialisation(node)) return undefined;
   if (node.providerId !== "" && parseProviderId(node.providerId).kind !== "instance") return undefined;
   const { name, uid, creationTimestamp } = node.metadata;
-  return { name, uid, createdAt: Date.parse(creationTimestamp), podCidrs: node.podCidrs, instanceId: claimedInstance(node) };
+  return {
+    name,
+    uid,
+    createdAt: Date.parse(creationTimestamp),
+    podCidrs: node.podCidrs,
+    instanceId: claimedInstance(node),
+    awaitsInitialisation: awaitsInitialisation(node),
+  };
 }
 
 /** Whether its kubelet still waits for the cloud to say who it is. */
@@ -73,7 +80,10 @@ function machineOf(instance: Instance): Machine | undefined {
   return { instanceId: instance.id, interfaceId: first.id, severalInterfaces, sourceDestCheck };
 }
 
-/** Asks EC2 for the machines of those Nodes alone whose routes have to be made. */
+/**
+ * Asks EC2 for the machines of those Nodes alone whose routes have to be made. A Node whose machine is not found, or
+ * cannot be asked for, gets no new route, and keeps those it has: only the end of the Node ends them.
+ */
 export async function withMachines(
   cloud: Pick<Cloud, "instances">,
   desired: DesiredRoutes,
@@ -97,22 +107,27 @@ export async function withMachines(
     const lack = found.get(route.node.name);
     return lack !== undefined && "why" in lack ? [{ ...route, ...lack }] : [];
   });
-  return { wanted, refused: [...desired.refused, ...refused] };
+  const undecided = new Set([...desired.undecided, ...refused.map(({ destination }) => destination)]);
+  return { wanted, refused: [...desired.refused, ...refused], undecided };
 }
 
+/** When a machine is asked for again. */
+const askAgain = { failedMs: 10_000, withoutMachineMs: 60_000, deniedMs: 60_000 };
+
 /** Why a node has no machine to route to. */
-type Lack = Pick<Refusal, "why" | "cause">;
+type Lack = Pick<Refusal, "why" | "cause" | "askAgainMs">;
 
 /** The node with its machine, or why it has none. One that cannot be asked for fails alone. */
 async function withMachine({ instances }: Pick<Cloud, "instances">, node: RoutedNode, ask: Ask): Promise<RoutedNode | Lack> {
   try {
     const lookup = await instances.lookup(node.instanceId ?? "", ask);
-    if (lookup.kind !== "found" || lookup.instance.state === "terminated") return { why: `instance ${node.instanceId} not found` };
+    const lack = (why: string): Lack => ({ why, askAgainMs: askAgain.withoutMachineMs });
+    if (lookup.kind !== "found" || lookup.instance.state === "terminated") return lack(`instance ${node.instanceId} not found`);
     const machine = machineOf(lookup.instance);
-    return machine ? { ...node, machine } : { why: `instance ${node.instanceId} has no network interface in use` };
+    return machine ? { ...node, machine } : lack(`instance ${node.instanceId} has no network interface in use`);
   } catch (error) {
     if (!isAwsError(error)) throw error;
-    return { why: error.message, cause: causeOf(error) };
+    return { why: error.message, cause: causeOf(error), askAgainMs: isLasting(error) ? askAgain.deniedMs : askAgain.failedMs };
   }
 }
 

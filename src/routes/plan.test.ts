@@ -150,6 +150,26 @@ test("overlapping CIDRs of different nodes are refused, whichever is larger", ()
   assert.equal(desireRoutes([node("a", ["10.200.0.0/20", "10.200.4.0/24"])], [table()]).refused.length, 0, "one node may hold both");
 });
 
+test("nodes whose CIDRs overlap keep the routes that lead to them; a route into the overlap that leads elsewhere goes", () => {
+  const wide = node("wide", "10.200.0.0/23", { createdAt: 1 });
+  const narrow = node("narrow", "10.200.1.0/24", { createdAt: 2 });
+  assert.deepEqual(plan([wide, narrow], table(to("10.200.0.0/23", "wide"), to("10.200.1.0/24", "narrow"))), []);
+  assert.deepEqual(plan([wide, narrow], table(to("10.200.0.0/23", "wide"), to("10.200.1.0/24", "gone"))), ["DeleteRoute 10.200.1.0/24"]);
+});
+
+test("a route whose Node is not known to be on any machine yet is left alone, wherever it leads", () => {
+  const unknown = node("unknown", "10.200.0.0/24", { instanceId: undefined, machine: undefined });
+  for (const awaitsInitialisation of [true, false]) {
+    assert.deepEqual(plan([{ ...unknown, awaitsInitialisation }], table(to("10.200.0.0/24", "former"))), []);
+  }
+});
+
+test("a pod CIDR in which somebody else's route stands in one table is routed in the others", () => {
+  const foreign = { ...table(route("10.200.0.0/24", { otherTarget: "tgw-1" })), id: "rtb-2" };
+  const [change] = planRoutes(desireRoutes([node("a", "10.200.0.0/24")], [table(), foreign]), [table(), foreign], cluster);
+  assert.deepEqual(change?.tables, ["rtb-1"]);
+});
+
 test("what is no CIDR, and a node without a machine, is refused by name and harms nobody", () => {
   const { wanted, refused } = desireRoutes(
     [node("bad", "10.200.0.0"), node("none", "10.200.1.0/24", { instanceId: undefined }), node("a", "10.200.2.0/24")],

@@ -10,24 +10,40 @@ export interface RouteChange {
   readonly destination: string;
   /** The node whose route it is; undefined for one that goes. */
   readonly wanted?: WantedRoute;
+  /** The ids of the route tables it changes. */
+  readonly tables: readonly string[];
   readonly steps: readonly Step[];
 }
 
-/** Brings every table to the wanted routes. Routes that are not ours are never touched. */
+/**
+ * Brings every table to the wanted routes. Routes that are not ours are never touched, and ours are deleted only when it
+ * is known that they are in nobody's use.
+ *
+ *     destination is            and the route there        then
+ *     wanted                    leads to its machine       nothing
+ *     wanted                    leads elsewhere, or none   replace, create
+ *     undecided                 leads anywhere             nothing
+ *     refused (overlap)         leads to who asked for it  nothing: it may be in use
+ *     refused (overlap)         leads elsewhere            delete
+ *     no Node's pod CIDR        leads anywhere             delete
+ */
 export function planRoutes(desired: DesiredRoutes, tables: readonly SeenRouteTable[], clusterCidrs: readonly Cidr[]): RouteChange[] {
   const wanted = new Map(desired.wanted.map((route) => [route.destination, route]));
   const creations = desired.wanted.flatMap((route) => {
-    const steps = tables.flatMap((table) => stepsFor(route, table, clusterCidrs));
-    const { machine } = route.node;
-    if (steps.length === 0) return [];
-    return [
-      { destination: route.destination, wanted: route, steps: [...(machine?.sourceDestCheck ? [forwarding(machine)] : []), ...steps] },
-    ];
+    const { destination, node } = route;
+    const changes = tables.flatMap((table) => stepsFor(route, table, clusterCidrs).map((change) => ({ table: table.id, change })));
+    if (changes.length === 0) return [];
+    const first = node.machine?.sourceDestCheck ? [forwarding(node.machine)] : [];
+    const steps = [...first, ...changes.map(({ change }) => change)];
+    return [{ destination, wanted: route, tables: changes.map(({ table }) => table), steps }];
   });
+  const refused = Map.groupBy(desired.refused, ({ destination }) => destination);
+  const inUse = (route: SeenRoute) =>
+    wanted.has(route.destination) ||
+    desired.undecided.has(route.destination) ||
+    (refused.get(route.destination) ?? []).some(({ node }) => leadsTo(route, node));
   const deletions = tables.flatMap((table) =>
-    [...table.routes.values()]
-      .filter((route) => isOurs(route, clusterCidrs) && !wanted.has(route.destination))
-      .map((route) => deletion(route, table)),
+    [...table.routes.values()].filter((route) => isOurs(route, clusterCidrs) && !inUse(route)).map((route) => deletion(route, table)),
   );
   return [...deletions, ...creations];
 }
@@ -50,7 +66,8 @@ function deletion(route: SeenRoute, table: SeenRouteTable): RouteChange {
   const why = route.state === "blackhole" ? "its machine is gone" : "no node has this pod CIDR";
   const input = { RouteTableId: table.id, ...destinationInput(route.destination) };
   const what = `delete route ${route.destination} from route table ${table.id}`;
-  return { destination: route.destination, steps: [step(deleteRoute, input, { what, why, settledBy: ["InvalidRoute.NotFound"] })] };
+  const steps = [step(deleteRoute, input, { what, why, settledBy: ["InvalidRoute.NotFound"] })];
+  return { destination: route.destination, tables: [table.id], steps };
 }
 
 /** A machine that forwards for its pods must not drop packets that are not addressed to itself. */

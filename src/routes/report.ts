@@ -16,22 +16,17 @@ const words = {
   unrouted: { status: "True", reason: "NoRouteCreated", message: "RouteController failed to create a route" },
 } as const;
 
-export type Standing = keyof typeof words;
+/** What a Node can say of its routes. */
+type Claim = keyof typeof words;
 
 /** Whether the Node says so already. A message alone is no reason to write. */
-export function saysSo(node: SeenNode, standing: Standing): boolean {
+export function saysSo(node: SeenNode, standing: Claim): boolean {
   const condition = conditionOf(node, networkUnavailable);
   return condition?.status === words[standing].status && condition.reason === words[standing].reason;
 }
 
 /** Writes the condition. A Node that went meanwhile needs none. */
-export async function writeStanding(
-  kube: KubeClient,
-  clock: Clock,
-  node: SeenNode,
-  standing: Standing,
-  signal: AbortSignal,
-): Promise<void> {
+export async function writeStanding(kube: KubeClient, clock: Clock, node: SeenNode, standing: Claim, signal: AbortSignal): Promise<void> {
   const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
   const condition = { type: networkUnavailable, ...words[standing], lastHeartbeatTime: now, lastTransitionTime: now };
   try {

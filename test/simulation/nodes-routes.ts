@@ -1,8 +1,8 @@
-/** Pod CIDRs and the routes to them, in the nodes' world: who has which, and what the route table must hold. */
+/** Pod CIDRs and the routes to them, in the nodes' world: who has which, and what the route tables must hold. */
 import type { Node } from "kubernetes-types/core/v1.d.ts";
 import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
-import { describeRoute } from "../../src/sandbox/cloud/ec2/routes.ts";
 import type { Network } from "../../src/sandbox/cloud/network.ts";
+import { clusterTables, routesIn } from "./route-tables.ts";
 
 export const clusterCidr = "10.200.0.0/16";
 
@@ -35,27 +35,41 @@ export function wrongRoutes(
   nodes: readonly Node[],
   instanceOf: (node: Node) => string | undefined,
 ): string[] {
-  const { ec2 } = cloud.account;
-  const seen = ec2.routeTables.get(network.privateTableId)!.routes.map((route) => describeRoute(ec2, route));
-  const found = new Map(
-    seen.map((route) => [route.DestinationCidrBlock ?? "", route.InstanceId ?? route.NatGatewayId ?? route.NetworkInterfaceId]),
-  );
+  const wrong = nodes.flatMap((node) => (instanceOf(node) === undefined ? [] : wrongCondition(node)));
+  for (const table of clusterTables(cloud)) {
+    const found = routesIn(cloud, table);
+    if (table.id === network.privateTableId) {
+      for (const destination of foreign) if (!found.has(destination)) wrong.push(`somebody else's route ${destination} is gone`);
+    }
+    wrong.push(...wrongIn(found, nodes, instanceOf).map((what) => `${table.id}: ${what}`));
+  }
+  return wrong;
+}
+
+function wrongIn(
+  found: ReadonlyMap<string, string | undefined>,
+  nodes: readonly Node[],
+  instanceOf: (node: Node) => string | undefined,
+): string[] {
   const wrong: string[] = [];
-  for (const destination of foreign) if (!found.has(destination)) wrong.push(`somebody else's route ${destination} is gone`);
-  const wanted = new Map<string, string>();
+  /** In use, or not known to be out of use: what becomes of a route is open while nobody knows which machine its Node is on. */
+  const claimed = new Set<string>();
   for (const node of nodes) {
     const [cidr, instance] = [node.spec?.podCIDRs?.[0], instanceOf(node)];
-    if (cidr === undefined || instance === undefined) continue;
-    wanted.set(cidr, instance);
-    if (found.get(cidr) !== instance)
+    if (cidr === undefined) continue;
+    claimed.add(cidr);
+    if (instance !== undefined && found.get(cidr) !== instance)
       wrong.push(`${cidr} of ${node.metadata?.name} leads to ${found.get(cidr) ?? "nothing"}, should be ${instance}`);
-    const condition = node.status?.conditions?.find(({ type }) => type === "NetworkUnavailable");
-    if (condition?.reason !== "RouteCreated")
-      wrong.push(`Node ${node.metadata?.name} says of its routes: ${condition?.reason ?? "nothing"}`);
   }
   for (const destination of found.keys()) {
-    if (destination.startsWith("10.200.") && !wanted.has(destination) && destination !== foreign[0])
+    if (destination.startsWith("10.200.") && !claimed.has(destination) && destination !== foreign[0])
       wrong.push(`route ${destination} should be gone`);
   }
   return wrong;
+}
+
+function wrongCondition({ metadata, spec, status }: Node): string[] {
+  const condition = status?.conditions?.find(({ type }) => type === "NetworkUnavailable");
+  if (spec?.podCIDRs === undefined || condition?.reason === "RouteCreated") return [];
+  return [`Node ${metadata?.name} says of its routes: ${condition?.reason ?? "nothing"}`];
 }

@@ -11,6 +11,7 @@ import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { clusterCidr, plantForeignRoutes, wrongRoutes } from "./nodes-routes.ts";
+import { wrongRouteCall } from "./route-tables.ts";
 import { streamedListsOf } from "./streamed-lists.ts";
 
 /** Compiled once: they are the same in every history. */
@@ -100,12 +101,15 @@ export class NodesScene {
 
   /** AWS as replicas reach it. */
   readonly serveAws: Transport = async (request) => {
-    const action = /(?:^|&)Action=(\w+)/.exec(String(request.body))?.[1] ?? "";
+    const form = new URLSearchParams(String(request.body));
+    const action = form.get("Action") ?? "";
+    const wrong = wrongRouteCall(this, form);
     // What is cut off may have been carried out all the same.
     let done = true;
     try {
       const answer = await this.cloud.handle(request);
       done = answer.status < 300;
+      if (done && wrong !== undefined) this.history.broken("a working route of a Node that lives is never taken away", wrong);
       return answer;
     } finally {
       if (!action.startsWith("Describe")) this.changed(action, done);

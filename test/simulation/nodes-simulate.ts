@@ -10,6 +10,7 @@ import { live, report } from "./nodes-people.ts";
 import { NodesScene } from "./nodes-scene.ts";
 import { type Outcome, played } from "./outcome.ts";
 import { Replicas } from "./replicas.ts";
+import { tagSecondTable } from "./route-tables.ts";
 import { type Climate, storm } from "./weather.ts";
 
 const stormMs = 6 * 60_000;
@@ -32,7 +33,11 @@ async function play(scene: NodesScene): Promise<void> {
   const { world, history } = scene;
   const [storms, everything] = [new AbortController(), new AbortController()];
   const replicas = new Replicas(scene, (name) => new ManagerReplica(scene, name));
-  const ending = [live(scene, storms.signal), storm(scene, replicas, climateOf(scene), storms.signal)];
+  const ending = [
+    live(scene, storms.signal),
+    tagSecondTable(scene, storms.signal),
+    storm(scene, replicas, climateOf(scene), storms.signal),
+  ];
   const reporting = report(scene, everything.signal);
   await world.advance(stormMs);
   storms.abort(new Error("the storm is over"));

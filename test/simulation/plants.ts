@@ -4,7 +4,7 @@ import { registerHooks } from "node:module";
 export interface Plant {
   readonly name: string;
   /** Where it shows. */
-  readonly world: "kits" | "services";
+  readonly world: "kits" | "nodes" | "services";
   readonly file: string;
   /** Text of the source and what takes its place; each must be found. */
   readonly changes: readonly (readonly [from: string, to: string])[];
@@ -88,6 +88,16 @@ export const plants: readonly Plant[] = [
       ],
     ],
     givenAwayBy: "nothing foreign is touched",
+  },
+  {
+    name: "failed-look-up-deletes-routes",
+    world: "nodes",
+    file: "src/routes/plan.ts",
+    changes: [
+      ["    desired.undecided.has(route.destination) ||\n", ""],
+      ["    (refused.get(route.destination) ?? []).some(({ node }) => leadsTo(route, node));", "    (void refused, false);"],
+    ],
+    givenAwayBy: "a working route of a Node that lives is never taken away",
   },
 ];
 

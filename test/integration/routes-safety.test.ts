@@ -1,0 +1,124 @@
+/** What cannot be determined is never a reason to delete: routes that work stay through every failed look-up. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import "../../src/routes/controller.ts";
+import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
+import { describeRoute } from "../../src/sandbox/cloud/ec2/routes.ts";
+import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
+import { type NodeWorld, nodeWorld, uninitialized } from "../bed/node-world.ts";
+
+const minute = 60_000;
+const clusterTag = { "kubernetes.io/cluster/test": "owned" };
+
+/** Nodes `10.200.0.0/24`, `10.200.1.0/24`, …, all routed in the one table that is tagged. */
+async function routedNodes(t: TestContext, count: number) {
+  const world = await nodeWorld();
+  t.after(() => world.close());
+  const nodes: { name: string; instance: Instance; cidr: string }[] = [];
+  for (const [i, instance] of world.launch(count).entries()) {
+    const [name, cidr] = [await world.join(instance, { taints: [] }), `10.200.${i}.0/24`];
+    await giveCidr(world, name, cidr);
+    nodes.push({ name, instance, cidr });
+  }
+  const manager = run(world);
+  await world.until("all are routed", () => nodes.every(({ name }) => condition(world, name) === "False RouteCreated"));
+  return { world, nodes, manager };
+}
+
+const run = (world: NodeWorld) =>
+  world.start("--controllers=node-route-controller", "--cluster-cidr=10.200.0.0/16", "--route-reconciliation-period=1m");
+
+const giveCidr = (world: NodeWorld, name: string, cidr: string) =>
+  world.say("PATCH", `/api/v1/nodes/${name}`, { spec: { podCIDR: cidr, podCIDRs: [cidr] } });
+
+function condition(world: NodeWorld, name: string): string | undefined {
+  const found = world.node(name)?.status?.conditions?.find(({ type }) => type === "NetworkUnavailable");
+  return found && `${found.status} ${found.reason}`;
+}
+
+/** Pod routes of a table as `destination instance`. */
+function podRoutes(world: NodeWorld, table: string): string[] {
+  const { ec2, time } = world.aws.account;
+  time.settle();
+  return (ec2.routeTables.get(table)?.routes ?? [])
+    .map((route) => describeRoute(ec2, route))
+    .filter(({ DestinationCidrBlock = "" }) => DestinationCidrBlock.startsWith("10.200."))
+    .map((route) => `${route.DestinationCidrBlock} ${route.InstanceId}`)
+    .sort();
+}
+
+function tagSecondTable({ aws, network }: NodeWorld): void {
+  aws.account.ec2.routeTables.update(network.publicTableId, { tags: clusterTag });
+}
+
+const troubles: Readonly<Record<string, Effect>> = {
+  throttled: { kind: "throttle" },
+  denied: { kind: "fail", code: "UnauthorizedOperation", status: 403 },
+  "answered by a server error": { kind: "fail", code: "InternalError", status: 500 },
+  cut: { kind: "cut" },
+};
+
+for (const [how, effect] of Object.entries(troubles)) {
+  test(`a second table is tagged while look-ups are ${how}: routes and conditions stay, and both tables are equal afterwards`, async (t) => {
+    const { world, nodes } = await routedNodes(t, 3);
+    const { privateTableId, publicTableId } = world.network;
+    const standing = podRoutes(world, privateTableId);
+    const fault = world.aws.controls.faults.add({ action: "ec2:DescribeInstances", effect });
+    const asked = world.calls("DescribeInstances");
+    tagSecondTable(world);
+    await world.world.advance(10 * minute);
+    assert.ok(world.calls("DescribeInstances") > asked, "the machines are asked for meanwhile");
+    assert.deepEqual(podRoutes(world, privateTableId), standing);
+    assert.equal(world.calls("DeleteRoute"), 0);
+    for (const { name } of nodes) assert.equal(condition(world, name), "False RouteCreated");
+    world.aws.controls.faults.remove(fault);
+    await world.until("the second table is filled", () => podRoutes(world, publicTableId).length === 3, 90_000);
+    assert.deepEqual(podRoutes(world, publicTableId), standing);
+    assert.equal(world.calls("DeleteRoute"), 0);
+  });
+}
+
+test("an instance that EC2 does not show for a while keeps its route", async (t) => {
+  const { world, nodes } = await routedNodes(t, 1);
+  const standing = podRoutes(world, world.network.privateTableId);
+  const show = world.answerEmpty();
+  tagSecondTable(world);
+  await world.world.advance(5 * minute);
+  assert.deepEqual(podRoutes(world, world.network.privateTableId), standing);
+  show();
+  await world.until("the second table is filled", () => podRoutes(world, world.network.publicTableId).length === 1, 90_000);
+  assert.equal(condition(world, nodes[0]!.name), "False RouteCreated");
+});
+
+test("a Node that registered anew keeps its route while nobody can say which machine it is", async (t) => {
+  const { world, nodes, manager } = await routedNodes(t, 1);
+  const [{ name, instance, cidr }] = nodes as [(typeof nodes)[0]];
+  manager.stop();
+  await world.until("nobody watches", () => world.lines.at(-1)?.includes("stopped") ?? false);
+  await world.say("DELETE", `/api/v1/nodes/${name}`);
+  await world.join(instance, { providerID: "", taints: [uninitialized] });
+  await giveCidr(world, name, cidr);
+  run(world);
+  await world.world.advance(5 * minute);
+  assert.deepEqual(podRoutes(world, world.network.privateTableId), [`${cidr} ${instance.id}`]);
+});
+
+test("where AWS lets a route through every five seconds, each Node is in service as soon as its own stands", async (t) => {
+  const world = await nodeWorld();
+  t.after(() => world.close());
+  world.aws.controls.change({
+    quotas: { routesPerTable: 1000 },
+    buckets: { "ec2:CreateRoute": { capacity: 1, refillPerSecond: 0.2 } },
+  });
+  const names: string[] = [];
+  for (const [i, instance] of world.launch(60).entries()) {
+    names.push(await world.join(instance, { taints: [] }));
+    await giveCidr(world, names[i]!, `10.200.${i}.0/24`);
+  }
+  run(world);
+  await world.until("some are routed", () => podRoutes(world, world.network.privateTableId).length >= 10, 5 * minute);
+  await world.world.advance(1_000);
+  const inService = names.filter((name) => condition(world, name) === "False RouteCreated");
+  assert.ok(inService.length >= 10 && inService.length < 30, `${inService.length} are in service`);
+  await world.until("all are routed", () => names.every((name) => condition(world, name) === "False RouteCreated"), 60 * minute);
+});
