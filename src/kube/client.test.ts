@@ -336,25 +336,94 @@ test("the user agent names the binary, the system and the client", () => {
   assert.match(text, /^aws-cloud-controller-manager\/v1\.2\.3 \(\w+\/\w+\) kubernetes\/abc\/node-controller$/);
 });
 
-test("only so many calls are in work at once; who waits is served in order, not by the clock, and may give up", async () => {
+test("only so many calls are in work at once; who waits is served in order, may give up, and waits within its time limit", async () => {
   const { world, server, client } = bed({ timeoutMs: 1_000 });
   const impatient = new AbortController();
-  const first = Array.from({ length: callsAtOnce }, (_, n) => client.get(nodes, { name: `first-${n}` }));
+  const first = Array.from({ length: callsAtOnce }, (_, n) => client.get(nodes, { name: `first-${n}` }).catch((error) => error));
   const gaveUp = client.get(nodes, { name: "gave-up" }, { signal: impatient.signal }).catch((error) => error);
-  const last = client.get(nodes, { name: "last" });
+  const second = client.get(nodes, { name: "second" }, { timeoutMs: 5_000 });
+  const last = client.get(nodes, { name: "last" }).catch((error) => error);
   await world.advance(900);
   assert.equal(server.requests.length, callsAtOnce);
   impatient.abort(new Error("enough"));
   assert.equal((await gaveUp).message, "enough");
   server.take().json(node);
   await world.settle();
-  assert.equal(server.requests.at(-1)?.url.pathname, "/api/v1/nodes/last");
-  for (const asked of server.waiting.slice(0, -1)) asked.json(node);
-  await Promise.all(first);
-  // Its second begins when it is asked, not when it began to wait.
-  await world.advance(900);
+  assert.equal(server.requests.at(-1)?.url.pathname, "/api/v1/nodes/second");
   server.waiting.at(-1)?.json(node);
-  assert.equal((await last).metadata.uid, "u");
+  assert.equal((await second).metadata.uid, "u");
+  await world.settle();
+  assert.equal(server.requests.at(-1)?.url.pathname, "/api/v1/nodes/last");
+  // It was sent after 900 ms; its second began when it was asked for.
+  await world.advance(100);
+  assert.match((await last).message, /get nodes\/last: no answer from .* within 1 s/);
+  assert.equal((await Promise.all(first)).filter((answer) => isApiError(answer, "timeout")).length, callsAtOnce - 1);
+});
+
+test("a call that is never sent because others hang fails at its limit and says so", async () => {
+  const { world, server, client } = bed();
+  for (let n = 0; n < 200; n++) client.patch(nodes, { name: `node-${n}` }, { merge: {} }).catch(() => {});
+  const waiting = client.get(services, { namespace: "default", name: "web" }, { timeoutMs: 5_000 }).catch((error) => error);
+  await world.advance(5_000);
+  const error = await waiting;
+  assert.ok(isApiError(error, "timeout"));
+  assert.match(error.message, /get services\/default\/web: not sent within 5 s: other calls of the same client/);
+  assert.equal(server.requests.length, callsAtOnce);
+  await world.advance(25_000);
+  assert.equal(server.requests.length, callsAtOnce, "what has waited for its whole limit is not sent");
+});
+
+test("the wait for the rate limit counts against a call's limit, and one that gave up leaves its turn to the next", async () => {
+  const { world, server, client } = bed({ limit: { qps: 0.1, burst: 1 } });
+  const first = client.raw("/healthz");
+  const hurried = client.raw("/livez", { timeoutMs: 5_000 }).catch((error) => error);
+  await world.advance(5_000);
+  assert.match((await hurried).message, /get \/livez: not sent within 5 s/);
+  const next = client.raw("/readyz");
+  await world.advance(5_000);
+  assert.deepEqual(
+    server.requests.map(({ url }) => url.pathname),
+    ["/healthz", "/readyz"],
+  );
+  while (server.waiting.length > 0) server.take().json("ok");
+  await Promise.all([first, next]);
+});
+
+test("calls of one client that hang hold up no call of another on the same connections", async () => {
+  const { world, server, client } = bed();
+  const [one, other] = [client.as({ userAgent: "node-controller" }), client.as({ userAgent: "service-controller" })];
+  for (let n = 0; n < 200; n++) one.patch(nodes, { name: `node-${n}` }, { merge: {} }).catch(() => {});
+  await world.settle();
+  const hanging = server.requests.length;
+  for (let n = 0; n < 3; n++) {
+    const read = other.get(services, { namespace: "default", name: `web-${n}` }, { timeoutMs: 5_000 });
+    await world.settle();
+    assert.equal(server.requests.length, hanging + n + 1, "sent at once");
+    server.waiting.at(-1)?.json(node);
+    await read;
+  }
+});
+
+test("places that become free go round among the clients that wait", async () => {
+  const { world, server, client } = bed();
+  const clients = ["a", "b"].map((userAgent) => client.as({ userAgent }));
+  const hogs = Array.from({ length: callsAtOnce }, () => client.get(nodes, { name: "hog" }));
+  const reads = clients.flatMap((each) => Array.from({ length: 6 }, () => each.get(nodes, { name: "n" })));
+  await world.settle();
+  const before = server.requests.length;
+  for (let n = 0; n < 4; n++) {
+    server.waiting.filter(({ request }) => request.url.pathname.endsWith("/hog"))[n]?.json(node);
+    await world.settle();
+  }
+  assert.deepEqual(
+    server.requests.slice(before).map(({ headers }) => headers["user-agent"]),
+    ["a", "b", "a", "b"],
+  );
+  for (let n = 0; n < 40; n++) {
+    while (server.waiting.length > 0) server.take().json(node);
+    await world.settle();
+  }
+  assert.equal((await Promise.all([...hogs, ...reads])).length, callsAtOnce + 12);
 });
 
 test("a write that waits while the lease is lost is not sent", async () => {

@@ -19,10 +19,13 @@ const connectTimeoutMs = 5_000;
 export const socketConnections: Connect = (tls) => socketTransport({ tls, connectTimeoutMs });
 
 /**
- * Calls in work at once, which keep an API server busy: more would wait there instead of here, each with a connection,
- * and their answers come in bursts that hold up the event loop.
+ * Calls of one client in work at once, which keep an API server busy: more would wait there instead of here, each with a
+ * connection, and their answers come in bursts that hold up the event loop.
  */
 export const callsAtOnce = 16;
+
+/** As many of them as are kept for each client that is derived: whatever hangs elsewhere, it goes on. */
+export const callsOfItsOwn = 2;
 
 /** Requests in flight on connections with a replaced certificate have this long to end. */
 const drainMs = 60_000;
@@ -31,7 +34,7 @@ const drainMs = 60_000;
 export class Session {
   readonly config: KubeConfig;
   /** For calls that end; watches last, and take none. */
-  readonly places = new Places(callsAtOnce);
+  readonly places = new Places({ shared: callsAtOnce - callsOfItsOwn, own: callsOfItsOwn });
   readonly #clock: Clock;
   readonly #connect: Connect;
   readonly #draining = new Map<Connections, () => void>();

@@ -8,6 +8,7 @@ import { codeOf, KubeConfigError } from "./config/access.ts";
 import type { Session } from "./connections.ts";
 import { ApiError, answerError, isApiError } from "./errors.ts";
 import { counter, histogram } from "./metrics.ts";
+import type { Share } from "./places.ts";
 import { underAll } from "./signals.ts";
 import type { TokenBucket } from "./token-bucket.ts";
 
@@ -45,11 +46,13 @@ const firstPauseMs = 100;
 /** Sends calls as one identity, through one gate. */
 export class Exchange {
   readonly options: ExchangeOptions;
+  readonly #share: Share;
   readonly #requests;
   readonly #durations;
 
   constructor(options: ExchangeOptions) {
     this.options = options;
+    this.#share = options.session.places.share();
     const { metrics } = options.host;
     this.#requests = counter(metrics, {
       name: "rest_client_requests_total",
@@ -66,27 +69,48 @@ export class Exchange {
 
   /**
    * Asks when there is a place among the calls in work, and hands a successful answer to `read`. The time limit covers
-   * everything from there to the end of the reading, retries included; `read` is called anew with every retry.
+   * everything: the wait for a place, retries, the end of the reading; `read` is called anew with every retry.
    */
   async ask<T>(call: Call, read: (answer: HttpResponse) => Promise<T>): Promise<T> {
-    const { limiter, session, urgent } = this.options;
-    await limiter?.take(call.signal);
-    if (urgent) return this.#ask(call, read);
-    await session.places.enter(call.signal);
+    const endsAt = this.options.host.world.clock.monotonic() + this.#limitMs(call);
+    const leave = await this.#enter(call, endsAt);
     try {
-      return await this.#ask(call, read);
+      return await this.#ask(call, read, endsAt);
     } finally {
-      session.places.leave();
+      leave();
     }
   }
 
-  async #ask<T>(call: Call, read: (answer: HttpResponse) => Promise<T>): Promise<T> {
-    const { gate, timeoutMs } = this.options;
+  #limitMs(call: Call): number {
+    return call.timeoutMs ?? this.options.timeoutMs;
+  }
+
+  /** Resolves when it is the call's turn, with the function that gives its place back. Hundreds may wait: each with little. */
+  async #enter(call: Call, endsAt: number): Promise<() => void> {
+    const { limiter, urgent, host } = this.options;
+    const { clock } = host.world;
+    const leave = urgent ? () => {} : () => this.#share.leave();
+    call.signal?.throwIfAborted();
+    if (limiter === undefined && (urgent || this.#share.tryEnter())) return leave;
+    try {
+      await within(clock, endsAt - clock.monotonic(), call.asked, call.signal, async (signal) => {
+        await limiter?.take(signal);
+        if (!urgent) await this.#share.enter(signal);
+      });
+    } catch (error) {
+      throw error instanceof TimedOut ? this.#neverSent(call, error) : error;
+    }
+    // The place may come at the very moment that ends the wait: nothing is sent only to be cut off.
+    if (clock.monotonic() < endsAt) return leave;
+    leave();
+    throw this.#neverSent(call);
+  }
+
+  async #ask<T>(call: Call, read: (answer: HttpResponse) => Promise<T>, endsAt: number): Promise<T> {
+    const { gate } = this.options;
     const { clock } = this.options.host.world;
-    const limitMs = call.timeoutMs ?? timeoutMs;
-    const endsAt = clock.monotonic() + limitMs;
     return underAll([call.signal, isWrite(call) ? gate.lost : undefined], (outer) =>
-      within(clock, limitMs, call.asked, outer, async (signal) => {
+      within(clock, endsAt - clock.monotonic(), call.asked, outer, async (signal) => {
         for (let tried = 1; ; tried++) {
           try {
             return await read(await this.#authorized(call, signal));
@@ -168,10 +192,15 @@ export class Exchange {
     return mayPass ? Math.max(backOff, error.retryAfterMs ?? 0) : undefined;
   }
 
+  #neverSent(call: Call, cause?: TimedOut): ApiError {
+    const said = `not sent within ${this.#limitMs(call) / 1000} s: other calls of the same client took all that time`;
+    return new ApiError({ reason: "timeout", status: 0, asked: call.asked, said, cause });
+  }
+
   #explained(call: Call, error: unknown, outer: AbortSignal): unknown {
     if (outer.aborted) return outer.reason;
     if (error instanceof TimedOut) {
-      const said = `no answer from ${this.options.session.config.server.origin} within ${error.limitMs / 1000} s`;
+      const said = `no answer from ${this.options.session.config.server.origin} within ${this.#limitMs(call) / 1000} s`;
       return new ApiError({ reason: "timeout", status: 0, asked: call.asked, said, cause: error });
     }
     if (!isOfTheWire(error)) return error;
