@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { ClaimBook, type Owner } from "./claim-book.ts";
 import type { Claim } from "./node-rules.ts";
 
-const owner: Owner = { key: "default/web", uid: "u", kind: "network", loadBalancer: "a" };
+const owner: Owner = { key: "default/web", uid: "u", kind: "network" };
+const usual = { groups: [], recheck: false };
 const claim: Claim = { nodeGroups: ["sg-1"], rules: [], marks: { descriptions: ["d"], sources: [] }, former: [] };
 
 function book() {
@@ -17,47 +18,87 @@ function book() {
 
 test("a claim has its groups looked at once, and again only when it changes or is asked for", () => {
   const { claims, work, told } = book();
-  claims.claim(owner, claim, [], false);
-  assert.deepEqual(claims.waitsFor(owner), ["sg-1"]);
+  claims.claim(owner, claim, usual);
+  assert.deepEqual(claims.waitsFor("u"), ["sg-1"]);
   claims.settled("sg-1", claims.waitingFor("sg-1"), true);
-  assert.deepEqual([claims.waitsFor(owner), told], [[], ["default/web"]]);
-  claims.claim(owner, claim, [], false);
+  assert.deepEqual([claims.waitsFor("u"), told], [[], ["default/web"]]);
+  claims.claim(owner, claim, usual);
   assert.deepEqual(work, ["sg-1"]);
-  claims.claim(owner, { ...claim, nodeGroups: ["sg-2"] }, [], false);
+  claims.claim(owner, { ...claim, nodeGroups: ["sg-2"] }, usual);
   assert.deepEqual(work, ["sg-1", "sg-2", "sg-1"], "the group it left too");
 });
 
 test("what was claimed after the writer began is not settled by it", () => {
   const { claims } = book();
-  claims.claim(owner, claim, [], false);
+  claims.claim(owner, claim, usual);
   const waiting = claims.waitingFor("sg-1");
   const late = { ...owner, uid: "v" };
-  claims.claim(late, claim, [], false);
+  claims.claim(late, claim, usual);
   claims.settled("sg-1", waiting, true);
-  assert.deepEqual([claims.waitsFor(owner), claims.waitsFor(late)], [[], ["sg-1"]]);
+  assert.deepEqual([claims.waitsFor("u"), claims.waitsFor("v")], [[], ["sg-1"]]);
 });
 
 test("trouble is told to those who wait, once for each cause", () => {
   const { claims, told } = book();
-  claims.claim(owner, claim, [], false);
-  claims.failed("sg-1", new Error("denied"));
-  claims.failed("sg-1", new Error("denied"));
-  assert.deepEqual([told, claims.trouble(claims.waitsFor(owner))], [["default/web"], "denied"]);
+  claims.claim(owner, claim, usual);
+  claims.failed("sg-1", claims.waitingFor("sg-1"), new Error("denied"));
+  claims.failed("sg-1", claims.waitingFor("sg-1"), new Error("denied"));
+  assert.deepEqual([told, claims.trouble("u")], [["default/web"], "denied"]);
 });
 
-test("a load balancer takes the place of the Service's former one of the same kind", () => {
-  const { claims } = book();
-  claims.claim({ ...owner, loadBalancer: "old" }, { ...claim, nodeGroups: ["sg-old"] }, [], false);
-  claims.claim(owner, claim, [], false);
-  assert.deepEqual(claims.owners().claims, [claim]);
-  assert.ok(claims.waitsFor(owner).includes("sg-old"), "where rules of the old one may be");
+test("trouble of one owner is not told to others, and is over when it asks for something else", () => {
+  const { claims, told } = book();
+  const other = { ...owner, key: "default/other", uid: "v" };
+  claims.claim(owner, claim, usual);
+  claims.claim(other, claim, usual);
+  claims.failed("sg-1", ["u network"], new Error("no room"));
+  assert.deepEqual([told, claims.trouble("u"), claims.trouble("v")], [["default/web"], "no room", undefined]);
+  claims.claim(owner, { ...claim, former: ["less"] }, usual);
+  assert.equal(claims.trouble("u"), undefined);
 });
 
 test("an owner nothing is known of is known to exist, and a claim is not forgotten for it", () => {
   const { claims } = book();
-  claims.unknown(owner, [owner.loadBalancer]);
+  claims.unknown(owner, ["a"]);
   assert.ok(claims.knows("u"));
-  claims.claim(owner, claim, [], false);
-  claims.unknown(owner, [owner.loadBalancer]);
-  assert.deepEqual(claims.owners().claims, [claim]);
+  claims.claim(owner, claim, usual);
+  claims.unknown(owner, ["a"]);
+  assert.deepEqual([[...claims.owners().claims.values()], claims.owners().unknown], [[claim], []]);
+});
+
+test("whatever a Service was when nothing was known of it, its claim or its leaving is the end of that", () => {
+  for (const kind of ["classic", "network"] as const) {
+    const { claims } = book();
+    claims.unknown(owner, ["a", "shop"]);
+    assert.deepEqual(
+      claims.owners().unknown.map((each) => each.kind),
+      ["classic", "network"],
+    );
+    claims.claim({ ...owner, kind }, claim, usual);
+    assert.deepEqual(claims.owners().unknown, []);
+  }
+  const { claims } = book();
+  claims.unknown(owner, ["a"]);
+  for (const kind of ["classic", "network"] as const) claims.leave({ ...owner, kind }, claim.marks, []);
+  assert.deepEqual(claims.owners().unknown, []);
+});
+
+test("what a load balancer that still stands beside the claimed one uses is held until it leaves", () => {
+  const { claims } = book();
+  const old = { ...owner, kind: "classic" } as const;
+  claims.claim(owner, claim, { ...usual, other: "old" });
+  assert.deepEqual(claims.owners().unknown, [{ kind: "classic", names: ["old"] }]);
+  claims.leave(old, claim.marks, []);
+  claims.claim(owner, claim, { ...usual, other: "old" });
+  assert.deepEqual([claims.owners().unknown, claims.owners().leaving.length], [[], 1]);
+  claims.forget(old);
+  assert.ok(claims.knows("u"));
+});
+
+test("a claim takes the place of the Service's former one, and is waited for where that one had rules", () => {
+  const { claims } = book();
+  claims.claim(owner, { ...claim, nodeGroups: ["sg-old"] }, usual);
+  claims.claim(owner, claim, usual);
+  assert.deepEqual([...claims.owners().claims.values()], [claim]);
+  assert.ok(claims.waitsFor("u").includes("sg-old"));
 });

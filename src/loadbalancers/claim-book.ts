@@ -6,27 +6,53 @@ import { causeOf } from "../aws/errors.ts";
 import type { LoadBalancer } from "./model.ts";
 import type { Claim, Marks, Owners } from "./node-rules.ts";
 
-/** One load balancer of one Service: while its kind is changed a Service has two. */
+type Kind = LoadBalancer["kind"];
+
+/**
+ * One of the two load balancers that a Service may have: while its kind is changed it has both. What they are called is
+ * no part of who they are: a claim under a new name takes the place of whatever was written down under the old one.
+ */
 export interface Owner {
   /** Of the Service: `namespace/name`. */
   readonly key: string;
   readonly uid: string;
-  readonly kind: LoadBalancer["kind"];
-  readonly loadBalancer: string;
+  readonly kind: Kind;
 }
 
 type Entry = { readonly owner: Owner } & (
   | { readonly kind: "claim"; readonly claim: Claim }
   | { readonly kind: "leaving"; readonly marks: Marks }
-  /** It needs something that we could not find out: what its load balancers, under any of these names, use is held. */
+  /** It needs something that we could not find out: what a load balancer of its kind, under any of these names, uses is held. */
   | { readonly kind: "unknown"; readonly names: readonly string[] }
 );
 
+/** Load balancers that may stand and whose needs are not known. */
+export interface Unknown {
+  readonly kind: Kind;
+  readonly names: readonly string[];
+}
+
+export interface ClaimOptions {
+  /** Groups to look at besides those of the nodes behind it. */
+  readonly groups: readonly string[];
+  /** Have the groups looked at even if the claim is no news. */
+  readonly recheck: boolean;
+  /** The name of the Service's load balancer of the other kind, while it has one. */
+  readonly other?: string;
+}
+
+/** Why a group is not as an owner needs it. */
+interface Trouble {
+  readonly cause: string;
+  readonly why: string;
+}
+
+const kinds: readonly Kind[] = ["classic", "network"];
+
 export class ClaimBook {
   readonly #entries = new Map<string, Entry>();
-  /** By node group: the owners who wait for it. */
-  readonly #waiting = new Map<string, Set<string>>();
-  readonly #troubles = new Map<string, { readonly cause: string; readonly why: string }>();
+  /** By node group: the owners who wait for it, each with what keeps the group from being as it needs it. */
+  readonly #waiting = new Map<string, Map<string, Trouble | undefined>>();
   #wakeWriter: (group: string) => void = () => {};
   #wakeOwner: (key: string) => void = () => {};
 
@@ -42,14 +68,17 @@ export class ClaimBook {
   }
 
   /** What a load balancer needs. Groups are looked at when this is news, or when asked to. */
-  claim(owner: Owner, claim: Claim, groups: readonly string[], recheck: boolean): void {
-    const before = this.#entries.get(idOf(owner));
+  claim(owner: Owner, claim: Claim, { groups, recheck, other }: ClaimOptions): void {
+    const id = idOf(owner);
+    const before = this.#entries.get(id);
+    this.#entries.set(id, { owner, kind: "claim", claim });
+    this.#noteOther(owner, other);
     const same = before?.kind === "claim" && JSON.stringify(before.claim) === JSON.stringify(claim);
-    const former = this.#takeFormer(owner);
-    this.#entries.set(idOf(owner), { owner, kind: "claim", claim });
-    if (same && former.length === 0 && !recheck) return;
+    if (same && !recheck) return;
+    // What kept the groups from the former claim need not keep them from this one.
+    if (!same) for (const waiting of this.#waiting.values()) if (waiting.has(id)) waiting.set(id, undefined);
     const left = before?.kind === "claim" ? before.claim.nodeGroups : [];
-    this.#ask(owner, [...claim.nodeGroups, ...left, ...former.flatMap(({ nodeGroups }) => nodeGroups), ...groups]);
+    this.#ask(owner, [...claim.nodeGroups, ...left, ...groups]);
   }
 
   /** A load balancer goes: rules that only it needs have to go from these groups. */
@@ -61,82 +90,82 @@ export class ClaimBook {
     this.#ask(owner, groups);
   }
 
-  /** Nothing is known of what it needs. What was known before still counts. */
-  unknown(owner: Owner, names: readonly string[]): void {
-    if (!this.#entries.has(idOf(owner))) this.#entries.set(idOf(owner), { owner, kind: "unknown", names });
+  /** Nothing is known of what a Service needs. What was known before still counts. */
+  unknown({ key, uid }: Omit<Owner, "kind">, names: readonly string[]): void {
+    if (this.knows(uid)) return;
+    for (const kind of kinds) this.#entries.set(idOf({ uid, kind }), { owner: { key, uid, kind }, kind: "unknown", names });
   }
 
-  forget(owner: Owner): void {
-    this.#remove(idOf(owner));
+  forget(owner: Pick<Owner, "uid" | "kind">): void {
+    this.#entries.delete(idOf(owner));
+    for (const [group, waiting] of this.#waiting) {
+      waiting.delete(idOf(owner));
+      if (waiting.size === 0) this.#waiting.delete(group);
+    }
   }
 
   knows(uid: string): boolean {
-    return [...this.#entries.values()].some(({ owner }) => owner.uid === uid);
+    return kinds.some((kind) => this.#entries.has(idOf({ uid, kind })));
   }
 
-  /** The node groups that are not yet as this owner needs them. */
-  waitsFor(owner: Owner): readonly string[] {
-    return [...this.#waiting].filter(([, owners]) => owners.has(idOf(owner))).map(([group]) => group);
+  /** The node groups that are not yet as this Service needs them. */
+  waitsFor(uid: string): readonly string[] {
+    return [...this.#waiting].filter(([, waiting]) => kinds.some((kind) => waiting.has(idOf({ uid, kind })))).map(([group]) => group);
   }
 
-  /** Why one of these groups cannot be brought to its wanted state. */
-  trouble(groups: readonly string[]): string | undefined {
-    return groups.map((group) => this.#troubles.get(group)?.why).find((trouble) => trouble !== undefined);
+  /** Why one of the groups that this Service waits for cannot be brought to what it needs. */
+  trouble(uid: string): string | undefined {
+    const ids = kinds.map((kind) => idOf({ uid, kind }));
+    return [...this.#waiting.values()].flatMap((waiting) => ids.flatMap((id) => waiting.get(id)?.why ?? []))[0];
   }
 
-  owners(): Pick<Owners, "claims" | "leaving"> & { readonly unknown: readonly string[] } {
-    const entries = [...this.#entries.values()];
+  owners(): Pick<Owners, "claims" | "leaving"> & { readonly unknown: readonly Unknown[] } {
+    const entries = [...this.#entries];
     return {
-      claims: entries.flatMap((entry) => (entry.kind === "claim" ? [entry.claim] : [])),
-      leaving: entries.flatMap((entry) => (entry.kind === "leaving" ? [entry.marks] : [])),
-      unknown: entries.flatMap((entry) => (entry.kind === "unknown" ? entry.names : [])),
+      claims: new Map(entries.flatMap(([id, entry]) => (entry.kind === "claim" ? [[id, entry.claim] as const] : []))),
+      leaving: entries.flatMap(([, entry]) => (entry.kind === "leaving" ? [entry.marks] : [])),
+      unknown: entries.flatMap(([, entry]) => (entry.kind === "unknown" ? [{ kind: entry.owner.kind, names: entry.names }] : [])),
     };
   }
 
   /** Those who wait for a group now: what is done next is done for them. */
   waitingFor(group: string): readonly string[] {
-    return [...(this.#waiting.get(group) ?? [])];
+    return [...(this.#waiting.get(group)?.keys() ?? [])];
   }
 
   /** The group is as they need it. Those who leave are told only of changes: they look again by themselves. */
   settled(group: string, owners: readonly string[], changed: boolean): void {
-    this.#troubles.delete(group);
     const waiting = this.#waiting.get(group);
     for (const owner of owners) waiting?.delete(owner);
     if (waiting?.size === 0) this.#waiting.delete(group);
     this.#tell(owners.filter((id) => changed || this.#entries.get(id)?.kind !== "leaving"));
   }
 
-  /** The group cannot be brought to its wanted state. The same cause again is no news: only its request id differs. */
-  failed(group: string, error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
-    const cause = causeOf(error);
-    const news = this.#troubles.get(group)?.cause !== cause;
-    this.#troubles.set(group, { cause, why });
-    if (news) this.#tell(this.waitingFor(group));
+  /** The group cannot be brought to what these need. The same cause again is no news: only its request id differs. */
+  failed(group: string, owners: readonly string[], error: unknown): void {
+    const root = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    const trouble = { cause: causeOf(root), why: error instanceof Error ? error.message : String(error) };
+    const waiting = this.#waiting.get(group) ?? new Map<string, Trouble | undefined>();
+    const news = owners.filter((id) => this.#entries.has(id) && waiting.get(id)?.cause !== trouble.cause);
+    for (const id of owners) if (this.#entries.has(id)) waiting.set(id, trouble);
+    if (waiting.size > 0) this.#waiting.set(group, waiting);
+    this.#tell(news);
   }
 
-  /** What the Service needed for one of the same kind under another name: it has this one instead. */
-  #takeFormer({ uid, kind, loadBalancer }: Owner): Claim[] {
-    const former: Claim[] = [];
-    for (const [id, entry] of this.#entries) {
-      const { owner } = entry;
-      if (entry.kind !== "claim" || owner.uid !== uid || owner.kind !== kind || owner.loadBalancer === loadBalancer) continue;
-      this.#remove(id);
-      former.push(entry.claim);
-    }
-    return former;
-  }
-
-  #remove(id: string): void {
-    this.#entries.delete(id);
-    for (const waiting of this.#waiting.values()) waiting.delete(id);
+  /** A Service that says what it needs knows whether it has a second load balancer, and what it is called. */
+  #noteOther({ key, uid, kind }: Owner, name: string | undefined): void {
+    const owner: Owner = { key, uid, kind: kind === "classic" ? "network" : "classic" };
+    const entry = this.#entries.get(idOf(owner));
+    if (name === undefined && entry?.kind === "unknown") this.forget(owner);
+    if (name !== undefined && (entry === undefined || entry.kind === "unknown"))
+      this.#entries.set(idOf(owner), { owner, kind: "unknown", names: [name] });
   }
 
   #ask(owner: Owner, groups: readonly string[]): void {
+    const id = idOf(owner);
     for (const group of new Set(groups)) {
-      const waiting = this.#waiting.get(group) ?? new Set();
-      this.#waiting.set(group, waiting.add(idOf(owner)));
+      const waiting = this.#waiting.get(group) ?? new Map<string, Trouble | undefined>();
+      this.#waiting.set(group, waiting.set(id, waiting.get(id)));
       this.#wakeWriter(group);
     }
   }
@@ -149,4 +178,4 @@ export class ClaimBook {
   }
 }
 
-const idOf = ({ uid, kind, loadBalancer }: Owner) => `${uid} ${kind} ${loadBalancer}`;
+const idOf = ({ uid, kind }: Pick<Owner, "uid" | "kind">) => `${uid} ${kind}`;

@@ -5,7 +5,7 @@ import { claimFor, marksOf } from "./claims.ts";
 import type { SeenRule } from "./groups.ts";
 import type { NodeAccess } from "./model.ts";
 import { nodeRuleDescription } from "./names.ts";
-import { type Claim, type Owners, planNodeRules } from "./node-rules.ts";
+import { type Claim, type NodeGroup, type Owners, planNodeRules, stepsOf } from "./node-rules.ts";
 
 const access = (loadBalancer: string, rest: Partial<Extract<NodeAccess, { kind: "from-clients" }>> = {}): NodeAccess => ({
   kind: "from-clients",
@@ -18,8 +18,8 @@ const access = (loadBalancer: string, rest: Partial<Extract<NodeAccess, { kind: 
 const stand = { nodeGroups: ["sg-nodes"], formerNames: [], ownGroups: [], subnetCidrs: ["10.0.0.0/24"] };
 const claim = (loadBalancer: string, rest = {}): Claim => claimFor(access(loadBalancer, rest), stand);
 const nothingHeld = { ports: new Map<number, string>(), sources: new Map<string, string>() };
-const owners = (claims: readonly Claim[], rest: Partial<Owners> = {}): Owners => ({
-  claims,
+const owners = (claims: readonly Claim[], rest: Partial<Omit<Owners, "claims">> = {}): Owners => ({
+  claims: new Map(claims.map((each, i) => [String(i), each])),
   leaving: [],
   held: nothingHeld,
   complete: true,
@@ -42,13 +42,14 @@ const mtu: SeenRule = {
   cidr: "0.0.0.0/0",
   description: "kubernetes.io/rule/nlb/mtu",
 };
+const plan = (present: NodeGroup, all: Owners) => stepsOf(present, planNodeRules(present, all));
 const texts = (steps: readonly Step[]) => steps.map(({ what }) => what);
 const clientOf = (name: string) => `kubernetes.io/rule/nlb/client=${name}`;
 const healthOf = (name: string) => `kubernetes.io/rule/nlb/health=${name}`;
 
 test("what is wanted and there already, under any description, is left alone", () => {
-  assert.deepEqual(planNodeRules(group(rule("sgr-1", 31080, "0.0.0.0/0", clientOf("a")), mtu), owners([claim("a")])), []);
-  assert.deepEqual(texts(planNodeRules(group(rule("sgr-1", 31080, "0.0.0.0/0", "by hand")), owners([claim("a")]))), []);
+  assert.deepEqual(plan(group(rule("sgr-1", 31080, "0.0.0.0/0", clientOf("a")), mtu), owners([claim("a")])), []);
+  assert.deepEqual(texts(plan(group(rule("sgr-1", 31080, "0.0.0.0/0", "by hand")), owners([claim("a")]))), []);
 });
 
 test("a group as source is satisfied by any rule that names it", () => {
@@ -57,13 +58,13 @@ test("a group as source is satisfied by any rule that names it", () => {
     { ...stand, source: { id: "sg-lb", ours: true }, ownGroups: ["sg-lb"] },
   );
   const narrow: SeenRule = { id: "sgr-1", protocol: "tcp", fromPort: 1, toPort: 2, sourceGroup: "sg-lb" };
-  assert.deepEqual(planNodeRules(group(narrow), owners([classic])), []);
-  assert.deepEqual(texts(planNodeRules(group(), owners([classic]))), ["allow everything from sg-lb in node security group nodes"]);
+  assert.deepEqual(plan(group(narrow), owners([classic])), []);
+  assert.deepEqual(texts(plan(group(), owners([classic]))), ["allow everything from sg-lb in node security group nodes"]);
 });
 
 test("rules of one who leaves go by their ids, and what nobody marked stays", () => {
   const present = group(rule("sgr-1", 31080, "0.0.0.0/0", clientOf("a")), rule("sgr-2", 31080, "10.0.0.0/8"), mtu);
-  const steps = planNodeRules(present, owners([], { leaving: [marksOf("network", ["a"], [])] }));
+  const steps = plan(present, owners([], { leaving: [marksOf("network", ["a"], [])] }));
   assert.deepEqual(
     steps.map(({ input }) => input),
     [{ GroupId: "sg-nodes", SecurityGroupRuleIds: ["sgr-1", "sgr-mtu"] }],
@@ -73,7 +74,7 @@ test("rules of one who leaves go by their ids, and what nobody marked stays", ()
 test("rules of a name that the load balancer had before go, or get its present one", () => {
   const [useless, needed] = [rule("sgr-1", 31000, "0.0.0.0/0", clientOf("old")), rule("sgr-2", 31080, "0.0.0.0/0", clientOf("old"))];
   const present = group(useless, needed, rule("sgr-3", 31090, "0.0.0.0/0", clientOf("other")), mtu);
-  const steps = planNodeRules(present, owners([claimFor(access("a"), { ...stand, formerNames: ["old"] })]));
+  const steps = plan(present, owners([claimFor(access("a"), { ...stand, formerNames: ["old"] })]));
   assert.deepEqual(texts(steps), [
     `describe sgr-2 as ${clientOf("a")} in node security group nodes`,
     "revoke tcp:31000 from 0.0.0.0/0 in security group nodes",
@@ -82,20 +83,20 @@ test("rules of a name that the load balancer had before go, or get its present o
 
 test("nothing is taken away before everybody has spoken, and what is missing is granted all the same", () => {
   const present = group(rule("sgr-1", 31000, "0.0.0.0/0", clientOf("a")));
-  const steps = planNodeRules(present, owners([claim("a")], { complete: false }));
+  const steps = plan(present, owners([claim("a")], { complete: false }));
   assert.deepEqual(texts(steps), ["allow tcp:31080 from 0.0.0.0/0, icmp:3-4 from 0.0.0.0/0 in node security group nodes"]);
 });
 
 test("a rule that another needs gets the other's name, and is not revoked", () => {
   const shared = { ports: [{ protocol: "tcp", port: 31090 }], healthPorts: [10256] };
   const present = group(rule("sgr-1", 10256, "10.0.0.0/24", healthOf("a")), rule("sgr-2", 31090, "0.0.0.0/0", clientOf("b")), mtu);
-  const steps = planNodeRules(present, owners([claim("b", shared)], { leaving: [marksOf("network", ["a"], [])] }));
+  const steps = plan(present, owners([claim("b", shared)], { leaving: [marksOf("network", ["a"], [])] }));
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${healthOf("b")} in node security group nodes`]);
 });
 
 test("a rule for a port that one who cannot speak uses is kept in its name", () => {
   const present = group(rule("sgr-1", 10256, "10.0.0.0/24", healthOf("a")));
-  const steps = planNodeRules(
+  const steps = plan(
     present,
     owners([], { leaving: [marksOf("network", ["a"], [])], held: { ...nothingHeld, ports: new Map([[10256, "b"]]) } }),
   );
@@ -105,7 +106,7 @@ test("a rule for a port that one who cannot speak uses is kept in its name", () 
 test("a rule for a group that one who cannot speak has is kept in its name", () => {
   const present = group({ id: "sgr-1", protocol: "-1", sourceGroup: "sg-lent", description: nodeRuleDescription.source("a") });
   const held = { ...nothingHeld, sources: new Map([["sg-lent", "b"]]) };
-  const steps = planNodeRules(present, owners([], { leaving: [marksOf("classic", ["a"], [])], held }));
+  const steps = plan(present, owners([], { leaving: [marksOf("classic", ["a"], [])], held }));
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${nodeRuleDescription.source("b")} in node security group nodes`]);
 });
 
@@ -122,6 +123,15 @@ test("health checks need no rule of their own exactly where everybody may reach 
 
 test("a node group that lost its nodes loses the rules of their load balancer", () => {
   const moved = claimFor(access("a"), { ...stand, nodeGroups: ["sg-other"] });
-  const steps = planNodeRules(group(rule("sgr-1", 31080, "0.0.0.0/0", clientOf("a"))), owners([moved]));
+  const steps = plan(group(rule("sgr-1", 31080, "0.0.0.0/0", clientOf("a"))), owners([moved]));
   assert.deepEqual(texts(steps), ["revoke tcp:31080 from 0.0.0.0/0 in security group nodes"]);
+});
+
+test("each owner's missing rules stand by themselves, with those that others lack too", () => {
+  const { missing } = planNodeRules(group(), owners([claim("a"), claim("b", { cidrs: ["0.0.0.0/0", "10.0.0.0/8"] })]));
+  const counts = [...missing].map(([owner, rules]) => [owner, rules.length]);
+  assert.deepEqual(counts, [
+    ["0", 2],
+    ["1", 5],
+  ]);
 });

@@ -39,8 +39,8 @@ export interface NodeGroup {
 }
 
 export interface Owners {
-  /** Every load balancer known to be wanted. */
-  readonly claims: readonly Claim[];
+  /** Every load balancer known to be wanted, by its owner. */
+  readonly claims: ReadonlyMap<string, Claim>;
   /** Those that are going: nothing of theirs is wanted any more. */
   readonly leaving: readonly Marks[];
   /** What load balancers use whose claims are not known: rules for it stay. */
@@ -56,19 +56,39 @@ export interface Held {
   readonly sources: ReadonlyMap<string, string>;
 }
 
-export function planNodeRules(group: NodeGroup, owners: Owners): Step[] {
-  const wanted = wantedRules(group, owners.claims);
-  const missing = [...wanted.values()].filter((rule) => !group.rules.some((present) => satisfies(present, rule)));
+export interface NodeRulePlan {
+  /** What each owner lacks; several may lack the same. Granted first: nobody is cut off before the new way is open. */
+  readonly missing: ReadonlyMap<string, readonly NodeRule[]>;
+  /** New descriptions, and what nobody needs any more. */
+  readonly rest: readonly Step[];
+}
+
+export function planNodeRules(group: NodeGroup, owners: Owners): NodeRulePlan {
+  const here = [...owners.claims].filter(([, { nodeGroups }]) => nodeGroups.includes(group.id));
+  const wanted = wantedRules(here.map(([, claim]) => claim));
   const unwanted = owners.complete ? group.rules.filter((rule) => isKnown(rule, owners) && !isWanted(rule, wanted, owners)) : [];
   const renamed = owners.complete ? group.rules.flatMap((rule) => rename(rule, group, owners)) : [];
-  const mtu = planMtu(group, missing, unwanted, owners.complete);
-  const added = [...missing, ...mtu.missing];
-  const removed = [...unwanted, ...mtu.surplus];
-  return [
-    ...(added.length > 0 ? [grant(group, added)] : []),
-    ...(renamed.length > 0 ? [renaming(group, renamed)] : []),
-    ...(removed.length > 0 ? [revocation(group.name, group.id, removed, "no load balancer needs them any more")] : []),
-  ];
+  const staying = group.rules.filter((rule) => !unwanted.includes(rule));
+  const removed = [...unwanted, ...(owners.complete ? surplusMtu(staying, wanted) : [])];
+  const missing = here.map(([owner, { rules }]) => [owner, missingIn(group, rules)] as const);
+  return {
+    missing: new Map(missing.filter(([, rules]) => rules.length > 0)),
+    rest: [
+      ...(renamed.length > 0 ? [renaming(group, renamed)] : []),
+      ...(removed.length > 0 ? [revocation(group.name, group.id, removed, "no load balancer needs them any more")] : []),
+    ],
+  };
+}
+
+/** The same, where nobody meets the quota. */
+export function stepsOf(group: NodeGroup, { missing, rest }: NodeRulePlan): Step[] {
+  const rules = distinct([...missing.values()].flat());
+  return [...(rules.length > 0 ? [grant(group, rules)] : []), ...rest];
+}
+
+/** Each rule once, whoever lacks it. */
+export function distinct(rules: readonly NodeRule[]): NodeRule[] {
+  return [...wantedRules([{ rules }]).values()];
 }
 
 /** Whether a group has, or may have, rules of somebody with these marks. */
@@ -82,17 +102,22 @@ export function mentions(group: { readonly sources: readonly string[]; readonly 
 /** Client rules of any network load balancer, whoever's it is. */
 const anyClient = nodeRuleDescription.client("");
 
-function keyOfRule(rule: NodeRule): string {
+export function keyOfRule(rule: NodeRule): string {
   return "sourceGroup" in rule ? `from ${rule.sourceGroup}` : ruleKey(rule);
 }
 
-function wantedRules(group: NodeGroup, claims: readonly Claim[]): ReadonlyMap<string, NodeRule> {
+function wantedRules(claims: readonly Pick<Claim, "rules">[]): ReadonlyMap<string, NodeRule> {
   const wanted = new Map<string, NodeRule>();
-  for (const { nodeGroups, rules } of claims) {
-    if (!nodeGroups.includes(group.id)) continue;
-    for (const rule of rules) if (!wanted.has(keyOfRule(rule))) wanted.set(keyOfRule(rule), rule);
-  }
+  for (const { rules } of claims) for (const rule of rules) if (!wanted.has(keyOfRule(rule))) wanted.set(keyOfRule(rule), rule);
   return wanted;
+}
+
+function missingIn(group: NodeGroup, rules: readonly NodeRule[]): readonly NodeRule[] {
+  const isMissing = (rule: NodeRule) => !group.rules.some((present) => satisfies(present, rule));
+  const missing = rules.filter(isMissing);
+  const present = group.rules.filter((each) => rules.some((rule) => satisfies(each, rule)));
+  // Where clients come in, the message that a packet is too big must come in too. Its rule is shared by all and named by none.
+  return [...missing, ...[...clientCidrs([...missing, ...present])].map(mtuRule).filter(isMissing)];
 }
 
 /** A rule that lets the same in, under any description; of a group as source any rule counts, as it always did. */
@@ -105,7 +130,7 @@ function isMarked({ description, sourceGroup }: SeenRule, { descriptions, source
 }
 
 function isKnown(rule: SeenRule, { claims, leaving }: Owners): boolean {
-  return claims.some(({ marks }) => isMarked(rule, marks)) || leaving.some((marks) => isMarked(rule, marks));
+  return [...claims.values()].some(({ marks }) => isMarked(rule, marks)) || leaving.some((marks) => isMarked(rule, marks));
 }
 
 function isWanted(rule: SeenRule, wanted: ReadonlyMap<string, NodeRule>, { held }: Owners): boolean {
@@ -120,30 +145,26 @@ function holderOf({ sourceGroup, fromPort }: SeenRule, { ports, sources }: Held)
 
 /** A rule whose owner has no more use for it, and somebody else has: it gets the other's name, and is never missing. */
 function rename(rule: SeenRule, group: NodeGroup, { claims, leaving, held }: Owners): { rule: SeenRule; description: string }[] {
-  const here = claims.filter(({ nodeGroups }) => nodeGroups.includes(group.id));
+  const all = [...claims.values()];
+  const here = all.filter(({ nodeGroups }) => nodeGroups.includes(group.id));
   const users = here.filter(({ rules }) => rules.some((wish) => satisfies(rule, wish)));
   const named = (marks: Marks) => rule.description !== undefined && marks.descriptions.includes(rule.description);
   if (users.some(({ marks, former }) => named(marks) && !former.includes(rule.description!))) return [];
-  if (!leaving.some(named) && !claims.some(({ marks }) => named(marks))) return [];
+  if (!leaving.some(named) && !all.some(({ marks }) => named(marks))) return [];
   const holder = holderOf(rule, held);
   const heldAs = holder && rule.description?.replace(/=.*/, `=${holder}`);
   const description = users[0]?.rules.find((wish) => satisfies(rule, wish))?.description ?? heldAs;
   return description === undefined ? [] : [{ rule, description }];
 }
 
-/** Where clients come in, the message that a packet is too big must come in too. Its rule is shared by all and named by none. */
-function planMtu(group: NodeGroup, added: readonly NodeRule[], leaving: readonly SeenRule[], complete: boolean) {
-  const isClient = (description: string | undefined) => description?.startsWith(anyClient) ?? false;
-  const cidrs = new Set([
-    ...group.rules.filter((rule) => isClient(rule.description) && !leaving.includes(rule)).flatMap(({ cidr }) => cidr ?? []),
-    ...added.flatMap((rule) => ("cidr" in rule && isClient(rule.description) ? [rule.cidr] : [])),
-  ]);
-  const present = group.rules.filter(({ description }) => description === nodeRuleDescription.mtu);
-  const rules = [...cidrs].map(mtuRule);
-  return {
-    missing: rules.filter((rule) => !group.rules.some((other) => satisfies(other, rule))),
-    surplus: complete ? present.filter(({ cidr }) => cidr !== undefined && !cidrs.has(cidr)) : [],
-  };
+/** Rules for that message, from addresses that clients of nobody, not even of another cluster, come from. */
+function surplusMtu(staying: readonly SeenRule[], wanted: ReadonlyMap<string, NodeRule>): readonly SeenRule[] {
+  const used = clientCidrs([...staying, ...wanted.values()]);
+  return staying.filter(({ description, cidr }) => description === nodeRuleDescription.mtu && cidr !== undefined && !used.has(cidr));
+}
+
+function clientCidrs(rules: readonly (NodeRule | SeenRule)[]): ReadonlySet<string> {
+  return new Set(rules.flatMap((rule) => ("cidr" in rule && rule.cidr && rule.description?.startsWith(anyClient) ? [rule.cidr] : [])));
 }
 
 /** Fragmentation needed, in the words of either family. */
@@ -154,7 +175,8 @@ function mtuRule(cidr: string): Rule {
     : { protocol: "icmp", fromPort: 3, toPort: 4, cidr, description };
 }
 
-function grant({ id, name }: NodeGroup, rules: readonly NodeRule[]): Step {
+/** Lets in what the rules say, all or nothing: when one of them is there already, what we saw was old. */
+export function grant({ id, name }: Pick<NodeGroup, "id" | "name">, rules: readonly NodeRule[]): Step {
   const permissions = rules.map((rule) =>
     "sourceGroup" in rule
       ? { IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: rule.sourceGroup, Description: rule.description }] }

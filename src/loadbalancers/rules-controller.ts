@@ -2,10 +2,12 @@
 import { apply } from "../aws/apply.ts";
 import type { Ask } from "../aws/ask.ts";
 import { isAwsError } from "../aws/errors.ts";
+import type { Step } from "../aws/plan.ts";
 import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
 import { refusalIn } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
-import type { ClaimBook } from "./claim-book.ts";
+import type { ClaimBook, Unknown } from "./claim-book.ts";
+import { type Granted, grantAll } from "./grants.ts";
 import { type Held, type NodeGroup, type Owners, planNodeRules } from "./node-rules.ts";
 import { type Inventory, reconcileAges } from "./observe.ts";
 import { spaced } from "./spaced.ts";
@@ -20,6 +22,8 @@ export interface RulesParts {
 
 /** How soon a group is looked at again while others have not said what they need, or while AWS is not ready. */
 const againMs = 2_000;
+/** How soon rules that AWS refused to their owner are tried again, if nobody asks for it before. */
+const refusedMs = 2 * 60_000;
 /** Services often come and go in numbers: what they ask of a group within this time is done together. */
 const spaceMs = 1_000;
 
@@ -42,7 +46,7 @@ export function rulesController(parts: RulesParts): Controller {
         return await bring(id, parts, ask);
       } catch (error) {
         signal.throwIfAborted();
-        if (!refusalIn(error)) parts.book.failed(id, error);
+        if (!refusalIn(error)) parts.book.failed(id, parts.book.waitingFor(id), error);
         throw error;
       }
     },
@@ -60,21 +64,32 @@ async function bring(id: string, parts: RulesParts, ask: Ask): Promise<Outcome> 
   const { unknown, ...known } = book.owners();
   const complete = parts.complete();
   const owners: Owners = { ...known, complete, held: await heldBy(unknown, inventory, ask) };
-  const steps = planNodeRules(group, owners);
+  const { missing, rest } = planNodeRules(group, owners);
+  const onStep = ({ what, why }: Step) => host.log.info(what, { why });
+  const changes = missing.size > 0 || rest.length > 0;
+  let granted: Granted;
   try {
-    const applied = await apply(steps, inventory.cloud, {
-      ...ask,
-      onStep: ({ what, why }) => host.log.info(what, { why }),
-    });
+    granted = await grantAll(group, missing, { cloud: inventory.cloud, ask, onStep });
+    const applied = await apply(rest, inventory.cloud, { ...ask, onStep });
     if (applied.kind === "waiting") return again(againMs, applied.why);
   } finally {
-    if (steps.length > 0) inventory.groups.touch(group.name);
+    if (changes) inventory.groups.touch(group.name);
   }
-  if (!complete && planNodeRules(group, { ...owners, complete: true }).length > steps.length) {
+  for (const [owner, refusal] of granted.refused) book.failed(id, [owner], refusal);
+  if (!complete && planNodeRules(group, { ...owners, complete: true }).rest.length > 0) {
     return again(againMs, "rules are taken away only when every Service has said what it needs");
   }
-  book.settled(id, waiting, steps.length > 0);
-  return done;
+  const isServed = (owner: string) => !granted.refused.has(owner) && !granted.waiting.has(owner);
+  book.settled(id, waiting.filter(isServed), changes);
+  return granted.waiting.size > 0 ? again(againMs, "the group was not as it was seen") : afterRefusals(granted, rest.length > 0);
+}
+
+/** What was taken away may have made room for those who had none. Others get theirs when something changes. */
+function afterRefusals({ refused }: Granted, madeRoom: boolean): Outcome {
+  const [first] = refused.values();
+  if (first === undefined) return done;
+  const mayFit = madeRoom && [...refused.values()].some(({ noRoom }) => noRoom);
+  return again(mayFit ? againMs : refusedMs, first.message);
 }
 
 async function readGroup(inventory: Inventory, id: string, ask: Ask): Promise<NodeGroup | undefined> {
@@ -89,13 +104,16 @@ async function readGroup(inventory: Inventory, id: string, ask: Ask): Promise<No
   }
 }
 
-/** What load balancers of these names use, of whichever kind they are. */
-async function heldBy(names: readonly string[], inventory: Inventory, ask: Ask): Promise<Held> {
+/** What load balancers use that may stand under these names. */
+async function heldBy(unknown: readonly Unknown[], inventory: Inventory, ask: Ask): Promise<Held> {
   const ports = new Map<number, string>();
   const sources = new Map<string, string>();
-  for (const name of names) {
-    const classic = await inventory.classic.get(name, reconcileAges, ask);
-    for (const group of classic?.SecurityGroups ?? []) sources.set(group, name);
+  for (const { kind, name } of unknown.flatMap(({ kind, names }) => names.map((name) => ({ kind, name })))) {
+    if (kind === "classic") {
+      const classic = await inventory.classic.get(name, reconcileAges, ask);
+      for (const group of classic?.SecurityGroups ?? []) sources.set(group, name);
+      continue;
+    }
     const network = await inventory.loadBalancers.get(name, reconcileAges, ask);
     if (network === undefined) continue;
     const groups = await inventory.targetGroups.all(reconcileAges.presentMs, ask);

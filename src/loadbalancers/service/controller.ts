@@ -29,7 +29,6 @@ import {
   type Job,
   logStep,
   messageOf,
-  ownerOf,
   type ServiceParts,
   seekerOf,
   stage,
@@ -112,8 +111,10 @@ class ServiceLoop {
   rules(): Controller {
     const { services } = this.#parts;
     const { host, inventory, book } = this.#place;
-    const hasSpoken = (service: SeenService) =>
-      !wantsLoadBalancer(service) || kindOf(service.view.annotations) === "foreign" || book.knows(service.metadata.uid);
+    // One in deletion needs nothing, however long somebody else's finalizer keeps it.
+    const needsNothing = (service: SeenService) =>
+      service.metadata.deletionTimestamp !== undefined || !wantsLoadBalancer(service) || kindOf(service.view.annotations) === "foreign";
+    const hasSpoken = (service: SeenService) => needsNothing(service) || book.knows(service.metadata.uid);
     return rulesController({ host, inventory, book, complete: () => services.hasSynced && services.list().every(hasSpoken) });
   }
 
@@ -162,7 +163,7 @@ class ServiceLoop {
       if (refusalIn(error)) throw error;
       const remembered = memory.of(seekerOf(service));
       remembered.full = true;
-      book.unknown(ownerOf(service, remembered), namesOf(seekerOf(service)));
+      book.unknown({ key, uid: service.metadata.uid }, namesOf(seekerOf(service)));
       report.tell(service, "Warning", "SyncLoadBalancerFailed", `Error syncing load balancer: ${messageOf(error)}`);
       throw error;
     }
@@ -185,7 +186,7 @@ class ServiceLoop {
     if (standing === undefined || standing.fingerprint !== service.fingerprint || full) return this.#ensure(job, kind, remembered);
     const targets = await followNodes(job, remembered, standing, this.#place);
     this.#tellAboutNodes(service, remembered, targets.instances.length > 0);
-    return this.#settle(service, ownerOf(service, remembered), remembered, targets.notRunning.length > 0);
+    return this.#settle(service, remembered, targets.notRunning.length > 0);
   }
 
   async #ensure(job: Job, kind: Kind, remembered: Remembered): Promise<Outcome> {
@@ -195,7 +196,7 @@ class ServiceLoop {
     // For one that was there before we were, and once an hour: there may be remains of what we know nothing of.
     const sweeps = remembered.recheck && hasFinalizer(service);
     const seen = await stage("failed to ensure load balancer", () => survey(service, kind, this.#place, ask, age));
-    if (seen.problems.length > 0) return this.#refuse(job, seen, remembered);
+    if (seen.problems.length > 0) return this.#refuse(job, seen);
     // Mended: whatever AWS will say to what is asked for now, the old complaint is none any more.
     const refused = service.conditions.some(({ type, status }) => type === configurationCondition && status === "False");
     if (refused) await report.condition(service, configurationCondition, undefined, ask.signal);
@@ -206,8 +207,9 @@ class ServiceLoop {
     const unnamed = seen.found !== undefined || name === loadBalancerName(service.metadata.uid);
     if (!unnamed && !(await report.writeDownName(service, name, ask.signal))) return again(staleMs, changedMeanwhile);
     const ensured = await this.#apply(seen, remembered, job);
-    const owner: Owner = { key, uid: service.metadata.uid, kind, loadBalancer: name };
-    await claimAccess(owner, seen.desire.access, ensured.stand, this.#place, remembered.recheck, ask);
+    const owner: Owner = { key, uid: service.metadata.uid, kind };
+    const claiming = { recheck: remembered.recheck, ...(seen.other && { other: seen.other.name }) };
+    await claimAccess(owner, seen.desire.access, ensured.stand, this.#place, claiming, ask);
     remembered.recheck = false;
     await this.#warn(service, remembered, [...seen.warnings, ...ensured.warnings], ask.signal);
     const moving = (await this.#publish(job, seen, ensured)) ?? (await finishRemoval(job, otherKind(kind), sweeps, this.#place));
@@ -223,7 +225,7 @@ class ServiceLoop {
       access: seen.desire.access,
       stand: ensured.stand,
     };
-    return moving ?? this.#settle(service, owner, remembered, seen.targets.notRunning.length > 0);
+    return moving ?? this.#settle(service, remembered, seen.targets.notRunning.length > 0);
   }
 
   async #apply(seen: Survey, remembered: Remembered, { key, ask }: Job): Promise<Ensured> {
@@ -241,10 +243,11 @@ class ServiceLoop {
   }
 
   /** The end of a reconcile that went well, as soon as the nodes let the traffic in. */
-  #settle(service: SeenService, owner: Owner, remembered: Remembered, notAllRun: boolean): Outcome {
+  #settle(service: SeenService, remembered: Remembered, notAllRun: boolean): Outcome {
     const { book, report } = this.#place;
-    const waitsFor = book.waitsFor(owner);
-    const trouble = book.trouble(waitsFor);
+    const { uid } = service.metadata;
+    const waitsFor = book.waitsFor(uid);
+    const trouble = book.trouble(uid);
     if (trouble !== undefined) throw new Error(`failed to ensure load balancer: ${trouble}`);
     if (waitsFor.length > 0) return again(notRunningMs, `waits for the rules of node security groups ${waitsFor.join(", ")}`);
     if (remembered.announcing) report.event(service, "EnsuredLoadBalancer");
@@ -272,10 +275,10 @@ class ServiceLoop {
   }
 
   /** A bad wish changes nothing; but what stands goes on following the nodes. */
-  async #refuse({ service, key, ask }: Job, seen: Survey, remembered: Remembered): Promise<never> {
+  async #refuse({ service, key, ask }: Job, seen: Survey): Promise<never> {
     const { book, report } = this.#place;
     const message = seen.problems.map((problem) => problem.message).join("; ");
-    book.unknown(ownerOf(service, remembered), namesOf(seekerOf(service)));
+    book.unknown({ key, uid: service.metadata.uid }, namesOf(seekerOf(service)));
     await report.condition(service, configurationCondition, { status: "False", reason: "InvalidConfiguration", message }, ask.signal);
     for (const standing of [seen.found, seen.other]) if (standing) await followIn(standing, seen, this.#place, key, ask);
     throw new Misconfigured(`failed to ensure load balancer: ${message}`);

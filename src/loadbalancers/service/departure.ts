@@ -8,7 +8,7 @@ import { isOwnHostname } from "./find.ts";
 import type { Remembered } from "./memory.ts";
 import { describe, leftovers, type Removal, remove } from "./removal.ts";
 import type { SeenService } from "./seen.ts";
-import { changedMeanwhile, type Job, logStep, messageOf, ownerOf, seekerOf, stage, staleMs, type Workplace, waitMs } from "./workplace.ts";
+import { changedMeanwhile, type Job, logStep, messageOf, seekerOf, stage, staleMs, type Workplace, waitMs } from "./workplace.ts";
 
 export const bothKinds: readonly Kind[] = ["classic", "network"];
 /** A removal that has not ended after this long is spoken of, and again after each such time. */
@@ -105,7 +105,10 @@ export async function leaveToOthers(job: Job, place: Workplace): Promise<Outcome
   const seeker = seekerOf(service);
   const left = await leftovers(seeker, place, bothKinds, reconcileAges, ask);
   if (left.loadBalancers.length === 0 && isOwnHostname(seeker)) await place.report.publish(service, undefined, ask.signal);
-  if (describe(left).length === 0) return done;
+  if (describe(left).length === 0) {
+    for (const kind of bothKinds) place.book.forget({ uid: service.metadata.uid, kind });
+    return done;
+  }
   return (await removeKinds(job, bothKinds, place)) ?? again(waitMs, "its address has to go too");
 }
 
@@ -147,7 +150,7 @@ function pauseMs({ leavingSince }: Remembered, { deleted }: Waiting, { host }: W
 
 function waitForRemoval(service: SeenService, remembered: Remembered, removal: Waiting, place: Workplace): Outcome {
   const { host, book, report } = place;
-  const trouble = book.trouble(book.waitsFor(ownerOf(service, remembered)));
+  const trouble = book.trouble(service.metadata.uid);
   // Not a matter of waiting: it is said, and tried again with growing pauses until it succeeds.
   if (trouble !== undefined) throw new Error(`failed to delete load balancer: ${trouble}`);
   const now = host.world.clock.monotonic();

@@ -3,7 +3,7 @@ import { type Applied, apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import type { Host } from "../../runtime/host.ts";
-import type { ClaimBook, Owner } from "../claim-book.ts";
+import type { ClaimBook, ClaimOptions, Owner } from "../claim-book.ts";
 import { claimFor, type Stand } from "../claims.ts";
 import type { SeenClassic } from "../classic/plan.ts";
 import type { NodeAccess } from "../model.ts";
@@ -67,19 +67,19 @@ export async function claimAccess(
   access: NodeAccess,
   stand: Stand,
   { book, inventory, settings }: Omit<EnsureParts, "host">,
-  recheck: boolean,
+  { recheck, other }: Omit<ClaimOptions, "groups">,
   ask: Ask,
 ): Promise<void> {
   // The group that all classic load balancers share is never edited, also where nodes have it.
   const nodeGroups = stand.nodeGroups.filter((id) => id !== settings.elbSecurityGroup);
   const claim = claimFor(access, { ...stand, nodeGroups });
   if (settings.disableNodeIngress) {
-    book.claim(owner, { ...claim, nodeGroups: [], rules: [], marks: { descriptions: [], sources: [] } }, [], false);
+    book.claim(owner, { ...claim, nodeGroups: [], rules: [], marks: { descriptions: [], sources: [] } }, { groups: [], recheck: false });
     return;
   }
   const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
   const mentioning = groups.filter((group) => mentions(group, claim.marks)).map(({ id }) => id);
-  book.claim(owner, claim, mentioning, recheck);
+  book.claim(owner, claim, { groups: mentioning, recheck, ...(other !== undefined && { other }) });
 }
 
 /** The groups of the nodes behind a load balancer, and what is unclear about them. */

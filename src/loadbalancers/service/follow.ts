@@ -8,7 +8,7 @@ import type { Found } from "./find.ts";
 import type { Remembered, Standing } from "./memory.ts";
 import { eligibleTargets, planTargetsOnly, registeredIn, registrable, type Survey } from "./survey.ts";
 import { targetsBehind, withTargets } from "./targets-behind.ts";
-import { type Job, logStep, messageOf, ownerOf, type Workplace } from "./workplace.ts";
+import { type Job, logStep, messageOf, type Workplace } from "./workplace.ts";
 
 /** Of a load balancer that is as the Service asks for. Returns the targets it has now. */
 export async function followNodes(job: Job, remembered: Remembered, standing: Standing, place: Workplace): Promise<Targets> {
@@ -34,7 +34,8 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
   const { ids } = await nodeGroups(targets, inventory, ask);
   const stand = { ...standing.stand, nodeGroups: ids };
   remembered.standing = { ...standing, seen: withTargets(standing.seen, targets), stand };
-  await claimAccess(ownerOf(service, remembered), standing.access, stand, place, false, ask);
+  const owner = { key: job.key, uid: service.metadata.uid, kind: standing.kind };
+  await claimAccess(owner, standing.access, stand, place, { recheck: false }, ask);
   if (wanted.length > 0) report.event(service, "UpdatedLoadBalancer");
   return targets;
 }

@@ -3,7 +3,7 @@ import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import { keyOf } from "../../kube/store.ts";
 import { claimFor, marksOf } from "../claims.ts";
-import { type Claim, type Marks, mentions, planNodeRules } from "../node-rules.ts";
+import { type Claim, type Marks, mentions, planNodeRules, stepsOf } from "../node-rules.ts";
 import { reconcileAges } from "../observe.ts";
 import { kindOf, type Problem } from "./annotations.ts";
 import { bothKinds } from "./departure.ts";
@@ -71,8 +71,11 @@ async function rulesIn(
   const steps: Step[] = [];
   for (const group of concerned) {
     const present = { ...group, rules: await inventory.cloud.securityGroups.rules(group.id, ask) };
-    const plan = (others: readonly Claim[]) =>
-      planNodeRules(present, { claims: [...claims, ...others], leaving, held: { ports: new Map(), sources: new Map() }, complete: true });
+    const plan = (others: readonly Claim[]) => {
+      const owned = new Map([...claims, ...others].map((claim, i) => [String(i), claim]));
+      const held = { ports: new Map(), sources: new Map() };
+      return stepsOf(present, planNodeRules(present, { claims: owned, leaving, held, complete: true }));
+    };
     const takesAway = plan([]).some(({ action }) => action.name === "RevokeSecurityGroupIngress");
     steps.push(...plan(takesAway ? await claimsOfOthers(service, all, parts, ask) : []));
   }

@@ -8,7 +8,7 @@ import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import type { SecurityGroup } from "../../aws/security-groups.ts";
 import { isOwned } from "../../identity/ownership.ts";
-import type { ClaimBook, Owner } from "../claim-book.ts";
+import type { ClaimBook } from "../claim-book.ts";
 import { marksOf } from "../claims.ts";
 import { planClassicDeletion } from "../classic/plan.ts";
 import { planGroupDeletion } from "../groups.ts";
@@ -34,7 +34,7 @@ export interface Leftovers {
   readonly targetGroups: readonly TargetGroup[];
   readonly ownGroups: readonly SecurityGroup[];
   /** What its load balancers were or may have been. */
-  readonly names: readonly Pick<Owner, "kind" | "loadBalancer">[];
+  readonly names: readonly { readonly kind: Kind; readonly loadBalancer: string }[];
   /** Node groups whose rules still speak of it. */
   readonly nodeGroups: readonly SecurityGroup[];
   /** Of our name, but without our tags: left alone. */
@@ -65,7 +65,7 @@ export async function remove(seeker: Seeker, key: string, parts: RemovalParts, a
   const left = await leftovers(seeker, parts, kinds, freshAges, ask);
   const rest = describe(left);
   if (rest.length === 0) {
-    for (const owner of ownersOf(left, seeker, key)) parts.book.forget(owner);
+    for (const kind of kinds) parts.book.forget({ uid: seeker.uid, kind });
     return { kind: "gone", notOurs: left.notOurs };
   }
   onBegin?.();
@@ -79,7 +79,7 @@ export async function remove(seeker: Seeker, key: string, parts: RemovalParts, a
     },
   });
   const applied = await applying.finally(() => touch(left, parts.inventory, key));
-  letGo(left, seeker, key, parts);
+  letGo(left, seeker, key, kinds, parts);
   return { kind: "waiting", why: applied.kind === "waiting" ? applied.why : `not yet gone: ${rest.join(", ")}`, deleted };
 }
 
@@ -127,7 +127,7 @@ export async function leftovers(
   ]);
   const named = groups.filter(({ name }) => groupNames.has(name));
   const ownGroups = named.filter(({ tags }) => isOwned(tags, inventory.place.cluster));
-  const marks = names.map(({ kind, loadBalancer }) => marksFor(kind, loadBalancer, ownGroups, settings));
+  const marks = names.map(({ kind, loadBalancer }) => marksFor(kind, [loadBalancer], ownGroups, settings));
   return {
     loadBalancers,
     targetGroups,
@@ -149,25 +149,27 @@ export function describe({ loadBalancers, targetGroups, ownGroups, nodeGroups }:
 }
 
 /** With node rules switched off nothing is looked at but what keeps our own groups from going. */
-function marksFor(kind: Kind, name: string, ownGroups: readonly SecurityGroup[], { disableNodeIngress }: LoadBalancerSettings): Marks {
+function marksFor(
+  kind: Kind,
+  names: readonly string[],
+  ownGroups: readonly SecurityGroup[],
+  { disableNodeIngress }: LoadBalancerSettings,
+): Marks {
   const marks = marksOf(
     kind,
-    [name],
+    names,
     ownGroups.map(({ id }) => id),
   );
   return disableNodeIngress ? { ...marks, descriptions: [] } : marks;
 }
 
-function ownersOf({ names }: Pick<Leftovers, "names">, { uid }: Seeker, key: string): Owner[] {
-  return names.map((name) => ({ key, uid, ...name }));
-}
-
 /** Tells the writer of the node groups that nothing of this is wanted any more. */
-function letGo(left: Leftovers, seeker: Seeker, key: string, { book, settings }: RemovalParts): void {
-  for (const owner of ownersOf(left, seeker, key)) {
-    const marks = marksFor(owner.kind, owner.loadBalancer, left.ownGroups, settings);
+function letGo(left: Leftovers, { uid }: Seeker, key: string, kinds: readonly Kind[], { book, settings }: RemovalParts): void {
+  for (const kind of kinds) {
+    const names = left.names.filter((each) => each.kind === kind).map(({ loadBalancer }) => loadBalancer);
+    const marks = marksFor(kind, names, left.ownGroups, settings);
     const groups = left.nodeGroups.filter((group) => mentions(group, marks)).map(({ id }) => id);
-    book.leave(owner, marks, groups);
+    book.leave({ key, uid, kind }, marks, groups);
   }
 }
 

@@ -4,15 +4,13 @@ import type { Step } from "../../aws/plan.ts";
 import type { Nodes } from "../../identity/node-view.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
-import { keyOf } from "../../kube/store.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
-import type { ClaimBook, Owner } from "../claim-book.ts";
-import { loadBalancerName } from "../names.ts";
+import type { ClaimBook } from "../claim-book.ts";
 import type { Inventory } from "../observe.ts";
-import { annotationKey, kindOf } from "./annotations.ts";
+import { annotationKey } from "./annotations.ts";
 import type { Seeker } from "./find.ts";
-import type { Memory, Remembered } from "./memory.ts";
+import type { Memory } from "./memory.ts";
 import type { SyncMetrics } from "./metrics.ts";
 import { namesIn, type Report } from "./report.ts";
 import type { SeenService, Services } from "./seen.ts";
@@ -59,17 +57,6 @@ export function seekerOf({ view, hostname, conditions }: SeenService): Seeker {
   const { namespace, name, uid, annotations } = view;
   const chosen = annotations[annotationKey("name")];
   return { namespace, name, uid, ...(chosen && { chosen }), earlier: namesIn(conditions), hostname };
-}
-
-/** Who a Service is in the book of claims: the load balancer that stands, else the one it asks for. */
-export function ownerOf(service: SeenService, { standing }: Pick<Remembered, "standing">): Owner {
-  const kind = kindOf(service.view.annotations);
-  return {
-    key: keyOf(service),
-    uid: service.metadata.uid,
-    kind: standing?.kind ?? (kind === "foreign" ? "network" : kind),
-    loadBalancer: standing?.name ?? loadBalancerName(service.metadata.uid),
-  };
 }
 
 /** Says in the log what was done. */
