@@ -1,4 +1,4 @@
-/** Runs controllers: starts what wakes them, hands keys to workers, retries what fails, and knows whether they get on. */
+/** Runs controllers: starts what wakes them, hands keys to workers, retries what fails, and knows how far they are. */
 import type { Gauge } from "prom-client";
 import type { Backoff, Controller, Outcome, Source } from "./controller.ts";
 import { refusalIn, type WriteGate } from "./gate.ts";
@@ -15,8 +15,6 @@ export interface ControllersOptions {
   /** The gate its writes pass: when it is lost, work in hand is cut at once. */
   readonly gate: WriteGate;
   readonly backoff?: Backoff;
-  /** A key in work, or waiting while nothing is finished, for longer than this makes the controller unhealthy. */
-  readonly stuckAfterMs?: number;
 }
 
 /** Names that dashboards of the reference know, where they differ from the controller's own. */
@@ -45,8 +43,6 @@ export interface RunningController {
   /** Resolves when every source has told what existed; rejects with `ControllerFailed` when one cannot start. */
   readonly synced: Promise<void>;
   progress(): Progress;
-  /** What is wrong with its progress, or undefined: for health checks. */
-  stuck(): string | undefined;
   /** Starts no new work; resolves when work in hand is finished, or `graceMs` later, when it has been cut. */
   stop(graceMs: number): Promise<void>;
 }
@@ -56,7 +52,6 @@ export class ControllerFailed extends Error {
   override readonly name = "ControllerFailed";
 }
 
-const defaultStuckAfterMs = 15 * 60_000;
 /** How long workers may keep the event loop to themselves. */
 const breathAfterMs = 10;
 /** How long work that was cut may take to notice. */
@@ -101,7 +96,6 @@ export class Controllers {
     mark(1);
     const running = new Running(this.#host, controller, {
       gate,
-      stuckAfterMs: this.#options.stuckAfterMs ?? defaultStuckAfterMs,
       queue: new WorkQueue({
         name: names.queue ?? controller.name,
         clock,
@@ -130,7 +124,6 @@ export class Controllers {
 interface RunningOptions {
   readonly gate: WriteGate;
   readonly queue: WorkQueue;
-  readonly stuckAfterMs: number;
   onSuccess(): void;
   onStop(): void;
 }
@@ -149,7 +142,6 @@ class Running implements RunningController {
   readonly #work = new AbortController();
   readonly #startedAt: number;
   #lastSuccessAt: number | undefined;
-  #lastFinishAt: number;
   #breathedAt = 0;
   #breath: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -162,7 +154,6 @@ class Running implements RunningController {
     this.#log = host.log.with({ controller: controller.name });
     this.#waitingFor = new Set(controller.sources.map((source) => source.name));
     this.#startedAt = host.world.clock.monotonic();
-    this.#lastFinishAt = this.#startedAt;
     options.gate.lost.addEventListener("abort", () => void this.stop(0), { once: true, signal: this.#work.signal });
     if (options.gate.lost.aborted) void this.stop(0);
     this.synced = this.#start();
@@ -180,17 +171,6 @@ class Running implements RunningController {
       oldestRunning: queue.oldestRunning(),
       lastSuccessMsAgo: this.#lastSuccessAt === undefined ? undefined : this.#now() - this.#lastSuccessAt,
     };
-  }
-
-  stuck(): string | undefined {
-    const { queue, stuckAfterMs } = this.#options;
-    const oldest = queue.oldestRunning();
-    if (oldest !== undefined && oldest.ms > stuckAfterMs) return `key "${oldest.key}" has been in work for ${seconds(oldest.ms)}`;
-    const idleMs = Math.min(queue.oldestWaitingMs(), this.#now() - this.#lastFinishAt);
-    if (this.#waitingFor.size === 0 && idleMs > stuckAfterMs) {
-      return `${queue.depth()} keys wait, and none has been finished for ${seconds(idleMs)}`;
-    }
-    return undefined;
   }
 
   stop(graceMs: number): Promise<void> {
@@ -236,7 +216,6 @@ class Running implements RunningController {
     }
     if (this.#sources.signal.aborted) return;
     this.#log.v(2)?.info("controller is in sync", { workers: concurrency, afterMs: this.#now() - this.#startedAt });
-    this.#lastFinishAt = this.#now();
     for (let i = 0; i < concurrency; i++) void this.#worker();
   }
 
@@ -259,7 +238,6 @@ class Running implements RunningController {
       } catch (error) {
         this.#fail(work, error);
       } finally {
-        this.#lastFinishAt = this.#now();
         queue.finish(work);
       }
     }
@@ -314,8 +292,4 @@ class Running implements RunningController {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function seconds(ms: number): string {
-  return `${Math.round(ms / 1000)}s`;
 }

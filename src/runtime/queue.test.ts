@@ -117,6 +117,18 @@ test("closing hands out nothing more, frees waiting workers and resolves when wo
   await closing;
 });
 
+test("only a failure counts as a retry: a key that comes back by itself does not", async () => {
+  const { queue, world, value } = queueIn();
+  for (let i = 0; i < 3; i++) {
+    queue.addAfter("a", 1_000);
+    await world.advance(1_000);
+    queue.finish((await queue.next())!);
+  }
+  assert.equal((await value("workqueue_retries_total")) ?? 0, 0);
+  queue.retry("a");
+  assert.equal(await value("workqueue_retries_total"), 1);
+});
+
 test("metrics say how long keys wait, how long they are worked on, and what is stuck right now", async () => {
   const { queue, world, value, registry } = queueIn();
   queue.add("a");

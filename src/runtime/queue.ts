@@ -80,7 +80,6 @@ export class WorkQueue {
       return;
     }
     planned?.cancel();
-    this.#options.metrics.retries.inc({ name: this.name });
     const cancel = this.#options.clock.after(ms, () => {
       const due = this.#delayed.get(key);
       this.#delayed.delete(key);
@@ -97,6 +96,8 @@ export class WorkQueue {
     const full = Math.min(maxMs, baseMs * 2 ** Math.min(failures - 1, 50));
     // Between 80 % and all of it, so that keys that failed together do not come back together, nor later than the maximum.
     const afterMs = jittered(this.#options.random, full * 0.8, 0.25);
+    // Failures alone: alerts stand on this number, and a key may come back by itself for ever with nothing wrong.
+    if (!this.#closed) this.#options.metrics.retries.inc({ name: this.name });
     this.addAfter(key, afterMs, urgency);
     return { afterMs, failures };
   }
@@ -153,16 +154,6 @@ export class WorkQueue {
     // Insertion order is order of start.
     for (const [key, startedAt] of this.#running) return { key, ms: now - startedAt };
     return undefined;
-  }
-
-  /** How long the key that has waited longest has done so. */
-  oldestWaitingMs(): number {
-    const now = this.#options.clock.monotonic();
-    let oldest = 0;
-    for (const lane of [this.#waiting.user, this.#waiting.background]) {
-      for (const since of lane.values()) oldest = Math.max(oldest, now - since);
-    }
-    return oldest;
   }
 
   runningForMs(): readonly number[] {

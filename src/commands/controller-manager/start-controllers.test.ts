@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Controllers } from "../../runtime/controllers.ts";
+import { openGate } from "../../runtime/gate.ts";
+import { HealthChecks } from "../../runtime/health.ts";
+import { silentLog } from "../../runtime/log.ts";
+import { newRegistry } from "../../runtime/metrics.ts";
+import { virtualWorld } from "../../sandbox/virtual-clock.ts";
+import { parseOptions } from "./flags.ts";
+import { startControllers } from "./start-controllers.ts";
+
+test("a controller that works on one key for hours is slow, not dead: no probe has the process started anew", async () => {
+  const world = virtualWorld(1);
+  const host = { world, log: silentLog, metrics: newRegistry() };
+  const health = new HealthChecks(host);
+  const begun: string[] = [];
+  const slow = {
+    name: "node-route-controller",
+    concurrency: 1,
+    sources: [
+      {
+        name: "keys",
+        async start(enqueue: (key: string) => void) {
+          for (const key of ["periodic", "node_change"]) enqueue(key);
+        },
+      },
+    ],
+    reconcile: (key: string) => {
+      begun.push(key);
+      return new Promise<never>(() => {});
+    },
+  };
+  await startControllers(["node-route-controller"], {
+    table: { "node-route-controller": async () => ({ kind: "run", controllers: [{ controller: slow }] }) },
+    options: parseOptions(["--cloud-provider=aws"]).values,
+    world,
+    log: silentLog,
+    controllers: new Controllers(host, { manager: "cloud-controller-manager", gate: openGate() }),
+    health,
+    signal: new AbortController().signal,
+    contextFor: () => undefined as never,
+    onFailure: (error) => assert.fail(error),
+  });
+  await world.advance(3 * 3600_000);
+  assert.deepEqual(begun, ["periodic"]);
+  for (const probe of ["livez", "healthz", "readyz"] as const) {
+    const { healthy, text } = health.answer(probe, { verbose: true, exclude: [] });
+    assert.ok(healthy, text);
+    assert.match(text, /\[\+\]node-route-controller ok/, "the reference's users know a line for each controller");
+  }
+});
