@@ -96,10 +96,10 @@ for (const type of ["external", "nlb-ip"]) {
     await world.published("web");
     const before = world.loadBalancerOf("web");
     await world.edit("web", { type });
-    await world.until("ours is gone", () => world.hostname("web") === undefined, 300_000);
-    assert.equal(classicOf(world, "web", before), undefined);
-    assert.deepEqual(nodeRules(world), []);
+    await world.until("ours is gone", () => classicOf(world, "web", before) === undefined, 300_000);
+    assert.equal(world.hostname("web"), undefined);
     await world.world.advance(300_000);
+    assert.deepEqual(nodeRules(world), []);
     const calls = world.mutations().length;
     await world.create("theirs", { annotations: { type } });
     await world.world.advance(60_000);

@@ -44,3 +44,96 @@ test("a load balancer that is protected from deletion is said to be, and goes wh
   balancers.update(arn, { attributes: { ...balancers.get(arn)!.attributes, "deletion_protection.enabled": "false" } });
   await world.gone("web");
 });
+
+const finalizer = "service.kubernetes.io/load-balancer-cleanup";
+const theirAddress = "shop-0123456789abcdef.elb.us-east-1.amazonaws.com";
+
+/** As the other controller does it. */
+const publish = (world: ServiceWorld, name: string, hostname = theirAddress) =>
+  world.say("PATCH", `/api/v1/namespaces/default/services/${name}/status`, { status: { loadBalancer: { ingress: [{ hostname }] } } });
+
+for (const { what, wish } of [
+  { what: "external", wish: { annotations: { type: "external", name: "shop" } } },
+  { what: "nlb-ip", wish: { annotations: { type: "nlb-ip", name: "shop" } } },
+  { what: "a class", wish: { annotations: { name: "shop" }, spec: { loadBalancerClass: "example.com/lb" } } },
+]) {
+  test(`the status of a Service that another controller serves by ${what} is left alone, whatever happens`, async (t) => {
+    const world = await serviceWorld();
+    t.after(() => world.close());
+    const first = world.start();
+    await world.create("web", wish);
+    await world.world.advance(10_000);
+    await publish(world, "web");
+    await world.join(1);
+    await world.world.advance(60_000);
+    first.kill();
+    world.start();
+    await world.world.advance(60_000);
+    await world.edit("web", { "cross-zone-load-balancing-enabled": "true" });
+    await world.world.advance(70 * 60_000);
+    assert.equal(world.hostname("web"), theirAddress);
+    assert.deepEqual(world.service("web")?.metadata?.finalizers ?? [], what === "a class" ? [] : [finalizer]);
+    assert.deepEqual(
+      world.writes.filter(({ body }) => JSON.stringify(body).includes("ingress")),
+      [],
+    );
+    assert.deepEqual(world.mutations(), []);
+    await world.delete("web");
+    await world.gone("web");
+  });
+}
+
+test("a Service given to another controller loses our address once, and keeps theirs although its name is the same", async (t) => {
+  const world = await bed(t);
+  await world.create("web", { annotations: { type: "nlb", name: "shop" } });
+  await world.published("web");
+  await world.edit("web", { type: "external" });
+  await world.until("our address is withdrawn", () => world.hostname("web") === undefined);
+  await publish(world, "web");
+  await world.join(1);
+  await world.world.advance(70 * 60_000);
+  assert.equal(world.hostname("web"), theirAddress);
+  assert.equal(networkOf(world, "web", "shop"), undefined);
+});
+
+test("a Service that was ours and gets a class keeps the address its controller publishes while ours goes", async (t) => {
+  const world = await bed(t);
+  const empty = world.snapshot();
+  await world.create("web", { annotations: { type: "nlb" } });
+  await world.published("web");
+  await world.edit("web", {}, { type: "ClusterIP", externalTrafficPolicy: null });
+  await world.edit("web", {}, { type: "LoadBalancer", loadBalancerClass: "example.com/lb" });
+  await publish(world, "web");
+  await world.world.advance(600_000);
+  assert.equal(world.hostname("web"), theirAddress);
+  assert.deepEqual(world.differences(empty), []);
+});
+
+interface Passing {
+  readonly how: string;
+  readonly away: Parameters<ServiceWorld["edit"]>;
+  readonly back: Parameters<ServiceWorld["edit"]>;
+}
+
+const passing: readonly Passing[] = [
+  {
+    how: "is a ClusterIP for a moment",
+    away: ["web", {}, { type: "ClusterIP", externalTrafficPolicy: null }],
+    back: ["web", {}, { type: "LoadBalancer" }],
+  },
+  { how: "is another controller's for a moment", away: ["web", { type: "external" }], back: ["web", { type: "nlb" }] },
+];
+for (const { how, away, back } of passing) {
+  test(`a Service that ${how} has its load balancer again within minutes`, async (t) => {
+    const world = await bed(t);
+    await world.create("web", { annotations: { type: "nlb" } });
+    await world.published("web");
+    const { arn } = networkOf(world, "web")!.loadBalancer;
+    await world.edit(...away);
+    await world.until("it goes", () => networkOf(world, "web")?.loadBalancer.arn !== arn);
+    await world.edit(...back);
+    await world.world.advance(5 * 60_000);
+    assert.equal(world.hostname("web"), networkOf(world, "web")?.loadBalancer.dnsName);
+    assert.notEqual(world.hostname("web"), undefined);
+  });
+}

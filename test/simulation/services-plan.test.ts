@@ -157,6 +157,38 @@ test("a plan reads as text, names what it takes away, and says what keeps it fro
   assert.match((await command(world, plan, "service/none")).err, /there is no Service default\/none/);
 });
 
+test("nothing is planned for a Service that goes and is held up by somebody else, nor for one that another controller serves", async (t) => {
+  const world = await bed(t);
+  await world.create("held");
+  await world.say("PATCH", "/api/v1/namespaces/default/services/held", { metadata: { finalizers: ["example.com/held"] } });
+  await world.delete("held");
+  await world.create("theirs", { annotations: { type: "external" } });
+  await world.create("classed", { spec: { loadBalancerClass: "example.com/lb" } });
+  for (const name of ["held", "theirs", "classed"]) {
+    const { status, out } = await command(world, plan, `service/${name}`);
+    assert.deepEqual([status, out], [0, `service default/${name}: nothing to do\n`]);
+  }
+  const page = await command(world, explainService, "service/classed");
+  assert.match(page.out, /Who serves it\n {2}another controller, by loadBalancerClass example\.com\/lb: Fairlead makes no load balancer/);
+  assert.match(
+    (await command(world, explainService, "service/theirs")).out,
+    /the AWS Load Balancer Controller, by annotation .*: external/,
+  );
+});
+
+test("a dry run posts the plan, with the rules of the nodes in it", async (t) => {
+  const world = await bed(t);
+  await world.create("web", { annotations: { type: "nlb" } });
+  const { out } = await command(world, plan, "service/web", "-o", "json");
+  const [{ steps }] = JSON.parse(out) as [{ steps: PlannedStep[] }];
+  world.start("--dry-run");
+  await world.world.advance(30_000);
+  const posted = world.events("web").find((text) => text.startsWith("Normal LoadBalancerPlan")) ?? "";
+  assert.ok(steps.some(({ action }) => action.endsWith("AuthorizeSecurityGroupIngress")));
+  assert.match(posted, /in node security group test-nodes/);
+  assert.deepEqual(world.mutations(), []);
+});
+
 test("a page explains a load balancer that works", async (t) => {
   const world = await bed(t);
   world.start();

@@ -7,23 +7,23 @@ import { again, type Controller, done, type Outcome } from "../../runtime/contro
 import { refusalIn } from "../../runtime/gate.ts";
 import { ClaimBook, type Owner } from "../claim-book.ts";
 import { loadBalancerName } from "../names.ts";
-import { reconcileAges } from "../observe.ts";
 import { rulesController } from "../rules-controller.ts";
-import { type Kind, kindOf, otherKind, type Problem } from "./annotations.ts";
+import { type Kind, otherKind, type Problem } from "./annotations.ts";
 import { attributesAgeMs } from "./attributes.ts";
-import { bothKinds, depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
+import { depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
 import { claimAccess, type Ensured, ensure } from "./ensure.ts";
 import { namesOf } from "./find.ts";
 import { followIn, followNodes } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
 import { SyncMetrics } from "./metrics.ts";
 import { NodeSync } from "./node-sync.ts";
-import { leftovers, planRemoval } from "./removal.ts";
+import { preview } from "./preview.ts";
 import { continueReplacement } from "./replacement.ts";
 import { configurationCondition, Report, replacedCondition } from "./report.ts";
-import { concernsLoadBalancer, hasFinalizer, needsCleanup, type SeenService, wantsLoadBalancer } from "./seen.ts";
+import { hasFinalizer, type SeenService } from "./seen.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
 import { type Survey, survey } from "./survey.ts";
+import { concernsLoadBalancer, taskOf } from "./task.ts";
 import {
   changedMeanwhile,
   type Job,
@@ -82,7 +82,11 @@ class ServiceLoop {
     this.#nodeSync = new NodeSync({
       clock,
       nodes,
-      services: () => services.list().filter(wantsLoadBalancer).map(keyOf),
+      services: () =>
+        services
+          .list()
+          .filter((service) => taskOf(service).kind === "ensure")
+          .map(keyOf),
       onSynced: (ms) => this.#place.metrics.synced(ms),
     });
   }
@@ -111,10 +115,8 @@ class ServiceLoop {
   rules(): Controller {
     const { services } = this.#parts;
     const { host, inventory, book } = this.#place;
-    // One in deletion needs nothing, however long somebody else's finalizer keeps it.
-    const needsNothing = (service: SeenService) =>
-      service.metadata.deletionTimestamp !== undefined || !wantsLoadBalancer(service) || kindOf(service.view.annotations) === "foreign";
-    const hasSpoken = (service: SeenService) => needsNothing(service) || book.knows(service.metadata.uid);
+    // One that goes, or is another controller's, needs nothing, however long somebody else's finalizer keeps it.
+    const hasSpoken = (service: SeenService) => taskOf(service).kind !== "ensure" || book.knows(service.metadata.uid);
     return rulesController({ host, inventory, book, complete: () => services.hasSynced && services.list().every(hasSpoken) });
   }
 
@@ -172,18 +174,19 @@ class ServiceLoop {
   async #bring(job: Job): Promise<Outcome> {
     const { service, ask } = job;
     const { memory, report } = this.#place;
-    const leaves = needsCleanup(service) || service.metadata.deletionTimestamp !== undefined || !wantsLoadBalancer(service);
-    if (leaves) return hasFinalizer(service) || memory.get(service.metadata.uid) ? depart(job, this.#place) : done;
+    const task = taskOf(service);
+    if (task.kind === "clean-up") return depart(job, this.#place);
+    // What is remembered without a finalizer lost it by force.
+    if (task.kind === "none") return memory.get(service.metadata.uid) ? depart(job, this.#place) : done;
     const remembered = memory.of(seekerOf(service));
     if (!hasFinalizer(service)) {
       if (!remembered.announcing) report.event(service, "EnsuringLoadBalancer");
       remembered.announcing = true;
       if (!(await report.addFinalizer(service, ask.signal))) return again(staleMs, changedMeanwhile);
     }
-    const kind = kindOf(service.view.annotations);
-    if (kind === "foreign") return leaveToOthers(job, this.#place);
+    if (task.kind === "leave-to-others") return leaveToOthers(job, this.#place);
     const { standing, full } = remembered;
-    if (standing === undefined || standing.fingerprint !== service.fingerprint || full) return this.#ensure(job, kind, remembered);
+    if (standing === undefined || standing.fingerprint !== service.fingerprint || full) return this.#ensure(job, task.of, remembered);
     const targets = await followNodes(job, remembered, standing, this.#place);
     this.#tellAboutNodes(service, remembered, targets.instances.length > 0);
     return this.#settle(service, remembered, targets.notRunning.length > 0);
@@ -285,16 +288,9 @@ class ServiceLoop {
   }
 
   async #postPlan({ service, ask }: Job): Promise<Outcome> {
-    const kind = kindOf(service.view.annotations);
     const tell = (type: "Normal" | "Warning", text: string) =>
       this.#place.report.tell(service, type, "LoadBalancerPlan", text.slice(0, 1024));
-    if (!wantsLoadBalancer(service) || service.metadata.deletionTimestamp !== undefined || kind === "foreign") {
-      if (!hasFinalizer(service)) return done;
-      const steps = planRemoval(await leftovers(seekerOf(service), this.#place, bothKinds, reconcileAges, ask));
-      if (steps.length > 0) tell("Normal", planText(steps));
-      return done;
-    }
-    const { steps, problems } = await survey(service, kind, this.#place, ask);
+    const { steps, problems } = await preview(service, this.#parts.services.list(), this.#place, ask);
     if (problems.length > 0) tell("Warning", problems.map(({ message }) => message).join("; "));
     else if (steps.length > 0) tell("Normal", planText(steps));
     return done;

@@ -4,10 +4,11 @@ import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { reconcileAges } from "../observe.ts";
 import type { Kind } from "./annotations.ts";
-import { isOwnHostname } from "./find.ts";
+import { hasOwnHostname } from "./find.ts";
 import type { Remembered } from "./memory.ts";
 import { describe, leftovers, type Removal, remove } from "./removal.ts";
 import type { SeenService } from "./seen.ts";
+import { otherServer } from "./task.ts";
 import { changedMeanwhile, type Job, logStep, messageOf, seekerOf, stage, staleMs, type Workplace, waitMs } from "./workplace.ts";
 
 export const bothKinds: readonly Kind[] = ["classic", "network"];
@@ -30,12 +31,13 @@ type Waiting = Extract<Removal, { kind: "waiting" }>;
 export async function depart(job: Job, place: Workplace): Promise<Outcome> {
   const { service, key, ask } = job;
   const { report, memory } = place;
+  expectNothing(job, place);
   const outcome = await removeKinds(job, bothKinds, place);
   if (outcome !== undefined) return outcome;
   if (!(await report.removeFinalizer(service, ask.signal))) return again(staleMs, changedMeanwhile);
   report.event(service, "DeletedLoadBalancer");
   if (service.metadata.deletionTimestamp === undefined) {
-    await report.publish(service, undefined, ask.signal);
+    if (otherServer(service) === undefined) await report.publish(service, undefined, ask.signal);
     await report.clear(service, ask.signal);
   }
   memory.forget(key, service.metadata.uid);
@@ -99,17 +101,26 @@ export async function departOrphan(key: string, remembered: Remembered, place: W
   }
 }
 
-/** Another controller's Service: whatever we made for it before has to go, and its status is theirs. */
+/**
+ * Another controller's Service: whatever we made for it before has to go. Its status is theirs, unless it names what we
+ * made; that is withdrawn first, because afterwards a name that both of us know does not tell whose it was.
+ */
 export async function leaveToOthers(job: Job, place: Workplace): Promise<Outcome> {
   const { service, ask } = job;
-  const seeker = seekerOf(service);
-  const left = await leftovers(seeker, place, bothKinds, reconcileAges, ask);
-  if (left.loadBalancers.length === 0 && isOwnHostname(seeker)) await place.report.publish(service, undefined, ask.signal);
+  const left = await leftovers(seekerOf(service), place, bothKinds, reconcileAges, ask);
+  const isOurs = hasOwnHostname(service) || left.loadBalancers.some(({ hostname }) => hostname === service.hostname);
+  if (isOurs && !(await place.report.withdraw(service, ask.signal))) return again(staleMs, changedMeanwhile);
   if (describe(left).length === 0) {
     for (const kind of bothKinds) place.book.forget({ uid: service.metadata.uid, kind });
     return done;
   }
-  return (await removeKinds(job, bothKinds, place)) ?? again(waitMs, "its address has to go too");
+  expectNothing(job, place);
+  return (await removeKinds(job, bothKinds, place)) ?? done;
+}
+
+/** Whatever is remembered to stand is going: a Service that wants it again is looked at as if it were new. */
+function expectNothing({ service }: Job, { memory }: Workplace): void {
+  memory.of(seekerOf(service)).full = true;
 }
 
 /** What is different about the first pass, and about those that come soon after it. */

@@ -10,6 +10,7 @@ import type { Found } from "./find.ts";
 import type { Preview } from "./preview.ts";
 import type { SeenService } from "./seen.ts";
 import { registeredIn, registrable, type Survey, type SurveyParts } from "./survey.ts";
+import { otherServer } from "./task.ts";
 
 /** How one target does. */
 interface TargetHealth {
@@ -41,10 +42,12 @@ export async function explain({ preview, service, events, calls }: Explained, pa
     ...health.filter(({ state }) => !["healthy", "InService", "initial"].includes(state)).map(({ state, why }) => `${state} ${why}`),
   ];
   const advice = adviceFor(said);
+  const server = otherServer(service);
   return [
     `Service ${preview.key}`,
+    ...section("Who serves it", server ? [`${server}: Fairlead makes no load balancer for it and leaves its status alone`] : []),
     ...section("What it asks for", wanted(service, survey)),
-    ...section("What stands", survey ? stands(service, survey) : ["nothing is asked for"]),
+    ...section("What stands", survey ? stands(service, survey) : server ? [published(service)] : ["nothing is asked for"]),
     ...section(
       "What is wrong",
       [...preview.problems, ...preview.warnings].map(({ message }) => message),
@@ -58,7 +61,7 @@ export async function explain({ preview, service, events, calls }: Explained, pa
     ),
     ...section("Warnings of the last hour", events),
     ...section("Last calls to AWS", calls),
-    ...section("What to do next", advice.length > 0 ? advice : [nextStep(preview)]),
+    ...section("What to do next", advice.length > 0 ? advice : [nextStep(preview, server)]),
     "",
   ].join("\n");
 }
@@ -101,9 +104,12 @@ function stands({ hostname }: SeenService, { found, other }: Survey): string[] {
   return [
     ...(found ? [text(found)] : ["no load balancer"]),
     ...(other ? [`${text(other)} (of the kind asked for before)`] : []),
-    hostname === "" ? "no address is published" : `published address ${hostname}`,
+    published({ hostname }),
   ];
 }
+
+const published = ({ hostname }: Pick<SeenService, "hostname">) =>
+  hostname === "" ? "no address is published" : `published address ${hostname}`;
 
 function subnets({ desire }: Survey): string[] {
   return desire.subnets.verdicts.map(({ subnet, taken, why }) => `${taken ? "taken  " : "refused"} ${subnet.id} ${subnet.zone}: ${why}`);
@@ -155,9 +161,10 @@ async function healthOf(found: Found, survey: Survey, { inventory }: SurveyParts
   }));
 }
 
-function nextStep({ problems, steps, survey }: Preview): string {
+function nextStep({ problems, steps, survey }: Preview, server: string | undefined): string {
   if (problems.length > 0) return "Mend what is wrong: what stands stays as it is until then.";
   if (steps.length > 0) return "Wait: the controller takes these steps by itself. If it does not, look at its log and at the Events.";
+  if (server !== undefined) return "Look at the Events and the log of the controller that serves it.";
   if (survey === undefined) return "Nothing: no load balancer is asked for here.";
   const missing = registrable(survey.targets, registeredIn(survey.seen)).length === 0;
   return missing ? "Add nodes: there is nothing behind the load balancer." : "Nothing: it is as it should be.";

@@ -49,10 +49,16 @@ export function namesOf({ uid, chosen, earlier }: Seeker): readonly string[] {
   return [...new Set([loadBalancerName(uid), ...(chosen ? [chosen] : []), ...earlier])];
 }
 
-/** Whether a host name is that of a load balancer the Service has or had: AWS makes it from the name. */
-export function isOwnHostname(seeker: Seeker): boolean {
-  const { hostname } = seeker;
-  return namesOf(seeker).some((name) => hostname.startsWith(`${name}-`) || hostname.startsWith(`internal-${name}-`));
+/** Whether the published host name has in it the name that we alone give. Under a chosen one others may have made theirs. */
+export function hasOwnHostname({
+  metadata,
+  hostname,
+}: {
+  readonly metadata: { readonly uid: string };
+  readonly hostname: string;
+}): boolean {
+  const name = loadBalancerName(metadata.uid);
+  return hostname.startsWith(`${name}-`) || hostname.startsWith(`internal-${name}-`);
 }
 
 export interface Sighting {

@@ -5,12 +5,13 @@ import { keyOf } from "../../kube/store.ts";
 import { claimFor, marksOf } from "../claims.ts";
 import { type Claim, type Marks, mentions, planNodeRules, stepsOf } from "../node-rules.ts";
 import { reconcileAges } from "../observe.ts";
-import { kindOf, type Problem } from "./annotations.ts";
+import type { Problem } from "./annotations.ts";
 import { bothKinds } from "./departure.ts";
 import { predictedStand } from "./ensure.ts";
 import { type Leftovers, leftovers, planRemoval } from "./removal.ts";
-import { hasFinalizer, needsCleanup, type SeenService, wantsLoadBalancer } from "./seen.ts";
+import type { SeenService } from "./seen.ts";
 import { type Survey, type SurveyParts, survey } from "./survey.ts";
+import { taskOf } from "./task.ts";
 import { seekerOf } from "./workplace.ts";
 
 /** What would happen to one Service. */
@@ -28,13 +29,14 @@ export interface Preview {
 /** Looks at one Service among all of the cluster: what others need is not taken away. */
 export async function preview(service: SeenService, all: readonly SeenService[], parts: SurveyParts, ask: Ask): Promise<Preview> {
   const key = keyOf(service);
-  const kind = kindOf(service.view.annotations);
-  if (needsCleanup(service) || !wantsLoadBalancer(service) || kind === "foreign") {
-    const left = hasFinalizer(service) ? await leftovers(seekerOf(service), parts, bothKinds, reconcileAges, ask) : undefined;
-    const steps = left ? [...planRemoval({ ...left, nodeGroups: [] }), ...(await rulesGone(service, left, all, parts, ask))] : [];
+  const task = taskOf(service);
+  if (task.kind === "none") return { key, steps: [], problems: [], warnings: [] };
+  if (task.kind !== "ensure") {
+    const left = await leftovers(seekerOf(service), parts, bothKinds, reconcileAges, ask);
+    const steps = [...planRemoval({ ...left, nodeGroups: [] }), ...(await rulesGone(service, left, all, parts, ask))];
     return { key, steps, problems: [], warnings: [] };
   }
-  const seen = await survey(service, kind, parts, ask);
+  const seen = await survey(service, task.of, parts, ask);
   const { problems, warnings } = seen;
   if (problems.length > 0) return { key, steps: [], problems, warnings, survey: seen };
   const rules = await rulesFor(service, seen, all, parts, ask);
@@ -85,9 +87,9 @@ async function rulesIn(
 async function claimsOfOthers(service: SeenService, all: readonly SeenService[], parts: SurveyParts, ask: Ask): Promise<Claim[]> {
   const claims: Claim[] = [];
   for (const other of all) {
-    const kind = kindOf(other.view.annotations);
-    if (keyOf(other) === keyOf(service) || !wantsLoadBalancer(other) || kind === "foreign") continue;
-    claims.push(await claimOf(await survey(other, kind, parts, ask), parts, ask));
+    const task = taskOf(other);
+    if (keyOf(other) === keyOf(service) || task.kind !== "ensure") continue;
+    claims.push(await claimOf(await survey(other, task.of, parts, ask), parts, ask));
   }
   return claims;
 }

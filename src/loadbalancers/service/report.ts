@@ -83,6 +83,13 @@ export class Report {
     await this.#patch(service, { status: { loadBalancer: { ingress } } }, signal, "failed to update load balancer status");
   }
 
+  /** Takes away an address of ours. False when the Service has changed since: the address may be another's by now. */
+  withdraw(service: SeenService, signal: AbortSignal): Promise<boolean> {
+    const { resourceVersion } = service.metadata;
+    const patch = { metadata: { resourceVersion }, status: { loadBalancer: { ingress: null } } };
+    return this.#patchAsSeen(service, patch, signal, "failed to update load balancer status");
+  }
+
   /** Before a load balancer is made under a name that nothing else would lead to. False when the Service has changed since. */
   async writeDownName(service: SeenService, name: string, signal: AbortSignal): Promise<boolean> {
     const names = namesIn(service.conditions);

@@ -1,4 +1,4 @@
-/** Services as the informer keeps them, and the questions that decide whether there is something to do. */
+/** Services as the informer keeps them, and nothing else of them. */
 import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { services } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
@@ -102,26 +102,6 @@ export function serviceState({ metadata, spec = {}, status = {} }: Stored<Servic
   };
 }
 
-/** A class, whichever it is, names another controller. */
-export function wantsLoadBalancer({ type, loadBalancerClass }: SeenService): boolean {
-  return type === "LoadBalancer" && loadBalancerClass === undefined;
-}
-
 export function hasFinalizer({ metadata }: SeenService): boolean {
   return metadata.finalizers.includes(cleanupFinalizer);
-}
-
-/** What we guard has to go. */
-export function needsCleanup(service: SeenService): boolean {
-  return hasFinalizer(service) && (service.metadata.deletionTimestamp !== undefined || service.type !== "LoadBalancer");
-}
-
-/** Whether a change of a Service is a reason to look at its load balancer. Labels, selectors and status are not. */
-export function concernsLoadBalancer(before: SeenService | undefined, after: SeenService): boolean {
-  if (needsCleanup(after)) return true;
-  if (before === undefined) return wantsLoadBalancer(after);
-  if (wantsLoadBalancer(before) !== wantsLoadBalancer(after)) return true;
-  // Without its finalizer what stands would be left behind.
-  if (wantsLoadBalancer(after) && hasFinalizer(before) && !hasFinalizer(after)) return true;
-  return wantsLoadBalancer(after) && before.fingerprint !== after.fingerprint;
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Service, ServiceSpec } from "kubernetes-types/core/v1.d.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { cleanupFinalizer, concernsLoadBalancer, needsCleanup, serviceState, wantsLoadBalancer } from "./seen.ts";
+import { cleanupFinalizer, serviceState } from "./seen.ts";
+import { concernsLoadBalancer, otherServer, taskOf } from "./task.ts";
 
 function service(spec: Partial<ServiceSpec> = {}, metadata: Partial<Stored<Service>["metadata"]> = {}, status: Service["status"] = {}) {
   return serviceState({
@@ -12,18 +13,33 @@ function service(spec: Partial<ServiceSpec> = {}, metadata: Partial<Stored<Servi
   });
 }
 
-test("any class makes a Service another's", () => {
-  assert.ok(wantsLoadBalancer(service()));
-  assert.ok(!wantsLoadBalancer(service({ loadBalancerClass: "service.k8s.aws/nlb" })));
-  assert.ok(!wantsLoadBalancer(service({ type: "ClusterIP" })));
-});
+const finalizers = [cleanupFinalizer];
+const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+const typed = (type: string) => ({ annotations: { "service.beta.kubernetes.io/aws-load-balancer-type": type } });
+const others = { finalizers: ["example.com/other"] };
+const classed = { loadBalancerClass: "service.k8s.aws/nlb" };
 
-test("what carries the finalizer and is deleted, or is of another type, has to be cleaned up", () => {
-  const finalizers = [cleanupFinalizer];
-  assert.ok(needsCleanup(service({ type: "ClusterIP" }, { finalizers })));
-  assert.ok(needsCleanup(service({}, { finalizers, deletionTimestamp: "2026-01-01T00:00:00Z" })));
-  assert.ok(!needsCleanup(service({}, { finalizers })));
-  assert.ok(!needsCleanup(service({ type: "ClusterIP" }, { finalizers: ["example.com/other"] })));
+const tasks: readonly (readonly [what: string, of: ReturnType<typeof service>, task: string])[] = [
+  ["a load balancer that is wanted", service(), "ensure"],
+  ["one that stands", service({}, { finalizers }), "ensure"],
+  ["another type", service({ type: "ClusterIP" }), "none"],
+  ["another type, guarded", service({ type: "ClusterIP" }, { finalizers }), "clean-up"],
+  ["another type, guarded by somebody else", service({ type: "ClusterIP" }, others), "none"],
+  ["a deletion", service({}, { ...deleted, finalizers }), "clean-up"],
+  ["a deletion that only somebody else holds up", service({}, { ...deleted, ...others }), "none"],
+  ["another controller's by annotation", service({}, typed("external")), "leave-to-others"],
+  ["its deletion", service({}, { ...typed("nlb-ip"), ...deleted, finalizers }), "clean-up"],
+  ["another controller's by class", service(classed), "none"],
+  ["another controller's by class, guarded", service(classed, { finalizers }), "leave-to-others"],
+  ["its deletion", service(classed, { ...deleted, finalizers }), "clean-up"],
+];
+for (const [what, of, task] of tasks) test(`what there is to do for ${what}: ${task}`, () => assert.equal(taskOf(of).kind, task));
+
+test("who serves another controller's Service is known by its class or annotation", () => {
+  assert.equal(otherServer(service()), undefined);
+  assert.match(otherServer(service(classed)) ?? "", /^the AWS Load Balancer Controller, by loadBalancerClass/);
+  assert.match(otherServer(service({ loadBalancerClass: "example.com/lb" })) ?? "", /^another controller, .* example.com\/lb$/);
+  assert.match(otherServer(service({}, typed("external"))) ?? "", /type: external$/);
 });
 
 const changes: Readonly<Record<string, ReturnType<typeof service>>> = {
