@@ -10,7 +10,6 @@ export const describeTargetGroups = elbv2("DescribeTargetGroups", (sdk) => sdk.D
 export const describeTargetGroupAttributes = elbv2("DescribeTargetGroupAttributes", (sdk) => sdk.DescribeTargetGroupAttributesCommand);
 export const describeTargetHealth = elbv2("DescribeTargetHealth", (sdk) => sdk.DescribeTargetHealthCommand);
 export const describeTags = elbv2("DescribeTags", (sdk) => sdk.DescribeTagsCommand);
-export const addTags = elbv2("AddTags", (sdk) => sdk.AddTagsCommand);
 export const createLoadBalancer = elbv2("CreateLoadBalancer", (sdk) => sdk.CreateLoadBalancerCommand);
 export const deleteLoadBalancer = elbv2("DeleteLoadBalancer", (sdk) => sdk.DeleteLoadBalancerCommand);
 export const modifyLoadBalancerAttributes = elbv2("ModifyLoadBalancerAttributes", (sdk) => sdk.ModifyLoadBalancerAttributesCommand);

@@ -1,6 +1,5 @@
 /** What the load-balancer API of version 2 is asked to do. Loaded when a running controller first calls it. */
 export {
-  AddTagsCommand,
   CreateListenerCommand,
   CreateLoadBalancerCommand,
   CreateTargetGroupCommand,

@@ -20,23 +20,26 @@ interface Tagged {
 
 /** The operations on tags. */
 export function tagOperations(elbv2: Elbv2): Operations {
-  const given = (arns: readonly string[] | undefined): readonly string[] => {
-    checkTagged(arns ?? [], "ResourceArns");
-    return [...new Set(arns)];
+  /** The model takes a list, and AWS refuses more than one: https://github.com/aws/aws-sdk-go-v2/issues/2715 */
+  const only = (arns: readonly string[] | undefined): Tagged => {
+    if (arns?.length !== 1) throw new ServiceError("ValidationError", "Only one resource can be tagged at a time");
+    return taggedAt(elbv2, arns[0]!);
   };
   return [
     write<AddTagsInput, object>(AddTags$, (input) => {
-      for (const one of given(input.ResourceArns).map((arn) => taggedAt(elbv2, arn))) one.replace(withTags(one.tags, input.Tags));
+      const one = only(input.ResourceArns);
+      one.replace(withTags(one.tags, input.Tags));
       return {};
     }),
     write<RemoveTagsInput, object>(RemoveTags$, (input) => {
-      for (const one of given(input.ResourceArns).map((arn) => taggedAt(elbv2, arn)))
-        one.replace(withoutTags(one.tags, input.TagKeys ?? []));
+      const one = only(input.ResourceArns);
+      one.replace(withoutTags(one.tags, input.TagKeys ?? []));
       return {};
     }),
-    read<DescribeTagsInput, DescribeTagsOutput>(DescribeTags$, (input) => ({
-      TagDescriptions: given(input.ResourceArns).map((arn) => ({ ResourceArn: arn, Tags: tagList(taggedAt(elbv2, arn).tags) })),
-    })),
+    read<DescribeTagsInput, DescribeTagsOutput>(DescribeTags$, ({ ResourceArns = [] }) => {
+      checkTagged(ResourceArns, "ResourceArns");
+      return { TagDescriptions: [...new Set(ResourceArns)].map((arn) => ({ ResourceArn: arn, Tags: tagList(taggedAt(elbv2, arn).tags) })) };
+    }),
   ];
 }
 

@@ -207,13 +207,17 @@ test("all attributes of a network load balancer are listed with AWS's defaults, 
   await refused(modify("secondary_ips.auto_assigned.per_subnet", "1"), "InvalidConfigurationRequestException");
 });
 
-test("tags are read and written on every kind, at most 20 ARNs at once, and an unknown ARN is named by its kind", async () => {
+test("tags are written on one resource of any kind, read of at most 20 at once, and an unknown ARN is named by its kind", async () => {
   const bed = await balancingBed();
   const lb = await network(bed, { Tags: [{ Key: "a", Value: "1" }] });
   const tg = await group(bed);
   const one = await listener(bed, lb, tg);
   const ResourceArns = [lb.LoadBalancerArn!, tg.TargetGroupArn!, one.ListenerArn!];
-  await bed.elbv2.send(new AddTagsCommand({ ResourceArns, Tags: [{ Key: "b", Value: "2" }] }));
+  const Tags = [{ Key: "b", Value: "2" }];
+  for (const arn of ResourceArns) await bed.elbv2.send(new AddTagsCommand({ ResourceArns: [arn], Tags }));
+  const oneOnly = { name: "ValidationError", message: "Only one resource can be tagged at a time" };
+  await assert.rejects(bed.elbv2.send(new AddTagsCommand({ ResourceArns, Tags })), oneOnly);
+  await assert.rejects(bed.elbv2.send(new RemoveTagsCommand({ ResourceArns, TagKeys: ["b"] })), oneOnly);
   await bed.elbv2.send(new RemoveTagsCommand({ ResourceArns: [lb.LoadBalancerArn!], TagKeys: ["a"] }));
   const { TagDescriptions } = await bed.elbv2.send(new DescribeTagsCommand({ ResourceArns }));
   assert.deepEqual(
@@ -226,6 +230,6 @@ test("tags are read and written on every kind, at most 20 ARNs at once, and an u
   await refused(describe(`${tg.TargetGroupArn}0`), "TargetGroupNotFoundException");
   await refused(describe(`${one.ListenerArn}0`), "ListenerNotFoundException");
   const many = Array.from({ length: 50 }, (_, index) => ({ Key: `k${index}`, Value: "" }));
-  await refused(bed.elbv2.send(new AddTagsCommand({ ResourceArns, Tags: many })), "TooManyTagsException");
+  await refused(bed.elbv2.send(new AddTagsCommand({ ResourceArns: [tg.TargetGroupArn!], Tags: many })), "TooManyTagsException");
   assert.equal((await describedGroup(bed)).TargetGroupName, "web");
 });

@@ -46,6 +46,14 @@ export const networkLoadBalancerDifferences: readonly Accepted[] = [
     document: balancingPage("API_CreateLoadBalancer"),
   },
   {
+    in: ["several resources are tagged in one call"],
+    at: ["error"],
+    moto: absent,
+    departs: "moto",
+    why: "the parameter is a list, and AWS answers more than one with `Only one resource can be tagged at a time`; moto tags them all",
+    document: "https://github.com/aws/aws-sdk-go-v2/issues/2715",
+  },
+  {
     in: ["the first page of load balancers"],
     at: ["LoadBalancerArn", "DNSName", "LoadBalancerName", "Scheme", "AvailabilityZones[]", "SecurityGroups"],
     departs: "neither",

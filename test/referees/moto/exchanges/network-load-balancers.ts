@@ -189,10 +189,13 @@ export const networkListenerExchanges: readonly Exchange[] = [
   }),
   ask("a listener after its move", DescribeListenersCommand, { ListenerArns: ["$listener"] }),
   ask("the attributes of a TCP listener", DescribeListenerAttributesCommand, { ListenerArn: "$listener" }),
-  ask("network load balancers, groups and listeners are tagged", AddTagsCommand, {
+  ask("several resources are tagged in one call", AddTagsCommand, {
     ResourceArns: ["$balancerArn", "$tcpGroup", "$listener"],
     Tags: [{ Key: "team", Value: "network" }],
   }),
+  ask("a network load balancer is tagged", AddTagsCommand, { ResourceArns: ["$balancerArn"], Tags: [{ Key: "team", Value: "network" }] }),
+  ask("a target group is tagged", AddTagsCommand, { ResourceArns: ["$tcpGroup"], Tags: [{ Key: "team", Value: "network" }] }),
+  ask("a listener is tagged", AddTagsCommand, { ResourceArns: ["$listener"], Tags: [{ Key: "team", Value: "network" }] }),
   ask("the tags of a load balancer, a group and a listener", DescribeTagsCommand, {
     ResourceArns: ["$balancerArn", "$tcpGroup", "$listener"],
   }),
