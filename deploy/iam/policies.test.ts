@@ -50,6 +50,10 @@ test("every policy fits IAM's limit of 6,144 characters", () => {
   for (const [path, policy] of all) assert.ok(JSON.stringify(policy).length <= 6144, `${path}: ${JSON.stringify(policy).length}`);
 });
 
+test("no document names a partition: an account lies in one alone, and IAM refuses a policy that names another", () => {
+  for (const [path, policy] of all) assert.doesNotMatch(JSON.stringify(policy), /"arn:aws/, path);
+});
+
 test("the default policies can be attached as they are: only the role to assume has to be filled in", () => {
   for (const [path, policy] of all.filter(([name]) => !name.includes("/") && name !== "assume-role.json")) {
     for (const placeholder of placeholders) assert.ok(!JSON.stringify(policy).includes(placeholder), `${path} has ${placeholder}`);

@@ -72,7 +72,7 @@ const trust: Readonly<Record<string, Statement>> = {
   "web-identity": {
     Sid: "ServiceAccount",
     Effect: "Allow",
-    Principal: { Federated: "arn:aws:iam::ACCOUNT_ID:oidc-provider/OIDC_PROVIDER" },
+    Principal: { Federated: "arn:PARTITION:iam::ACCOUNT_ID:oidc-provider/OIDC_PROVIDER" },
     Action: ["sts:AssumeRoleWithWebIdentity"],
     Condition: { StringEquals: { "OIDC_PROVIDER:sub": serviceAccount, "OIDC_PROVIDER:aud": "sts.amazonaws.com" } },
   },

@@ -39,10 +39,10 @@ export function permissionsPage(row: (cells: readonly string[]) => string): stri
 
 <!-- Generated from src/doctor/permissions.ts; run \`npm run docs\` after changing it. -->
 
-One policy a feature, in \`deploy/iam/\`. The default ones can be attached as they are. The strict ones add conditions on the cluster's tag,
+One policy per feature, in \`deploy/iam/\`. The default ones can be attached as they are. The strict ones add conditions on the cluster's tag,
 the region and the VPC: put your values in place of \`CLUSTER_ID\`, \`REGION\`, \`ACCOUNT_ID\`, \`VPC_ID\` and \`ROLE_ARN\`; every security group of
 nodes, every route table and every instance must then carry the tag \`kubernetes.io/cluster/<cluster id>\`, and what another controller made
-must carry it too. In China and GovCloud replace \`arn:aws:\` by \`arn:aws-cn:\` or \`arn:aws-us-gov:\`.
+must carry it too. All of them are valid in every partition (China, GovCloud, the isolated ones, the European Sovereign Cloud).
 
 The tests run the controllers under exactly these policies: each action is used, and without any one of them something says which is missing.
 

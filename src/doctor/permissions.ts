@@ -33,16 +33,19 @@ export interface Grant {
 }
 
 /** Words in policies that stand for what only the operator knows. */
-export const placeholders = ["CLUSTER_ID", "REGION", "ACCOUNT_ID", "VPC_ID", "ROLE_ARN", "OIDC_PROVIDER"] as const;
+export const placeholders = ["PARTITION", "CLUSTER_ID", "REGION", "ACCOUNT_ID", "VPC_ID", "ROLE_ARN", "OIDC_PROVIDER"] as const;
 
 const clusterTag = "kubernetes.io/cluster/CLUSTER_ID";
 const ofCluster: Condition = { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: ["owned", "shared"] } };
 const ownedByCluster: Condition = { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: "owned" } };
 const markedOwned: Condition = { StringEquals: { [`aws:RequestTag/${clusterTag}`]: "owned" } };
+const roleMustExist = "the role must exist: `aws iam create-service-linked-role --aws-service-name elasticloadbalancing.amazonaws.com`";
 const inRegion = [{ condition: { StringEquals: { "aws:RequestedRegion": "REGION" } } }];
 
-const ec2Arn = (resource: string) => `arn:aws:ec2:*:*:${resource}`;
-const elbArn = (resource: string) => `arn:aws:elasticloadbalancing:*:*:${resource}`;
+// Any partition (`aws`, `aws-cn`, `aws-us-gov`, …): an account lies in one alone, and IAM refuses a policy that names another. Wildcards
+// may stand in every part but the service: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html
+const ec2Arn = (resource: string) => `arn:*:ec2:*:*:${resource}`;
+const elbArn = (resource: string) => `arn:*:elasticloadbalancing:*:*:${resource}`;
 const balancers = [elbArn("loadbalancer/*")];
 const balancerParts = [elbArn("targetgroup/*/*"), elbArn("listener/net/*/*/*")];
 const groups = [ec2Arn("security-group/*")];
@@ -126,7 +129,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       why: "The same, where an instance has several interfaces",
       calls: [ec2.modifyNetworkInterfaceAttribute],
       resources: [ec2Arn("network-interface/*")],
-      strict: [{ condition: { ArnEquals: { "ec2:Vpc": "arn:aws:ec2:REGION:ACCOUNT_ID:vpc/VPC_ID" } } }],
+      strict: [{ condition: { ArnLike: { "ec2:Vpc": "arn:*:ec2:REGION:ACCOUNT_ID:vpc/VPC_ID" } } }],
     },
   ],
   "load-balancers": [
@@ -245,13 +248,22 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       strict: [{ condition: ofCluster }],
     },
     {
+      sid: "ReadForServiceRole",
+      why: "AWS asks for them with the creation of a load balancer while the service-linked role does not exist",
+      calls: [],
+      also: ["ec2:DescribeAccountAttributes", "ec2:DescribeInternetGateways"],
+      resources: ["*"],
+      strict: inRegion,
+      optional: roleMustExist,
+    },
+    {
       sid: "CreateServiceRole",
       why: "The first load balancer of an account brings the service-linked role of Elastic Load Balancing into being",
       calls: [],
       also: ["iam:CreateServiceLinkedRole"],
-      resources: ["arn:aws:iam::*:role/aws-service-role/elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing"],
+      resources: ["arn:*:iam::*:role/aws-service-role/elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing"],
       condition: { StringEquals: { "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com" } },
-      optional: "the role must exist: `aws iam create-service-linked-role --aws-service-name elasticloadbalancing.amazonaws.com`",
+      optional: roleMustExist,
     },
   ],
   registry: [
@@ -268,8 +280,8 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       why: "What the container runtime does with that login",
       calls: [],
       also: ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
-      resources: ["arn:aws:ecr:*:*:repository/*"],
-      strict: [{ resources: ["arn:aws:ecr:REGION:ACCOUNT_ID:repository/*"] }],
+      resources: ["arn:*:ecr:*:*:repository/*"],
+      strict: [{ resources: ["arn:*:ecr:REGION:ACCOUNT_ID:repository/*"] }],
     },
     {
       sid: "LogInToPublicRegistry",

@@ -6,6 +6,7 @@ import * as ec2 from "../aws/ec2-actions.ts";
 import * as elb from "../aws/elb-actions.ts";
 import * as elbv2 from "../aws/elbv2-actions.ts";
 import { isAwsError } from "../aws/errors.ts";
+import { partitionOf } from "../aws/partitions.ts";
 import { type Feature, iamName } from "./permissions.ts";
 
 /** Real things of the cluster, because a policy may ask for their tags; made-up ones where there are none. */
@@ -55,10 +56,10 @@ const ec2Reads: ReadonlyMap<AnyAction, (samples: Samples) => object> = new Map([
   [ec2.describeInstanceTopology, ({ instance }: Samples) => ({ InstanceIds: [instance] })],
 ]);
 
-const listener = ({ region, account }: Samples) =>
-  `arn:aws:elasticloadbalancing:${region}:${account}:loadbalancer/net/fairlead-doctor/0123456789abcdef`;
-const targetGroup = ({ region, account }: Samples) =>
-  `arn:aws:elasticloadbalancing:${region}:${account}:targetgroup/fairlead-doctor/0123456789abcdef`;
+const balancingArn = ({ region, account }: Samples, resource: string) =>
+  `arn:${partitionOf(region).name}:elasticloadbalancing:${region}:${account}:${resource}`;
+const loadBalancer = (samples: Samples) => balancingArn(samples, "loadbalancer/net/fairlead-doctor/0123456789abcdef");
+const targetGroup = (samples: Samples) => balancingArn(samples, "targetgroup/fairlead-doctor/0123456789abcdef");
 const noName = { LoadBalancerName: "fairlead-doctor" };
 
 const elbReads: ReadonlyMap<AnyAction, (samples: Samples) => object> = new Map<AnyAction, (samples: Samples) => object>([
@@ -68,9 +69,9 @@ const elbReads: ReadonlyMap<AnyAction, (samples: Samples) => object> = new Map<A
   [elb.describeTags, () => ({ LoadBalancerNames: [noName.LoadBalancerName] })],
   [elbv2.describeLoadBalancers, () => ({ PageSize: 1 })],
   [elbv2.describeTargetGroups, () => ({ PageSize: 1 })],
-  [elbv2.describeListeners, (samples) => ({ LoadBalancerArn: listener(samples) })],
-  [elbv2.describeLoadBalancerAttributes, (samples) => ({ LoadBalancerArn: listener(samples) })],
-  [elbv2.describeTags, (samples) => ({ ResourceArns: [listener(samples)] })],
+  [elbv2.describeListeners, (samples) => ({ LoadBalancerArn: loadBalancer(samples) })],
+  [elbv2.describeLoadBalancerAttributes, (samples) => ({ LoadBalancerArn: loadBalancer(samples) })],
+  [elbv2.describeTags, (samples) => ({ ResourceArns: [loadBalancer(samples)] })],
   [elbv2.describeTargetGroupAttributes, (samples) => ({ TargetGroupArn: targetGroup(samples) })],
   [elbv2.describeTargetHealth, (samples) => ({ TargetGroupArn: targetGroup(samples) })],
 ]);

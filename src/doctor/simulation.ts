@@ -5,9 +5,6 @@ import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { partitionOf } from "../aws/partitions.ts";
 import type { Samples, Verdict } from "./probes.ts";
 
-/** IAM lives in one region of each partition. */
-const homes: Readonly<Record<string, string>> = { "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1" };
-
 /** The principal whose policies count for a caller: the role behind a session. Undefined for root, who may do everything. */
 export function principalOf(callerArn: string): string | undefined {
   const [, partition, account, role] = /^arn:([\w-]+):sts::(\d+):assumed-role\/([^/]+)\//.exec(callerArn) ?? [];
@@ -23,7 +20,8 @@ export async function simulate(
   samples: Samples,
   ask: Ask,
 ): Promise<ReadonlyMap<string, Verdict>> {
-  const cloud = clouds.in(homes[partitionOf(samples.region).name] ?? "us-east-1");
+  // IAM lives in one region of each partition; the SDK finds it from any other.
+  const cloud = clouds.in(samples.region);
   const verdicts = new Map<string, Verdict>();
   const groups = Map.groupBy(actions, (action) => resourceFor(action, samples));
   for (const [resource, ActionNames] of groups) {
@@ -55,7 +53,8 @@ function resourceFor(action: string, { region, account }: Samples): string {
     const service = "elasticloadbalancing.amazonaws.com";
     return `arn:${partitionOf(region).name}:iam::${account}:role/aws-service-role/${service}/AWSServiceRoleForElasticLoadBalancing`;
   }
-  if (/AuthorizationToken$|BearerToken$/.test(name)) return "*";
+  // What cannot be allowed for one thing alone.
+  if (service === "ec2" || /AuthorizationToken$|BearerToken$/.test(name)) return "*";
   if (service === "ecr") return `arn:${partitionOf(region).name}:ecr:${region}:${account}:repository/fairlead-doctor`;
   if (/TargetGroup|Targets$/.test(name)) return arn("targetgroup/fairlead-doctor/0123456789abcdef");
   if (/^(Modify|Delete)Listener$/.test(name)) return arn("listener/net/fairlead-doctor/0123456789abcdef/0123456789abcdef");

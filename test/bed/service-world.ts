@@ -32,6 +32,7 @@ import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock
 
 export interface ServiceWorldOptions {
   readonly seed?: number;
+  readonly region?: string;
   readonly network?: Partial<NetworkOptions>;
   /** Lines of the [Global] section of the cloud config, besides where the cluster is. */
   readonly config?: string;
@@ -85,16 +86,16 @@ export class ServiceWorld {
   onMutation: (action: string) => void = () => {};
 
   constructor(options: ServiceWorldOptions) {
-    const { seed = 1, config = "" } = options;
+    const { seed = 1, region = "us-east-1", config = "" } = options;
     this.world = virtualWorld(seed, {
       environment: { AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE", AWS_SECRET_ACCESS_KEY: "of-no-worth" },
     });
-    this.aws = createCloud({ world: this.world, seed, shapes, ...(options.probe && { probe: options.probe }) });
+    this.aws = createCloud({ world: this.world, seed, region, shapes, ...(options.probe && { probe: options.probe }) });
     this.aws.controls.change({ certificates: [certificate, `${certificate}-*`], ...options.settings });
     this.network = standardNetwork(this.aws, { clusterId: "test", ...options.network });
     this.cluster = createEmbeddedCluster({ world: this.world });
     const [subnet] = this.network.privateSubnetIds;
-    const place = `[Global]\nRegion=us-east-1\nVPC=${this.network.vpcId}\nSubnetID=${subnet}\nKubernetesClusterID=test\n${config}\n`;
+    const place = `[Global]\nRegion=${region}\nVPC=${this.network.vpcId}\nSubnetID=${subnet}\nKubernetesClusterID=test\n${config}\n`;
     void this.world.files.write("/etc/cloud", place, 0o600);
   }
 

@@ -21,7 +21,7 @@ import { certificate, type ServiceWorld, serviceWorld } from "../bed/service-wor
 const shipped = actionsIn("load-balancers");
 
 /** Checked with a create, or asked for by AWS itself: no call of their own need be seen. */
-const implicit = ["ec2:CreateTags", "iam:CreateServiceLinkedRole"];
+const implicit = ["ec2:CreateTags", "ec2:DescribeAccountAttributes", "ec2:DescribeInternetGateways", "iam:CreateServiceLinkedRole"];
 
 type PolicyFor = (world: ServiceWorld) => readonly Statement[];
 const only =

@@ -48,10 +48,3 @@ export type Probe = (target: ProbeTarget) => ProbeResult;
 export function arn(account: Pick<Account, "partition" | "region" | "id">, service: string, resource: string): string {
   return `arn:${account.partition}:${service}:${account.region}:${account.id}:${resource}`;
 }
-
-/** The partition of a region, by its name. */
-export function partitionOf(region: string): { readonly partition: string; readonly dnsSuffix: string } {
-  if (region.startsWith("cn-")) return { partition: "aws-cn", dnsSuffix: "amazonaws.com.cn" };
-  if (region.startsWith("us-gov-")) return { partition: "aws-us-gov", dnsSuffix: "amazonaws.com" };
-  return { partition: "aws", dnsSuffix: "amazonaws.com" };
-}

@@ -2,12 +2,13 @@
  * A simulated AWS account in one region: a function from an HTTP request to an HTTP answer. The same value serves over a
  * socket (`serve`), inside an SDK client (`sdkHandler`), and as a `Transport`.
  */
+import { partitionOf } from "../../aws/partitions.ts";
 import type { Transport } from "../../runtime/http.ts";
 import { type Log, silentLog } from "../../runtime/log.ts";
 import type { World } from "../../runtime/world.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { Principals } from "./access/principals.ts";
-import { type Account, type Probe, partitionOf } from "./account.ts";
+import type { Account, Probe } from "./account.ts";
 import { type Controls, createControls, type SettingsChange } from "./controls/controls.ts";
 import { createEc2 } from "./ec2/state.ts";
 import { Gateway } from "./gateway.ts";
@@ -51,7 +52,7 @@ export function createCloud(options: CloudOptions): Cloud {
   const store = new Store(time);
   const names = seededRandom(seed);
   const ids = idsFrom(names);
-  const { partition, dnsSuffix } = partitionOf(region);
+  const { name: partition, dnsSuffix } = partitionOf(region);
   const id = options.account ?? "123456789012";
   const principals = new Principals(id, partition, ids, time);
   const controls = createControls({ world, seed, names, time, store, principals, settings: options.settings ?? {} });

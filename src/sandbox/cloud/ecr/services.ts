@@ -13,7 +13,8 @@ import {
   type GetAuthorizationTokenRequest as GetPublicTokenRequest,
   type GetAuthorizationTokenResponse as GetPublicTokenResponse,
 } from "@aws-sdk/client-ecr-public";
-import { type Account, partitionOf } from "../account.ts";
+import { partitionOf } from "../../../aws/partitions.ts";
+import type { Account } from "../account.ts";
 import { ServiceError } from "../errors.ts";
 import { json } from "../protocol/protocol.ts";
 import { type Call, read, type Service } from "../service.ts";

@@ -179,13 +179,18 @@ test("classic descriptions come in pages no larger than asked", async () => {
   await refused(bed.elb.send(new DescribeLoadBalancersCommand({ PageSize: 401 })), "ValidationError");
 });
 
-test("creating with tags also needs AddTags, and the first load balancer the service-linked role", async () => {
+/** What AWS checks while the service-linked role of load balancing does not exist. */
+const forServiceRole = ["ec2:DescribeAccountAttributes", "ec2:DescribeInternetGateways", "iam:CreateServiceLinkedRole"];
+
+test("creating with tags also needs AddTags, and the first load balancer of the account what makes the service-linked role", async () => {
   const bed = await balancingBed();
-  const lift = bed.cloud.controls.deny("iam:CreateServiceLinkedRole");
-  await refused(bed.elb.send(classic(bed)), "AccessDenied", 403);
-  lift();
+  for (const action of forServiceRole) {
+    const lift = bed.cloud.controls.deny(action);
+    await assert.rejects(bed.elb.send(classic(bed)), { name: "AccessDenied", message: new RegExp(action) });
+    lift();
+  }
   await bed.elb.send(classic(bed));
-  bed.cloud.controls.deny("iam:CreateServiceLinkedRole", "elasticloadbalancing:AddTags");
+  bed.cloud.controls.deny(...forServiceRole, "elasticloadbalancing:AddTags");
   await bed.elb.send(classic(bed, { LoadBalancerName: "second" }));
   const Tags = [{ Key: "a", Value: "b" }];
   await refused(bed.elb.send(classic(bed, { LoadBalancerName: "third", Tags })), "AccessDenied", 403);

@@ -186,13 +186,18 @@ test("the quota of network load balancers is TooManyLoadBalancers, and is among 
   assert.equal(Limits?.find((limit) => limit.Name === "network-load-balancers")?.Max, "1");
 });
 
-test("creating with tags also needs AddTags, and the first load balancer the service-linked role", async () => {
+/** What AWS checks while the service-linked role of load balancing does not exist. */
+const forServiceRole = ["ec2:DescribeAccountAttributes", "ec2:DescribeInternetGateways", "iam:CreateServiceLinkedRole"];
+
+test("creating with tags also needs AddTags, and the first load balancer of the account what makes the service-linked role", async () => {
   const bed = await balancingBed();
-  const lift = bed.cloud.controls.deny("iam:CreateServiceLinkedRole", "elasticloadbalancing:AddTags");
-  await refused(network(bed), "AccessDenied", 403);
-  lift();
+  for (const action of forServiceRole) {
+    const lift = bed.cloud.controls.deny(action);
+    await assert.rejects(network(bed), { name: "AccessDenied", message: new RegExp(action) });
+    lift();
+  }
   await network(bed);
-  bed.cloud.controls.deny("iam:CreateServiceLinkedRole", "elasticloadbalancing:AddTags");
+  bed.cloud.controls.deny(...forServiceRole, "elasticloadbalancing:AddTags");
   await network(bed, { Name: "second" });
   await refused(network(bed, { Name: "third", Tags: [{ Key: "a", Value: "b" }] }), "AccessDenied", 403);
 });

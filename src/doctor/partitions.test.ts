@@ -1,0 +1,66 @@
+/** What the doctor asks about lies in the partition it runs in: elsewhere AWS refuses the ARN before it looks at the permission. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Cloud, Clouds } from "../aws/cloud.ts";
+import { actionsOfFeature, permissions } from "./permissions.ts";
+import { probe, type Samples } from "./probes.ts";
+import { simulate } from "./simulation.ts";
+
+const ask = { signal: new AbortController().signal, cause: "doctor" };
+const regions = {
+  aws: "eu-west-1",
+  "aws-cn": "cn-northwest-1",
+  "aws-us-gov": "us-gov-east-1",
+  "aws-iso": "us-iso-west-1",
+  "aws-eusc": "eusc-de-east-1",
+};
+
+function samplesIn(region: string): Samples {
+  const [instance, networkInterface, securityGroup, routeTable, vpc] = ["i-1", "eni-1", "sg-1", "rtb-1", "vpc-1"] as const;
+  return { instance, networkInterface, securityGroup, routeTable, vpc, region, account: "123456789012", clusterId: "shop" };
+}
+
+/** A cloud that notes what it is asked. */
+function listening(inputs: object[]): Cloud {
+  const call = async (_action: unknown, input: object) => {
+    inputs.push(input);
+    return {};
+  };
+  return { call } as unknown as Cloud;
+}
+
+function arnsIn(inputs: readonly object[]): readonly string[] {
+  return [...JSON.stringify(inputs).matchAll(/"(arn:[^"]+)"/g)].map(([, arn = ""]) => arn);
+}
+
+for (const [partition, region] of Object.entries(regions)) {
+  test(`in ${region} every ARN of the doctor's questions is of the partition ${partition}`, async () => {
+    const inputs: object[] = [];
+    for (const { calls } of permissions["load-balancers"]) {
+      for (const action of calls) await probe(listening(inputs), "load-balancers", action, samplesIn(region), ask);
+    }
+    const asked: string[] = [];
+    const clouds = {
+      in: (where: string) => {
+        asked.push(where);
+        return listening(inputs);
+      },
+    } as unknown as Clouds;
+    const role = `arn:${partition}:iam::123456789012:role/shop`;
+    await simulate(clouds, role, [...actionsOfFeature("load-balancers"), ...actionsOfFeature("registry")], samplesIn(region), ask);
+    const arns = arnsIn(inputs);
+    assert.ok(arns.length > 8, `${arns}`);
+    assert.deepEqual(
+      arns.filter((arn) => !arn.startsWith(`arn:${partition}:`)),
+      [],
+    );
+    assert.deepEqual(asked, [region], "credentials of a partition are known only in it");
+  });
+}
+
+test("what EC2 allows on everything or nothing is asked about everything", async () => {
+  const inputs: object[] = [];
+  const clouds = { in: () => listening(inputs) } as unknown as Clouds;
+  await simulate(clouds, "arn:aws:iam::123456789012:role/shop", ["ec2:DescribeAccountAttributes"], samplesIn("us-east-1"), ask);
+  assert.deepEqual((inputs[0] as { ResourceArns?: unknown }).ResourceArns, ["*"]);
+});
