@@ -1,17 +1,26 @@
 /** Carries out a plan. Stops at the first step that fails: the next look sees what exists, and the next plan is the rest. */
+import { blamedIds } from "./blame.ts";
 import type { CallOptions } from "./caller.ts";
 import type { Cloud } from "./cloud.ts";
-import { isAwsError } from "./errors.ts";
-import { type Planned, resolved, type Step } from "./plan.ts";
+import { type AwsError, isAwsError } from "./errors.ts";
+import { type Batch, type Planned, resolved, type Step } from "./plan.ts";
 
 export type Applied = {
   /** The ids of what was made, by the names the plan gives them. */
   readonly made: ReadonlyMap<string, string>;
+  /** What AWS would not take of a batch; the rest of the batch, and the steps after it, were carried out. */
+  readonly refused: readonly Refusal[];
 } & (
   | { readonly kind: "done" }
   /** AWS is not ready for a step yet. Come back; nothing is lost. */
   | { readonly kind: "waiting"; readonly why: string }
 );
+
+/** Things of a batch that AWS refused, and why. */
+export interface Refusal {
+  readonly ids: readonly string[];
+  readonly error: AwsError;
+}
 
 export type Caller = Pick<Cloud, "call">;
 
@@ -23,7 +32,9 @@ export interface ApplyOptions extends Pick<CallOptions, "cause" | "signal" | "ur
 /** Runs the steps in order, each with the ids of what the steps before it made. */
 export async function apply(steps: readonly Step[], cloud: Caller, { onStep, ...options }: ApplyOptions): Promise<Applied> {
   const ids = new Map<string, string>();
-  for (const step of steps) {
+  const refused: Refusal[] = [];
+  const queue = [...steps];
+  for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
     const input = resolved(step.input as Planned<object>, ids);
     try {
       const output = await cloud.call(step.action, input, { ...options, target: step.what });
@@ -32,9 +43,22 @@ export async function apply(steps: readonly Step[], cloud: Caller, { onStep, ...
       onStep?.(step, output);
     } catch (error) {
       if (!isAwsError(error)) throw error;
-      if (step.waitsOn.includes(error.code)) return { kind: "waiting", made: ids, why: `${step.what}: ${error.detail}` };
-      if (!step.settledBy.includes(error.code)) throw error;
+      if (step.waitsOn.includes(error.code)) return { kind: "waiting", made: ids, refused, why: `${step.what}: ${error.detail}` };
+      if (step.batch?.refusedBy.includes(error.code)) {
+        const { rest, blamed } = split(step.batch, error);
+        if (blamed.length > 0) refused.push({ ids: blamed, error });
+        queue.unshift(...rest);
+      } else if (!step.settledBy.includes(error.code)) throw error;
     }
   }
-  return { kind: "done", made: ids };
+  return { kind: "done", made: ids, refused };
+}
+
+/** A batch without those that the error names; in halves, when it names none. */
+function split({ ids, only }: Batch, error: AwsError): { readonly rest: readonly Step[]; readonly blamed: readonly string[] } {
+  const named = blamedIds(error, ids) ?? [];
+  const blamed = named.length === 0 && ids.length === 1 ? ids : named;
+  const others = ids.filter((id) => !blamed.includes(id));
+  const half = blamed.length > 0 ? others.length : Math.ceil(others.length / 2);
+  return { blamed, rest: [others.slice(0, half), others.slice(half)].filter((some) => some.length > 0).map(only) };
 }

@@ -73,6 +73,7 @@ test("what AWS says is so already is done; what has to wait is waited for; what 
   assert.deepEqual(await apply([removal], cloud({ DeleteTargetGroup: failure("ResourceInUse") }).caller, options), {
     kind: "waiting",
     made: new Map(),
+    refused: [],
     why: "delete target group old: in use by a listener",
   });
   const { calls, caller } = cloud({ DeleteTargetGroup: failure("AccessDenied") });

@@ -34,6 +34,17 @@ export interface Step {
   readonly settledBy: readonly string[];
   /** Error codes by which AWS says that something else has to go first, or that we look at old data. */
   readonly waitsOn: readonly string[];
+  /** Set on a step about several things, of which AWS refuses all when it refuses one. */
+  readonly batch?: Batch;
+}
+
+/** Several things in one call, which can be tried apart from each other. */
+export interface Batch {
+  readonly ids: readonly string[];
+  /** Error codes by which AWS refuses the whole call because of one of them. */
+  readonly refusedBy: readonly string[];
+  /** The same step for some of them. */
+  readonly only: (ids: readonly string[]) => Step;
 }
 
 export interface StepOptions<Output> {
@@ -42,6 +53,7 @@ export interface StepOptions<Output> {
   readonly makes?: { readonly name: string; readonly id: (output: Output) => string | undefined };
   readonly settledBy?: readonly string[];
   readonly waitsOn?: readonly string[];
+  readonly batch?: Batch;
 }
 
 /** One call of a plan. The input is checked against the action's own type. */
@@ -59,6 +71,7 @@ export function step<Input extends object, Output>(
     makes: options.makes as Step["makes"],
     settledBy: options.settledBy ?? [],
     waitsOn: options.waitsOn ?? [],
+    ...(options.batch && { batch: options.batch }),
   };
 }
 

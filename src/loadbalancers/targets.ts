@@ -1,10 +1,14 @@
 /** The instances behind a load balancer, and the security groups by which they let its traffic in. */
+import type { Refusal } from "../aws/apply.ts";
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
 import type { Instance } from "../aws/instance.ts";
 import type { SecurityGroup } from "../aws/security-groups.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
 import { hasClusterTag } from "../identity/ownership.ts";
+
+/** Keeps a Node from behind every load balancer, whatever its value but a plain no. */
+export const excludeLabel = "node.kubernetes.io/exclude-from-external-load-balancers";
 
 /** Which groups an instance has and whose it is hardly changes. */
 const instanceAgeMs = 10 * 60_000;
@@ -17,14 +21,47 @@ export interface Targets {
   /** Those that AWS would refuse to register now; where they are registered they stay. */
   readonly notRunning: readonly string[];
   readonly instances: readonly Instance[];
+  /** In another VPC than the load balancers: AWS takes none of these, and with one of them no other of its batch. */
+  readonly elsewhere: readonly Instance[];
+}
+
+/** Where load balancers stand, and whose they are. */
+interface Place {
+  readonly vpc: string;
+  readonly cluster: ClusterId;
 }
 
 /** The instances of these ids that are the cluster's. Ids that AWS does not know are nobody's. */
-export async function targetsOf(ids: readonly string[], cloud: Cloud, cluster: ClusterId, ask: Ask): Promise<Targets> {
+export async function targetsOf(ids: readonly string[], cloud: Cloud, { vpc, cluster }: Place, ask: Ask): Promise<Targets> {
   const found = await Promise.all(ids.map((id) => instanceOf(id, cloud, ask)));
-  const instances = found.flatMap((instance) => (instance && hasClusterTag(instance.tags, cluster) && !isGone(instance) ? [instance] : []));
+  const own = found.flatMap((instance) => (instance && hasClusterTag(instance.tags, cluster) && !isGone(instance) ? [instance] : []));
+  const isHere = (instance: Instance) => instance.vpc === undefined || instance.vpc === vpc;
+  const instances = own.filter(isHere);
   const idsOf = (running: boolean) => instances.filter((each) => isRunning(each) === running).map(({ id }) => id);
-  return { running: idsOf(true).toSorted(), notRunning: idsOf(false).toSorted(), instances };
+  return {
+    running: idsOf(true).toSorted(),
+    notRunning: idsOf(false).toSorted(),
+    instances,
+    elsewhere: own.filter((each) => !isHere(each)),
+  };
+}
+
+/** What is said of nodes that do not become targets. */
+export function targetWarnings({ elsewhere }: Pick<Targets, "elsewhere">, refused: readonly Refusal[]): readonly string[] {
+  const strangers = elsewhere.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, vpc }) => `${id} in ${vpc}`);
+  const left = "not registered: a load balancer takes instances of its own VPC only";
+  return [
+    ...(strangers.length > 0 ? [`Nodes of another VPC are ${left}: ${few(strangers)}; move them, or label them ${excludeLabel}`] : []),
+    ...refused.map(({ ids, error }) => `AWS refuses ${few(ids)} as targets: ${error.code}: ${error.detail}; they are tried again`),
+  ];
+}
+
+const mostNamed = 10;
+
+/** A condition has room for a thousand letters. */
+function few(names: readonly string[]): string {
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "";
+  return `${names.slice(0, mostNamed).join(", ")}${more}`;
 }
 
 /** The node group of each instance, and what is unclear about it. */

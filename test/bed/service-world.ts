@@ -99,12 +99,13 @@ export class ServiceWorld {
     void this.world.files.write("/etc/cloud", place, 0o600);
   }
 
-  /** New instances with a Node on each. */
-  async join(count: number, labels: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+  /** New instances with a Node on each, in the cluster's network unless told otherwise. */
+  async join(count: number, labels: Readonly<Record<string, string>> = {}, network = this.network): Promise<readonly string[]> {
     const names: string[] = [];
-    for (const { id } of launchNodes(this.aws, this.network, count)) {
+    for (const { id } of launchNodes(this.aws, network, count)) {
       const instance = this.aws.account.ec2.instances.update(id, { state: "running" });
-      const name = instance.privateDnsName;
+      // In another network with the same addresses the name is taken.
+      const name = this.instances.has(instance.privateDnsName) ? id : instance.privateDnsName;
       await this.say("POST", "/api/v1/nodes", { metadata: { name, labels }, spec: { providerID: `aws:///${instance.zone}/${id}` } });
       this.instances.set(name, instance);
       names.push(name);

@@ -46,6 +46,8 @@ export class NodesScene {
   readonly network: Network;
   /** By Node name. */
   readonly kubelets = new Map<string, Kubelet>();
+  /** Names of Nodes on machines of another VPC: nobody initialises or deletes them. */
+  readonly strangers = new Set<string>();
   /** When a replica last changed a Node with which nothing was amiss, in virtual milliseconds. */
   lastWriteAt = 0;
 
@@ -112,12 +114,12 @@ export class NodesScene {
       if (done && wrong !== undefined) this.history.broken("a working route of a Node that lives is never taken away", wrong);
       return answer;
     } finally {
-      if (!action.startsWith("Describe")) this.changed(action, done);
+      if (!action.startsWith("Describe")) this.changed(action, done, String(request.body));
     }
   };
 
   /** Told after everything by which a replica changed the world, or tried to. */
-  protected changed(_by: string, _done: boolean): void {}
+  protected changed(_by: string, _done: boolean, _input?: string): void {}
 
   leads(hostname: string): boolean {
     return this.#leaseHolder().startsWith(`${hostname}_`);
@@ -150,7 +152,7 @@ export class NodesScene {
   /** What is wrong with the state of the world, were it final. */
   differences(): string[] {
     this.cloud.account.time.settle();
-    const nodes = this.nodes();
+    const nodes = this.nodes().filter(({ metadata }) => !this.strangers.has(metadata.name));
     const missing = [...this.kubelets.values()]
       .filter(
         (kubelet) =>

@@ -1,9 +1,11 @@
 /** The nodes' world with Services in it: who may have what, and what must be true of it at every moment. */
 import type { Service } from "kubernetes-types/core/v1.d.ts";
+import { type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { certificate } from "../bed/service-world.ts";
 import { NodesScene } from "./nodes-scene.ts";
 import { Account, type Holding } from "./services-account.ts";
 import { Before, type Lent, plantForeign } from "./services-foreign.ts";
+import { refusedType } from "./services-strangers.ts";
 import { judge, type Mode, type Surroundings, type Verdict } from "./services-wanted.ts";
 
 const modes: Readonly<Record<Mode, string>> = {
@@ -26,6 +28,8 @@ interface Settled {
 export class ServicesScene extends NodesScene {
   readonly account: Account;
   readonly lent: Lent;
+  /** Another VPC of the same cluster's tag. */
+  readonly elsewhere: Network;
   /** When a replica last changed something of a load balancer, in virtual milliseconds. */
   lastChangeAt = 0;
   readonly #around: Surroundings;
@@ -41,6 +45,7 @@ export class ServicesScene extends NodesScene {
     this.cloud.controls.change({ certificates: [certificate] });
     this.account = new Account(this.cloud);
     this.lent = plantForeign(this.cloud, this.network);
+    this.elsewhere = standardNetwork(this.cloud, { clusterId: this.network.clusterId, zones: 2 });
     this.#before = new Before(this.cloud);
     this.kubelets.set("steady", {
       name: "steady",
@@ -115,7 +120,9 @@ export class ServicesScene extends NodesScene {
     return [...this.services().map(({ metadata }) => `Service ${metadata.name} is still there`), ...this.#before.differences()];
   }
 
-  protected override changed(by: string, done: boolean): void {
+  protected override changed(by: string, done: boolean, input = ""): void {
+    const stranger = by.startsWith("Register") ? this.#strangerIn(input) : undefined;
+    if (stranger) this.#broken("no machine of another VPC is offered as a target", by, `${stranger} was in the batch`);
     if (done && /^\w+$/.test(by) && !/Route$|^ModifyInstanceAttribute$/.test(by)) this.lastChangeAt = this.world.clock.monotonic();
     for (const how of this.#before.touched()) this.#broken("nothing foreign is touched", by, how);
     for (const holding of this.account.holdings(this.network.nodeGroupId)) {
@@ -172,10 +179,14 @@ export class ServicesScene extends NodesScene {
       return fits && !leaving && metadata.labels?.[excluded] === undefined && metadata.deletionTimestamp === undefined;
     });
     const ids = [...new Set(nodes.flatMap(({ spec }) => spec?.providerID?.split("/").at(-1) ?? []))];
-    const state = (id: string) => this.instances.get(id)?.state;
-    return {
-      must: ids.filter((id) => state(id) === "running"),
-      may: ids.filter((id) => ["pending", "stopping", "stopped"].includes(state(id) ?? "")),
-    };
+    const here = ids.flatMap((id) => this.instances.get(id) ?? []).filter(({ vpcId }) => vpcId === this.network.vpcId);
+    const must = here.filter(({ state, type }) => state === "running" && type !== refusedType);
+    const may = here.filter(({ state, type }) => ["pending", "stopping", "stopped"].includes(state) || type === refusedType);
+    return { must: must.map(({ id }) => id), may: may.map(({ id }) => id) };
+  }
+
+  #strangerIn(input: string): string | undefined {
+    const ids = input.match(/\bi-[0-9a-f]{17}\b/g) ?? [];
+    return ids.find((id) => this.instances.get(id)?.vpcId === this.elsewhere.vpcId);
   }
 }

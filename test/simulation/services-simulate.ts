@@ -10,6 +10,7 @@ import { type Outcome, played } from "./outcome.ts";
 import { Replicas } from "./replicas.ts";
 import { deleteAll, lookAround, useServices } from "./services-people.ts";
 import { ServicesScene } from "./services-scene.ts";
+import { bringStrangers } from "./services-strangers.ts";
 import { type Climate, storm } from "./weather.ts";
 
 const stormMs = 6 * 60_000;
@@ -30,7 +31,12 @@ async function play(scene: ServicesScene): Promise<void> {
   const { world, history } = scene;
   const [storms, everything] = [new AbortController(), new AbortController()];
   const replicas = new Replicas(scene, (name) => new ManagerReplica(scene, name));
-  const ending = [live(scene, storms.signal), useServices(scene, storms.signal), storm(scene, replicas, climateOf(scene), storms.signal)];
+  const ending = [
+    live(scene, storms.signal),
+    useServices(scene, storms.signal),
+    bringStrangers(scene, storms.signal),
+    storm(scene, replicas, climateOf(scene), storms.signal),
+  ];
   const lasting = [report(scene, everything.signal), lookAround(scene, everything.signal)];
   await world.advance(stormMs);
   storms.abort(new Error("the storm is over"));

@@ -97,25 +97,31 @@ export function planClassicDeletion(name: string, seen: ClassicLeftovers): Step[
 export function planInstances({ name, instances }: Pick<ClassicLoadBalancer, "name" | "instances">, present: readonly string[]): Step[] {
   const added = instances.filter((id) => !present.includes(id)).toSorted();
   const gone = present.filter((id) => !instances.includes(id)).toSorted();
-  const input = (ids: readonly string[]) => ({ LoadBalancerName: name, Instances: ids.map((id) => ({ InstanceId: id })) });
-  return [
-    ...(added.length > 0
-      ? [
-          step(registerInstances, input(added), {
-            what: `put ${added.join(", ")} behind load balancer ${name}`,
-            why: "they are nodes for this Service",
-          }),
-        ]
-      : []),
-    ...(gone.length > 0
-      ? [
-          step(deregisterInstances, input(gone), {
-            what: `take ${gone.join(", ")} out from behind load balancer ${name}`,
-            why: "they are no nodes for this Service any more",
-          }),
-        ]
-      : []),
-  ];
+  return [...(added.length > 0 ? [registration(name, added)] : []), ...(gone.length > 0 ? [deregistration(name, gone)] : [])];
+}
+
+/** By these AWS says that one of the instances is none that it can take, or none that it knows. */
+const refusedBy = ["InvalidInstance", "InvalidEndPoint"];
+
+const instancesInput = (name: string, ids: readonly string[]) => ({
+  LoadBalancerName: name,
+  Instances: ids.map((id) => ({ InstanceId: id })),
+});
+
+function registration(name: string, ids: readonly string[]): Step {
+  return step(registerInstances, instancesInput(name, ids), {
+    what: `put ${ids.join(", ")} behind load balancer ${name}`,
+    why: "they are nodes for this Service",
+    batch: { ids, refusedBy, only: (some) => registration(name, some) },
+  });
+}
+
+function deregistration(name: string, ids: readonly string[]): Step {
+  return step(deregisterInstances, instancesInput(name, ids), {
+    what: `take ${ids.join(", ")} out from behind load balancer ${name}`,
+    why: "they are no nodes for this Service any more",
+    batch: { ids, refusedBy, only: (some) => deregistration(name, some) },
+  });
 }
 
 function creation(model: ClassicLoadBalancer, groups: readonly (string | Made)[]): Step {

@@ -293,14 +293,20 @@ export function planTargets(
         },
       ),
     ),
-    ...chunks(added).map((some) =>
-      step(
-        registerTargets,
-        { TargetGroupArn: arn, Targets: some.map((id) => ({ Id: id, Port: group.port })) },
-        { what: `put ${some.join(", ")} into target group ${group.name}`, why: "they are nodes for this Service" },
-      ),
-    ),
+    ...chunks(added).map((some) => registration(group, arn, some)),
   ];
+}
+
+function registration(group: Pick<TargetGroup, "name" | "port">, arn: string | Made, ids: readonly string[]): Step {
+  return step(
+    registerTargets,
+    { TargetGroupArn: arn, Targets: ids.map((id) => ({ Id: id, Port: group.port })) },
+    {
+      what: `put ${ids.join(", ")} into target group ${group.name}`,
+      why: "they are nodes for this Service",
+      batch: { ids, refusedBy: ["InvalidTarget"], only: (some) => registration(group, arn, some) },
+    },
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The Service controller: every Service of type LoadBalancer has its load balancer, and nothing is left of those that are gone. */
+import type { Refusal } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import { planText } from "../../aws/plan.ts";
@@ -8,6 +9,7 @@ import { refusalIn } from "../../runtime/gate.ts";
 import { ClaimBook, type Owner } from "../claim-book.ts";
 import { loadBalancerName } from "../names.ts";
 import { rulesController } from "../rules-controller.ts";
+import { type Targets, targetWarnings } from "../targets.ts";
 import { type Kind, otherKind, type Problem } from "./annotations.ts";
 import { attributesAgeMs } from "./attributes.ts";
 import { depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
@@ -58,6 +60,9 @@ export function serviceControllers(parts: ServiceParts): ServiceControllers {
 class Misconfigured extends Error {
   override readonly name = "Misconfigured";
 }
+
+const problemsOf = (targets: Targets, refused: readonly Refusal[]): readonly Problem[] =>
+  targetWarnings(targets, refused).map((message) => ({ message }));
 
 class ServiceLoop {
   readonly #parts: ServiceParts;
@@ -187,9 +192,10 @@ class ServiceLoop {
     if (task.kind === "leave-to-others") return leaveToOthers(job, this.#place);
     const { standing, full } = remembered;
     if (standing === undefined || standing.fingerprint !== service.fingerprint || full) return this.#ensure(job, task.of, remembered);
-    const targets = await followNodes(job, remembered, standing, this.#place);
+    const { targets, refused } = await followNodes(job, remembered, standing, this.#place);
     this.#tellAboutNodes(service, remembered, targets.instances.length > 0);
-    return this.#settle(service, remembered, targets.notRunning.length > 0);
+    await this.#warn(service, remembered, [...standing.warnings, ...problemsOf(targets, refused)], ask.signal);
+    return this.#settle(service, remembered, targets.notRunning.length + refused.length > 0);
   }
 
   async #ensure(job: Job, kind: Kind, remembered: Remembered): Promise<Outcome> {
@@ -201,8 +207,8 @@ class ServiceLoop {
     const seen = await stage("failed to ensure load balancer", () => survey(service, kind, this.#place, ask, age));
     if (seen.problems.length > 0) return this.#refuse(job, seen);
     // Mended: whatever AWS will say to what is asked for now, the old complaint is none any more.
-    const refused = service.conditions.some(({ type, status }) => type === configurationCondition && status === "False");
-    if (refused) await report.condition(service, configurationCondition, undefined, ask.signal);
+    const complained = service.conditions.some(({ type, status }) => type === configurationCondition && status === "False");
+    if (complained) await report.condition(service, configurationCondition, undefined, ask.signal);
     if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
     remembered.announcing ||= seen.steps.length > 0;
     this.#tellAboutNodes(service, remembered, seen.targets.instances.length > 0);
@@ -214,7 +220,10 @@ class ServiceLoop {
     const claiming = { recheck: remembered.recheck, ...(seen.other && { other: seen.other.name }) };
     await claimAccess(owner, seen.desire.access, ensured.stand, this.#place, claiming, ask);
     remembered.recheck = false;
-    await this.#warn(service, remembered, [...seen.warnings, ...ensured.warnings], ask.signal);
+    const { refused } = ensured.applied;
+    const warnings = [...seen.warnings, ...ensured.warnings];
+    await this.#warn(service, remembered, [...warnings, ...problemsOf(seen.targets, refused)], ask.signal);
+    this.#place.inventory.cloud.instances.forget(refused.flatMap(({ ids }) => ids));
     const moving = (await this.#publish(job, seen, ensured)) ?? (await finishRemoval(job, otherKind(kind), sweeps, this.#place));
     // What waits, and what is being replaced, is looked at fully the next time too.
     remembered.full = moving !== undefined || ensured.applied.kind === "waiting";
@@ -227,8 +236,9 @@ class ServiceLoop {
       seen: ensured.seen,
       access: seen.desire.access,
       stand: ensured.stand,
+      warnings,
     };
-    return moving ?? this.#settle(service, remembered, seen.targets.notRunning.length > 0);
+    return moving ?? this.#settle(service, remembered, seen.targets.notRunning.length + refused.length > 0);
   }
 
   async #apply(seen: Survey, remembered: Remembered, { key, ask }: Job): Promise<Ensured> {
@@ -255,7 +265,7 @@ class ServiceLoop {
     if (waitsFor.length > 0) return again(notRunningMs, `waits for the rules of node security groups ${waitsFor.join(", ")}`);
     if (remembered.announcing) report.event(service, "EnsuredLoadBalancer");
     remembered.announcing = false;
-    return notAllRun ? again(notRunningMs, "some instances do not run yet") : done;
+    return notAllRun ? again(notRunningMs, "some instances do not run yet, or AWS does not take them") : done;
   }
 
   /** While a load balancer of another kind is replaced the address changes hands; else it is published at once. */

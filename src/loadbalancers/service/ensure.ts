@@ -56,7 +56,7 @@ export async function ensure(survey: Survey, { host, inventory }: EnsureParts, a
     touch(survey, inventory, key);
     noteAttributes(survey, inventory, host.world.clock.monotonic(), applied?.kind === "done");
   }
-  const seen = afterwards(survey, applied.made);
+  const seen = afterwards(survey, applied);
   const { stand, warnings } = await standOf(survey, applied.made, inventory, ask);
   return { applied, hostname, seen, stand, warnings };
 }
@@ -124,19 +124,20 @@ function touch({ steps, desire, seen }: Survey, inventory: Inventory, key: strin
 }
 
 /** What stands when the steps are done, as far as its targets go. */
-function afterwards({ desire, seen }: Survey, made: ReadonlyMap<string, string>): SeenClassic | SeenNetwork {
+function afterwards({ desire, seen }: Survey, { made, refused }: Applied): SeenClassic | SeenNetwork {
+  const taken = (ids: readonly string[]) => ids.filter((id) => !refused.some((refusal) => refusal.ids.includes(id)));
   if (desire.kind === "classic") {
     const before = "targetGroups" in seen ? undefined : seen.loadBalancer;
     const { model } = desire;
     const lb = before ?? { ...model, securityGroups: [], listeners: [], policies: { names: [], backends: {} } };
-    return { loadBalancer: { ...lb, instances: model.instances } };
+    return { loadBalancer: { ...lb, instances: taken(model.instances) } };
   }
   const before = "targetGroups" in seen ? seen.targetGroups : [];
   return {
     targetGroups: desire.model.targetGroups.map((group) => ({
       ...group,
       arn: before.find(({ name }) => name === group.name)?.arn ?? made.get(`target group ${group.name}`) ?? "",
-      targets: group.targets.map((id) => ({ id, port: group.port })),
+      targets: taken(group.targets).map((id) => ({ id, port: group.port })),
     })),
   };
 }

@@ -1,5 +1,5 @@
 /** Lets the targets of what stands follow the nodes, and touches nothing else. */
-import { apply } from "../../aws/apply.ts";
+import { apply, type Refusal } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Targets } from "../targets.ts";
@@ -10,19 +10,27 @@ import { eligibleTargets, planTargetsOnly, registeredIn, registrable, type Surve
 import { targetsBehind, withTargets } from "./targets-behind.ts";
 import { type Job, logStep, messageOf, type Workplace } from "./workplace.ts";
 
-/** Of a load balancer that is as the Service asks for. Returns the targets it has now. */
-export async function followNodes(job: Job, remembered: Remembered, standing: Standing, place: Workplace): Promise<Targets> {
+export interface Followed {
+  /** The targets it is to have now. */
+  readonly targets: Targets;
+  /** Those that AWS would not take. */
+  readonly refused: readonly Refusal[];
+}
+
+/** Of a load balancer that is as the Service asks for. */
+export async function followNodes(job: Job, remembered: Remembered, standing: Standing, place: Workplace): Promise<Followed> {
   const { service, ask } = job;
   const { inventory, report } = place;
   const targets = await eligibleTargets(standing.options, place, ask);
   const wanted = registrable(targets, registeredIn(standing.seen));
   const steps = planTargetsOnly(standing.name, standing.seen, targets);
-  if (steps.length === 0) return targets;
-  await place.metrics.update(async () => {
+  if (steps.length === 0) return { targets, refused: [] };
+  const refused = await place.metrics.update(async () => {
     try {
       const applying = apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, job.key) });
       const applied = await applying.finally(() => touchTargets(job.key, standing, place));
       if (applied.kind === "waiting") throw new Error(applied.why);
+      return applied.refused;
     } catch (error) {
       ask.signal.throwIfAborted();
       if (refusalIn(error)) throw error;
@@ -31,13 +39,15 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
       throw error;
     }
   });
+  // What is not as we remember it is looked at again before it is tried again.
+  inventory.cloud.instances.forget(refused.flatMap((refusal) => refusal.ids));
   const { ids } = await nodeGroups(targets, inventory, ask);
   const stand = { ...standing.stand, nodeGroups: ids };
-  remembered.standing = { ...standing, seen: withTargets(standing.seen, targets), stand };
+  remembered.standing = { ...standing, seen: withTargets(standing.seen, targets, refused), stand };
   const owner = { key: job.key, uid: service.metadata.uid, kind: standing.kind };
   await claimAccess(owner, standing.access, stand, place, { recheck: false }, ask);
-  if (wanted.length > 0) report.event(service, "UpdatedLoadBalancer");
-  return targets;
+  if (wanted.length > 0 && refused.length === 0) report.event(service, "UpdatedLoadBalancer");
+  return { targets, refused };
 }
 
 /** Of a load balancer that is otherwise left as it is, whatever the Service asks for. */

@@ -5,7 +5,7 @@ import type { Stand } from "../claims.ts";
 import type { SeenClassic } from "../classic/plan.ts";
 import type { NodeAccess } from "../model.ts";
 import type { SeenNetwork } from "../network/plan.ts";
-import type { Kind, ServiceOptions } from "./annotations.ts";
+import type { Kind, Problem, ServiceOptions } from "./annotations.ts";
 import type { Seeker } from "./find.ts";
 
 /** A load balancer as it stood when it was last brought to its wanted state. */
@@ -18,6 +18,8 @@ export interface Standing {
   readonly seen: SeenClassic | SeenNetwork;
   readonly access: NodeAccess;
   readonly stand: Stand;
+  /** What was odd about it, apart from its targets. */
+  readonly warnings: readonly Problem[];
 }
 
 export interface Remembered {

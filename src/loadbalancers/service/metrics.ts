@@ -40,12 +40,12 @@ export class SyncMetrics {
   }
 
   /** Counts and times one update of targets. */
-  async update(work: () => Promise<void>): Promise<void> {
+  async update<T>(work: () => Promise<T>): Promise<T> {
     const { clock } = this.#host.world;
     const since = clock.monotonic();
     this.#syncs.inc();
     try {
-      await work();
+      return await work();
     } catch (error) {
       this.#errors.inc();
       throw error;

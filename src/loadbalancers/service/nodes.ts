@@ -1,9 +1,9 @@
 /** Which Nodes stand behind a Service's load balancer. */
 import type { SeenNode } from "../../identity/node-view.ts";
 import { parseProviderId } from "../../identity/provider-id.ts";
+import { excludeLabel } from "../targets.ts";
 import { parseGoBool } from "./values.ts";
 
-const excludeLabel = "node.kubernetes.io/exclude-from-external-load-balancers";
 const leavingTaint = "ToBeDeletedByClusterAutoscaler";
 
 /** Whether load balancers may send traffic to the Node. Readiness and cordons do not matter: health checks tell. */

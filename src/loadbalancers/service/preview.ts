@@ -5,6 +5,7 @@ import { keyOf } from "../../kube/store.ts";
 import { claimFor, marksOf } from "../claims.ts";
 import { type Claim, type Marks, mentions, planNodeRules, stepsOf } from "../node-rules.ts";
 import { reconcileAges } from "../observe.ts";
+import { targetWarnings } from "../targets.ts";
 import type { Problem } from "./annotations.ts";
 import { bothKinds } from "./departure.ts";
 import { predictedStand } from "./ensure.ts";
@@ -37,7 +38,8 @@ export async function preview(service: SeenService, all: readonly SeenService[],
     return { key, steps, problems: [], warnings: [] };
   }
   const seen = await survey(service, task.of, parts, ask);
-  const { problems, warnings } = seen;
+  const { problems } = seen;
+  const warnings = [...seen.warnings, ...targetWarnings(seen.targets, []).map((message) => ({ message }))];
   if (problems.length > 0) return { key, steps: [], problems, warnings, survey: seen };
   const rules = await rulesFor(service, seen, all, parts, ask);
   return { key, steps: [...seen.steps, ...rules], problems, warnings, survey: seen };

@@ -107,7 +107,7 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
 export function eligibleTargets({ targetNodeLabels }: ServiceOptions, { nodes, inventory }: SurveyParts, ask: Ask): Promise<Targets> {
   const eligible = nodes.list().filter((node) => isEligible(node) && hasLabels(node, targetNodeLabels));
   const ids = new Set(eligible.flatMap((node) => targetOf(node) ?? []));
-  return targetsOf([...ids], inventory.cloud, inventory.place.cluster, ask);
+  return targetsOf([...ids], inventory.cloud, inventory.place, ask);
 }
 
 /** What AWS takes at this moment: what runs, and what is registered already. */

@@ -1,4 +1,5 @@
 /** The targets of a load balancer that is otherwise left as it is. */
+import type { Refusal } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { classicInstances } from "../classic/observe.ts";
 import type { SeenClassic } from "../classic/plan.ts";
@@ -21,16 +22,18 @@ export async function targetsBehind(lb: Found, inventory: Inventory, ask: Ask): 
   };
 }
 
-/** The same after its targets were brought to these. */
-export function withTargets(seen: SeenClassic | SeenNetwork, targets: Targets): SeenClassic | SeenNetwork {
+/** The same after its targets were brought to these, but for those that AWS refused. */
+export function withTargets(seen: SeenClassic | SeenNetwork, targets: Targets, refused: readonly Refusal[]): SeenClassic | SeenNetwork {
+  const taken = (ids: readonly string[]) => ids.filter((id) => !refused.some((refusal) => refusal.ids.includes(id)));
   if ("targetGroups" in seen) {
     const targetGroups = seen.targetGroups.map((group) => ({
       ...group,
-      targets: registrableIn(group, targets).map((id) => ({ id, port: group.port })),
+      targets: taken(registrableIn(group, targets)).map((id) => ({ id, port: group.port })),
     }));
     return { ...seen, targetGroups };
   }
-  return { ...seen, loadBalancer: { ...(seen.loadBalancer ?? nothingElse), instances: registrable(targets, registeredIn(seen)) } };
+  const instances = taken(registrable(targets, registeredIn(seen)));
+  return { ...seen, loadBalancer: { ...(seen.loadBalancer ?? nothingElse), instances } };
 }
 
 /** Of a classic load balancer whose targets alone are of interest. */

@@ -161,6 +161,15 @@ test("an unknown instance, one that does not run, one of another VPC and an addr
   assert.deepEqual(await health(bed, tg), []);
 });
 
+test("an instance of an old family is refused by a network load balancer's group", async () => {
+  const bed = await balancingBed();
+  const [Id] = (await bed.instances(1)) as [string];
+  bed.cloud.account.ec2.instances.update(Id, { type: "m3.large" });
+  const tg = await group(bed);
+  await refused(register(bed, tg, { Id }), "InvalidTargetException");
+  assert.deepEqual(await health(bed, tg), []);
+});
+
 test("addresses get the zone of their subnet, and those outside the VPC must name one", async () => {
   const bed = await balancingBed();
   const tg = await group(bed, { TargetType: "ip" });

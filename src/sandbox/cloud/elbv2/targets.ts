@@ -13,6 +13,12 @@ import { allAttributes, TARGET_GROUP_ATTRIBUTES } from "./attribute-tables.ts";
 import { type Elbv2, keyMeant, loadBalancersOf, type Target, type TargetGroup, targetGroupAt, targetKey } from "./state.ts";
 import { targetsOf, watchTargets } from "./target-health.ts";
 
+/**
+ * Families that a network load balancer takes by address only.
+ * https://docs.aws.amazon.com/elasticloadbalancing/latest/network/target-group-register-targets.html
+ */
+const BY_ADDRESS_ONLY = /^(c1|cc1|cc2|cg1|cg2|cr1|g1|g2|hi1|hs1|m1|m2|m3|t1)\./;
+const NETWORK_PROTOCOLS = /^(TCP|TLS|UDP|TCP_UDP|QUIC|TCP_QUIC)$/;
 const QUIC_SERVER_ID = /^0x[0-9a-f]{16}$/;
 /** Addresses outside the VPC that may be targets: RFC 1918 and RFC 6598. */
 const PRIVATE_BLOCKS = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"].map((text) => parseBlock(text)!);
@@ -98,6 +104,9 @@ function checkInstance(elbv2: Elbv2, group: TargetGroup, id: string, zone: strin
   }
   if (instance.vpcId !== group.vpcId) {
     throw new ServiceError("InvalidTarget", `The following targets are not in the target group VPC '${group.vpcId}': '${id}'`);
+  }
+  if (NETWORK_PROTOCOLS.test(group.protocol) && BY_ADDRESS_ONLY.test(instance.type)) {
+    throw new ServiceError("InvalidTarget", `The following targets have unsupported instance types: '${id}'`);
   }
 }
 
