@@ -1,25 +1,16 @@
 /** Go's crypto/x509 as judge of client certificates: it is what the reference verifies them with. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { cached, contentKey } from "../../deploy/build/cache.ts";
-import { run } from "../../deploy/build/run.ts";
 import { realWorld } from "../../src/runtime/world.ts";
 import { chains, makeChain } from "../bed/chains.ts";
+import { certificateReferee } from "./go-programs.ts";
 
 const dayMs = 24 * 3_600_000;
-const source = join(import.meta.dirname, "x509");
-
-async function referee(): Promise<string> {
-  const sources = await Promise.all(["go.mod", "main.go"].map((name) => readFile(join(source, name))));
-  return await cached(`referees/x509-${contentKey(...sources)}`, async (path) => {
-    await run("go", ["build", "-trimpath", "-o", path, "."], { cwd: source });
-  });
-}
 
 test("Go accepts and refuses the chains that the table of chains says it does", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "fairlead-chains-"));
@@ -29,7 +20,7 @@ test("Go accepts and refuses the chains that the table of chains says it does", 
     const { authorities, sent } = await makeChain(join(folder, String(at)), chain);
     asked.push({ authorities, sent, atMs: realWorld().clock.now() + (chain.day ?? 0) * dayMs + 2_000 });
   }
-  const judging = promisify(execFile)(await referee(), []);
+  const judging = promisify(execFile)(await certificateReferee(), []);
   judging.child.stdin?.end(JSON.stringify(asked));
   const verdicts: readonly string[] = JSON.parse((await judging).stdout);
   const wrong = chains.flatMap(({ what, go }, at) => ((verdicts[at] === "ok") === go ? [] : `${what}: ${verdicts[at]}`));

@@ -10,7 +10,7 @@ import { credentialProvider, hostArchitecture } from "../../deploy/build/credent
 import { realWorld } from "../../src/runtime/world.ts";
 import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import { serve } from "../../src/sandbox/cloud/serve.ts";
-import { kubeletReferee } from "./kubelet.ts";
+import { kubeletReferee } from "./go-programs.ts";
 
 const run = promisify(execFile);
 const account = "123456789012";

@@ -1,7 +1,7 @@
 /** Every referee: a program nobody here wrote that ours is held to. What is added here is built and run by `npm run referees`. */
 import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
-import { kubeletReferee } from "./kubelet.ts";
+import { certificateReferee, kubeletReferee } from "./go-programs.ts";
 import { obtainPython } from "./python.ts";
 import { referenceControllerManager } from "./reference.ts";
 
@@ -26,6 +26,7 @@ export const referees: readonly Referee[] = [
     tests: ["test/referees/moto/", "test/referees/aws-command.test.ts"],
     obtain: (say) => obtainPython({ world: realWorld(), say }),
   },
+  { name: "Go's crypto/x509", tests: ["test/referees/client-certificates.test.ts"], obtain: certificateReferee },
   { name: "kubelet", tests: ["test/referees/kubelet.test.ts"], obtain: kubeletReferee },
   {
     name: "the reference's controller manager",

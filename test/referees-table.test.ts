@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { notBuilt, type Referee, referees } from "./table.ts";
+import { notBuilt, type Referee, referees } from "./referees/table.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../", import.meta.url));
 
 /** They test the files beside them and need no referee. */
-const ofOurOwn = ["test/referees/table.test.ts", "test/referees/python.test.ts", "test/referees/moto/accepted.test.ts"];
+const ofOurOwn = ["test/referees/python.test.ts", "test/referees/moto/accepted.test.ts"];
 
 test("every test of a referee belongs to a row of the table, and every row has tests", () => {
   const files = globSync("test/referees/**/*.test.ts", { cwd: root }).filter((file) => !ofOurOwn.includes(file));

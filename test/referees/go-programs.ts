@@ -1,0 +1,25 @@
+/** The referees that are small programs of ours around somebody's Go packages, built once for each content of their sources. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cached, contentKey } from "../../deploy/build/cache.ts";
+import { goBuild } from "../../src/sandbox/cluster/assets/go.ts";
+
+/** The program that holds kubelet's own plugin package. The first build takes minutes: it compiles a good part of Kubernetes. */
+export function kubeletReferee(say?: (line: string) => void): Promise<string> {
+  return build("kubelet", ["go.mod", "go.sum", "main.go"], say);
+}
+
+/** The program that verifies certificates with Go's own package. */
+export function certificateReferee(say?: (line: string) => void): Promise<string> {
+  return build("x509", ["go.mod", "main.go"], say);
+}
+
+async function build(name: string, files: readonly string[], say: (line: string) => void = () => {}): Promise<string> {
+  const folder = join(import.meta.dirname, name);
+  const sources = await Promise.all(files.map((file) => readFile(join(folder, file))));
+  const make = async (output: string) => {
+    say(`building the referee ${name} with Go (up to some minutes, once)`);
+    await goBuild({ folder, package: ".", modulesAreFixed: true, output }, { environment: process.env });
+  };
+  return await cached(`referees/${name}-${contentKey(...sources)}`, make, { say });
+}
