@@ -259,6 +259,62 @@ test("a 401 makes the credentials be fetched anew, once", async () => {
   assert.ok(!String(error.stack).includes("Bearer"));
 });
 
+test("the server's refusal names the credentials that were refused, not those that have come since", async () => {
+  const used: Access[] = [];
+  const refused: Access[] = [];
+  const config = {
+    ...anonymousConfig,
+    async access() {
+      used.push({ headers: { authorization: `Bearer ${used.length}` }, tls: {} });
+      return used.at(-1)!;
+    },
+    refused: (access: Access) => void refused.push(access),
+  };
+  const { world, server, client } = bed({ config });
+  const reads = Array.from({ length: 3 }, () => client.get(nodes, { name: "n" }));
+  await world.settle();
+  const [first, second, third] = [server.take(), server.take(), server.take()];
+  for (const asked of [third, first]) asked.refuse(401, "Unauthorized");
+  second.json(node);
+  await world.settle();
+  assert.deepEqual(refused, [used[2], used[0]]);
+  while (server.waiting.length > 0) server.take().json(node);
+  await Promise.all(reads);
+});
+
+test("an alert of the server's TLS makes certificates be read anew; a write that may have arrived is not sent again", async () => {
+  let failures = 0;
+  const config = {
+    ...anonymousConfig,
+    access: async () => ({ headers: {}, tls: { cert: String(failures) } }),
+    tlsFailed() {
+      failures++;
+    },
+  };
+  const { world, server, client } = bed({ config });
+  const codes = ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "ERR_OSSL_X509_KEY_VALUES_MISMATCH"];
+  const sent: [string, string, number][] = [];
+  for (const code of codes) {
+    for (const method of ["GET", "DELETE"]) {
+      const before = server.requests.length;
+      const call = method === "GET" ? client.raw("/healthz") : client.delete(nodes, { name: "n" });
+      const settled = call.catch(() => {});
+      await world.settle();
+      server.take().cut(code);
+      await world.settle();
+      if (server.waiting.length > 0) server.take().json({});
+      await settled;
+      sent.push([code, method, server.requests.length - before]);
+    }
+  }
+  assert.deepEqual(
+    sent.map(([, , times]) => times),
+    [2, 1, 2, 2, 2, 2],
+    JSON.stringify(sent),
+  );
+  assert.equal(failures, 6);
+});
+
 test("a rotated client certificate gives new connections, and the old ones are closed after a while", async () => {
   let certificate = "one";
   const opened: string[] = [];

@@ -1,7 +1,7 @@
 import type { TlsOptions, Transport } from "../runtime/http.ts";
 import { socketTransport } from "../runtime/http.ts";
 import type { Clock } from "../runtime/world.ts";
-import type { KubeConfig } from "./config/access.ts";
+import type { Access, KubeConfig } from "./config/access.ts";
 import { Places } from "./places.ts";
 
 /** The ways to one API server: a connection for every request that is in work, watches among them. */
@@ -30,6 +30,12 @@ export const callsOfItsOwn = 2;
 /** Requests in flight on connections with a replaced certificate have this long to end. */
 const drainMs = 60_000;
 
+/** What a request is sent with. */
+export interface Opened {
+  readonly connections: Connections;
+  readonly access: Access;
+}
+
 /** One identity towards the server. When its certificate or the authority rotates, new requests use new connections. */
 export class Session {
   readonly config: KubeConfig;
@@ -46,15 +52,16 @@ export class Session {
     this.#connect = connect;
   }
 
-  /** The connections and headers to use at this moment. */
-  async open(signal: AbortSignal): Promise<{ readonly connections: Connections; readonly headers: Readonly<Record<string, string>> }> {
-    const { headers, tls } = await this.config.access(signal);
+  /** The connections to use at this moment, and what to show. */
+  async open(signal: AbortSignal): Promise<Opened> {
+    const access = await this.config.access(signal);
+    const { tls } = access;
     const fingerprint = JSON.stringify(tls);
     if (this.#current?.tls !== fingerprint) {
       if (this.#current !== undefined) this.#drain(this.#current.connections);
       this.#current = { tls: fingerprint, connections: this.#connect(tls) };
     }
-    return { connections: this.#current.connections, headers };
+    return { connections: this.#current.connections, access };
   }
 
   async close(): Promise<void> {

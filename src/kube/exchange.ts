@@ -5,7 +5,7 @@ import type { HttpResponse } from "../runtime/http.ts";
 import { bodyText } from "../runtime/http.ts";
 import { jittered, sleep, TimedOut, within } from "../runtime/world.ts";
 import { codeOf, KubeConfigError } from "./config/access.ts";
-import type { Session } from "./connections.ts";
+import type { Opened, Session } from "./connections.ts";
 import { ApiError, answerError, isApiError } from "./errors.ts";
 import { counter, histogram } from "./metrics.ts";
 import type { Share } from "./places.ts";
@@ -136,20 +136,32 @@ export class Exchange {
     }
   }
 
-  /** The answer of a success. A 401 makes us get credentials anew and ask once more: the server did nothing yet. */
+  /**
+   * The answer of a success. After a 401, or when TLS fails, credentials and certificates are got anew and the server is
+   * asked once more: it did nothing yet.
+   */
   async #authorized(call: Call, signal: AbortSignal): Promise<HttpResponse> {
+    const { session } = this.options;
+    const opened = await session.open(signal);
     try {
-      return await this.#send(call, signal);
+      return await this.#send(call, opened, signal);
     } catch (error) {
-      if (!isApiError(error, "unauthorized")) throw error;
-      this.options.session.config.refused();
-      return this.#send(call, signal);
+      if (isApiError(error, "unauthorized")) {
+        session.config.refused(opened.access);
+        return this.#send(call, await session.open(signal), signal);
+      }
+      if (!isOfTheWire(error) || !aboutTrust.test(codeOf(error))) throw error;
+      session.config.tlsFailed();
+      // An alert of the other side, unlike our own refusal of its certificate, may come after what was sent.
+      if (!call.repeatable && isWrite(call) && alert.test(codeOf(error))) throw error;
+      const again = await session.open(signal);
+      if (again.connections === opened.connections) throw error;
+      return this.#send(call, again, signal);
     }
   }
 
-  async #send(call: Call, signal: AbortSignal): Promise<HttpResponse> {
+  async #send(call: Call, { connections, access }: Opened, signal: AbortSignal): Promise<HttpResponse> {
     const { session, gate, userAgent, host } = this.options;
-    const { connections, headers } = await session.open(signal);
     const url = urlOf(session.config.server, call);
     const beforeSend = isWrite(call) ? () => gate.check(call.asked) : undefined;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
@@ -159,7 +171,7 @@ export class Exchange {
       headers: {
         accept: call.accept ?? "application/json",
         "user-agent": userAgent,
-        ...headers,
+        ...access.headers,
         ...(body === undefined ? {} : { "content-type": call.contentType ?? "application/json" }),
       },
       body,
@@ -203,11 +215,13 @@ export class Exchange {
       const said = `no answer from ${this.options.session.config.server.origin} within ${this.#limitMs(call) / 1000} s`;
       return new ApiError({ reason: "timeout", status: 0, asked: call.asked, said, cause: error });
     }
+    const { server, origin, concern } = this.options.session.config;
+    const kept = concern === undefined ? "" : `; what was read before is still used: ${concern}`;
+    if (isApiError(error, "unauthorized") && kept !== "") return new ApiError({ ...error, said: `${error.said}${kept}`, cause: error });
     if (!isOfTheWire(error)) return error;
     const code = codeOf(error);
-    const { server, origin } = this.options.session.config;
     const remedy = aboutTrust.test(code)
-      ? `check the certificates in ${origin}`
+      ? `check the certificates in ${origin}${kept}`
       : `check that the API server runs and that the address, from ${origin}, is right`;
     return new ApiError({
       reason: "unreachable",
@@ -220,6 +234,7 @@ export class Exchange {
 }
 
 const aboutTrust = /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER|ERR_TLS|ERR_SSL|OSSL/;
+const alert = /^ERR_SSL/;
 
 function isWrite(call: Call): boolean {
   return call.method !== "GET";

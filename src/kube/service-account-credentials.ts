@@ -5,7 +5,7 @@ import { jittered, sleep } from "../runtime/world.ts";
 import { namespaces, serviceAccounts } from "./builtin.ts";
 import type { KubeClient } from "./client.ts";
 import { Renewed } from "./config/access.ts";
-import { withBearer } from "./config/load.ts";
+import { type Bearer, withBearer } from "./config/load.ts";
 import { isApiError } from "./errors.ts";
 
 export interface ServiceAccountOptions {
@@ -31,15 +31,15 @@ export function serviceAccountUser(namespace: string, name: string): string {
  */
 export function asServiceAccount(base: KubeClient, options: ServiceAccountOptions): KubeClient {
   const { clock } = base.host.world;
-  const token = new Renewed<string>(clock, async (signal) => {
+  const bearers = new Renewed<Bearer>(clock, async (signal) => {
     const askedAt = clock.now();
     const { status } = await patiently(base, signal, () => requestToken(base, options, signal));
     if (!status?.token) throw new Error(`the API server gave no token for service account ${options.namespace}/${options.name}`);
     const lifeMs = Math.max(shortestLifeMs, Date.parse(status.expirationTimestamp) - askedAt || 0);
-    return { value: status.token, expiresAtMs: askedAt + lifeMs * 0.8 };
+    return { value: { token: status.token }, expiresAtMs: askedAt + lifeMs * 0.8 };
   });
   const user = serviceAccountUser(options.namespace, options.name);
-  return base.as({ config: withBearer(base.config, token, `a token of ${user}`), userAgent: options.userAgent });
+  return base.as({ config: withBearer(base.config, bearers, `a token of ${user}`), userAgent: options.userAgent });
 }
 
 async function requestToken(base: KubeClient, { namespace, name }: ServiceAccountOptions, signal: AbortSignal): Promise<TokenRequest> {

@@ -182,6 +182,7 @@ const config: KubeConfig = {
   origin: "the simulation",
   access: async () => ({ headers: {}, tls: {} }),
   refused() {},
+  tlsFailed() {},
 };
 
 function kubeRequest(request: HttpRequest): { what: string; writes: boolean } {

@@ -1,11 +1,14 @@
 /** How the API server is reached and how we prove who we are. */
 import type { TlsOptions } from "../../runtime/http.ts";
-import type { Clock, World } from "../../runtime/world.ts";
+import type { Clock } from "../../runtime/world.ts";
+import { unlessAborted } from "../signals.ts";
 
 /** What one connection and one request carry. */
 export interface Access {
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsOptions;
+  /** What they were made of, to say which it was when the server refuses it. */
+  readonly credential?: object;
 }
 
 /** An API server and the right to talk to it. */
@@ -15,8 +18,12 @@ export interface KubeConfig {
   readonly origin: string;
   /** What holds at this moment: tokens and certificates rotate, so this is asked before every request. */
   access(signal: AbortSignal): Promise<Access>;
-  /** The server answered 401: whatever is remembered is worth nothing, get it anew. */
-  refused(): void;
+  /** The server answered 401 to this: what it was made of is worth nothing, get it anew. */
+  refused(access: Access): void;
+  /** TLS failed: certificates may have been replaced since they were read. */
+  tlsFailed(): void;
+  /** Why what stands in the files now is not used; undefined when it is. */
+  readonly concern?: string;
 }
 
 /** The configuration is unusable; the message names the file, the key and the remedy. */
@@ -24,62 +31,15 @@ export class KubeConfigError extends Error {
   override readonly name = "KubeConfigError";
 }
 
-/** Rotated files are seen within this time: kubelet replaces a projected token long before the old one ends. */
-const rereadAfterMs = 60_000;
-
-/** A text file that others rotate: read again once a minute, and at once after `forget`. */
-export class RotatedFile {
-  readonly #world: World;
-  readonly #path: string;
-  readonly #use: string;
-  #text: string | undefined;
-  #readAt = 0;
-  #stale = true;
-
-  /** `use` says what the file is for: `users[0].user.tokenFile of kubeconfig /etc/k`. */
-  constructor(world: World, path: string, use: string) {
-    this.#world = world;
-    this.#path = path;
-    this.#use = use;
-  }
-
-  async read(): Promise<string> {
-    const { clock } = this.#world;
-    if (!this.#stale && this.#text !== undefined && clock.monotonic() - this.#readAt < rereadAfterMs) return this.#text;
-    try {
-      this.#text = Buffer.from(await this.#world.files.read(this.#path)).toString("utf8");
-      this.#readAt = clock.monotonic();
-      this.#stale = false;
-    } catch (cause) {
-      // A file that is being replaced may be missing for a moment; what was read before may well still hold.
-      if (this.#text === undefined) {
-        throw new KubeConfigError(
-          `cannot read ${this.#path}, named by ${this.#use}: ${codeOf(cause)}; check the path and its permissions`,
-          {
-            cause,
-          },
-        );
-      }
-    }
-    return this.#text;
-  }
-
-  forget(): void {
-    this.#stale = true;
-  }
-}
-
-/** A text that is given outright, or in a file. */
-export type Text = { readonly given: string } | { readonly file: RotatedFile };
-
-/** The text as it is now. */
-export async function textOf(text: Text): Promise<string> {
-  return "given" in text ? text.given : text.file.read();
-}
-
 interface Renewal<T> {
   readonly value: T;
   readonly expiresAtMs: number;
+}
+
+interface Making<T> {
+  readonly result: Promise<Renewal<T>>;
+  /** Of whoever began it. */
+  readonly signal: AbortSignal;
 }
 
 /** Keeps the result of `make` until it expires (wall clock) or is forgotten; callers at the same moment share one making. */
@@ -87,7 +47,7 @@ export class Renewed<T> {
   readonly #clock: Clock;
   readonly #make: (signal: AbortSignal) => Promise<Renewal<T>>;
   #held: Renewal<T> | undefined;
-  #making: { readonly result: Promise<Renewal<T>>; readonly signal: AbortSignal } | undefined;
+  #making: Making<T> | undefined;
 
   constructor(clock: Clock, make: (signal: AbortSignal) => Promise<Renewal<T>>) {
     this.#clock = clock;
@@ -97,23 +57,33 @@ export class Renewed<T> {
   async get(signal: AbortSignal): Promise<T> {
     for (;;) {
       if (this.#held !== undefined && this.#clock.now() < this.#held.expiresAtMs) return this.#held.value;
-      this.#making ??= { result: this.#make(signal), signal };
+      this.#making ??= this.#begin(signal);
       const making = this.#making;
       try {
-        const made = await making.result;
-        if (this.#making === making) this.#held = made;
-        return made.value;
+        // Who began it may have more time than we have.
+        return (await unlessAborted(signal, making.result)).value;
       } catch (error) {
         // Whoever began it gave up; that is no answer to those who still wait.
         if (signal.aborted || !making.signal.aborted) throw error;
-      } finally {
-        if (this.#making === making) this.#making = undefined;
       }
     }
   }
 
-  forget(): void {
-    this.#held = undefined;
+  #begin(signal: AbortSignal): Making<T> {
+    const result = this.#make(signal)
+      .then((made) => {
+        this.#held = made;
+        return made;
+      })
+      .finally(() => {
+        this.#making = undefined;
+      });
+    return { result, signal };
+  }
+
+  /** Drops this value; when it was replaced meanwhile, whoever used it was only late to hear of it. */
+  forget(value: unknown): void {
+    if (this.#held?.value === value) this.#held = undefined;
   }
 }
 

@@ -5,6 +5,7 @@ import type { World } from "../../runtime/world.ts";
 import { within } from "../../runtime/world.ts";
 import { codeOf, KubeConfigError, Renewed } from "./access.ts";
 import type { ExecEntry } from "./kubeconfig.ts";
+import { pairObjection } from "./rotated.ts";
 
 /** What a plugin gave us to prove who we are. */
 export interface PluginCredential {
@@ -119,6 +120,8 @@ function credentialFrom(entry: ExecEntry, key: string, stdout: string): { value:
   const { token, clientCertificateData: certificate, clientKeyData: keyData, expirationTimestamp } = status;
   if (!token && !certificate) throw complaint("printed neither a token nor a client certificate");
   if (Boolean(certificate) !== Boolean(keyData)) throw complaint("must print clientCertificateData and clientKeyData together");
+  const unfit = certificate && keyData && pairObjection([certificate, keyData], ["clientCertificateData", "clientKeyData"]);
+  if (unfit) throw complaint(`printed a certificate that cannot be used: ${unfit}`);
   const end = expirationTimestamp === undefined ? Number.POSITIVE_INFINITY : Date.parse(expirationTimestamp);
   if (Number.isNaN(end)) throw complaint("printed an expirationTimestamp that is not a time");
   return { value: { token, certificate, key: keyData }, expiresAtMs: end - renewBeforeEndMs };

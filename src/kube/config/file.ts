@@ -1,13 +1,14 @@
 /** A kubeconfig file made into something to connect with. */
 import type { TlsOptions } from "../../runtime/http.ts";
 import type { World } from "../../runtime/world.ts";
-import type { Access, KubeConfig, Text } from "./access.ts";
-import { RotatedFile, textOf } from "./access.ts";
+import type { Access, KubeConfig } from "./access.ts";
 import type { ExecCluster, PluginCredential } from "./exec-plugin.ts";
 import { execPlugin, runProgram } from "./exec-plugin.ts";
 import type { ChosenContext, UserEntry } from "./kubeconfig.ts";
 import { readKubeconfig, wrong } from "./kubeconfig.ts";
 import type { KubeConfigOptions } from "./load.ts";
+import type { Source } from "./rotated.ts";
+import { authorityObjection, pairObjection, Rotated, tokenObjection } from "./rotated.ts";
 import { serverUrl } from "./server-url.ts";
 
 /** The configuration of a kubeconfig file's current context. */
@@ -19,20 +20,18 @@ export async function configFromFile(world: World, file: string, options: KubeCo
   if (!address) throw wrong(path, `${clusterKey}.server`, "is not set; add it or pass --master");
 
   const insecure = cluster["insecure-skip-tls-verify"] === true;
-  const authority = pem(
-    world,
+  const authorities = pem(
     path,
     `${clusterKey}.certificate-authority`,
     cluster["certificate-authority-data"],
     cluster["certificate-authority"],
   );
+  const authority = authorities && new Rotated(world, [authorities], authorityObjection);
   if (insecure && authority) throw wrong(path, clusterKey, "has both a certificate authority and insecure-skip-tls-verify; remove one");
-  const certificate = pem(world, path, `${userKey}.client-certificate`, user["client-certificate-data"], user["client-certificate"]);
-  const key = pem(world, path, `${userKey}.client-key`, user["client-key-data"], user["client-key"]);
-  if (Boolean(certificate) !== Boolean(key)) throw wrong(path, userKey, "needs client-certificate and client-key together");
+  const pair = pairOf(world, chosen);
   const server = serverUrl(
     address,
-    Boolean(authority || certificate || insecure),
+    Boolean(authority || pair || insecure),
     options.master ? "--master" : `kubeconfig ${path}: ${clusterKey}.server`,
   );
 
@@ -41,42 +40,55 @@ export async function configFromFile(world: World, file: string, options: KubeCo
     server: server.href.replace(/\/$/, ""),
     "tls-server-name": cluster["tls-server-name"],
     "insecure-skip-tls-verify": cluster["insecure-skip-tls-verify"],
-    "certificate-authority-data": authority ? Buffer.from(await textOf(authority)).toString("base64") : undefined,
+    "certificate-authority-data": authority ? Buffer.from(await authority.text()).toString("base64") : undefined,
     config: cluster.extensions?.find(({ name }) => name === "client.authentication.k8s.io/exec")?.extension,
   };
   const plugin =
-    user.exec && !bearer && !certificate
+    user.exec && !bearer && !pair
       ? execPlugin(world, user.exec, `kubeconfig ${path}: ${userKey}.exec`, clusterForPlugin, options.run ?? runProgram)
       : undefined;
 
   const access = async (signal: AbortSignal): Promise<Access> => {
     const granted: PluginCredential = plugin ? await plugin.get(signal) : {};
-    const token = granted.token ?? (bearer ? (await textOf(bearer)).trim() : undefined);
-    const tls: TlsOptions = {
-      ca: authority && (await textOf(authority)),
-      cert: granted.certificate ?? (certificate && (await textOf(certificate))),
-      key: granted.key ?? (key && (await textOf(key))),
-      serverName: cluster["tls-server-name"],
-      insecure,
-    };
-    return { headers: token ? { authorization: `Bearer ${token}` } : {}, tls };
+    const token = granted.token ?? (await bearer?.text())?.trim();
+    const [certificate, key] = granted.certificate ? [granted.certificate, granted.key] : ((await pair?.read()) ?? []);
+    const tls: TlsOptions = { ca: await authority?.text(), cert: certificate, key, serverName: cluster["tls-server-name"], insecure };
+    return { headers: token ? { authorization: `Bearer ${token}` } : {}, tls, credential: granted };
   };
+  const rotated = [authority, pair, bearer];
   // Files named here are read once now, so that a wrong path is told at the start and not in the middle of the work.
-  await Promise.all([authority, certificate, key, bearer].map((text) => text && textOf(text)));
+  await Promise.all(rotated.map((texts) => texts?.read()));
   return {
     server,
     origin: `kubeconfig ${path}, context ${chosen.context}`,
     access,
-    refused() {
-      plugin?.forget();
-      for (const text of [bearer, certificate, key]) if (text && "file" in text) text.file.forget();
+    refused({ credential }) {
+      plugin?.forget(credential);
+      bearer?.forget();
+      pair?.forget();
+    },
+    tlsFailed() {
+      authority?.forget();
+      pair?.forget();
+    },
+    get concern() {
+      return rotated.find((texts) => texts?.concern)?.concern;
     },
   };
 }
 
-function bearerOf(world: World, { path, user, userKey }: ChosenContext): Text | undefined {
-  if (user.tokenFile) return { file: new RotatedFile(world, user.tokenFile, `${userKey}.tokenFile of kubeconfig ${path}`) };
-  return user.token ? { given: user.token } : undefined;
+function bearerOf(world: World, { path, user, userKey }: ChosenContext): Rotated | undefined {
+  const { token, tokenFile } = user;
+  if (tokenFile) return new Rotated(world, [{ path: tokenFile, use: `${userKey}.tokenFile of kubeconfig ${path}` }], tokenObjection);
+  return token ? new Rotated(world, [{ given: token, use: `${userKey}.token of kubeconfig ${path}` }], tokenObjection) : undefined;
+}
+
+function pairOf(world: World, { path, user, userKey }: ChosenContext): Rotated | undefined {
+  const certificate = pem(path, `${userKey}.client-certificate`, user["client-certificate-data"], user["client-certificate"]);
+  const key = pem(path, `${userKey}.client-key`, user["client-key-data"], user["client-key"]);
+  if (certificate && key) return new Rotated(world, [certificate, key], pairObjection);
+  if (certificate || key) throw wrong(path, userKey, "needs client-certificate and client-key together");
+  return undefined;
 }
 
 /** Left unsaid, each of these would make us somebody else than the file says. */
@@ -94,11 +106,9 @@ function refuseWhatIsNotSupported({ path, cluster, clusterKey, user, userKey }: 
   }
 }
 
-function pem(world: World, path: string, key: string, data: string | undefined, file: string | undefined): Text | undefined {
-  if (data) {
-    const text = Buffer.from(data, "base64").toString("utf8");
-    if (!text.includes("-----BEGIN ")) throw wrong(path, `${key}-data`, "is not a base64-encoded PEM file");
-    return { given: text };
-  }
-  return file ? { file: new RotatedFile(world, file, `${key} of kubeconfig ${path}`) } : undefined;
+function pem(path: string, key: string, data: string | undefined, file: string | undefined): Source | undefined {
+  if (!data) return file ? { path: file, use: `${key} of kubeconfig ${path}` } : undefined;
+  const text = Buffer.from(data, "base64").toString("utf8");
+  if (!text.includes("-----BEGIN ")) throw wrong(path, `${key}-data`, "is not a base64-encoded PEM file");
+  return { given: text, use: `${key}-data of kubeconfig ${path}` };
 }

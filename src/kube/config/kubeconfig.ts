@@ -1,6 +1,6 @@
 /** The kubeconfig file: read, checked, and reduced to the one context in use. */
 import { dirname, isAbsolute, join } from "node:path";
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
 import type { World } from "../../runtime/world.ts";
 import { codeOf, KubeConfigError } from "./access.ts";
@@ -12,14 +12,14 @@ const clusterSchema = z.object({
   "insecure-skip-tls-verify": z.boolean().optional(),
   "tls-server-name": z.string().optional(),
   "proxy-url": z.string().optional(),
-  extensions: z.array(z.object({ name: z.string(), extension: z.unknown() })).nullish(),
+  extensions: z.array(z.object({ name: z.string(), extension: z.unknown() })).optional(),
 });
 
 const execSchema = z.object({
   apiVersion: z.enum(["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]),
   command: z.string().min(1),
-  args: z.array(z.string()).nullish(),
-  env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+  args: z.array(z.string()).optional(),
+  env: z.array(z.object({ name: z.string(), value: z.string().default("") })).optional(),
   installHint: z.string().optional(),
   provideClusterInfo: z.boolean().optional(),
   interactiveMode: z.enum(["Never", "IfAvailable", "Always"]).optional(),
@@ -41,9 +41,9 @@ const userSchema = z.object({
 
 const fileSchema = z.object({
   "current-context": z.string().optional(),
-  contexts: z.array(z.object({ name: z.string(), context: z.object({ cluster: z.string(), user: z.string().optional() }) })).nullish(),
-  clusters: z.array(z.object({ name: z.string(), cluster: clusterSchema })).nullish(),
-  users: z.array(z.object({ name: z.string(), user: userSchema.nullish() })).nullish(),
+  contexts: z.array(z.object({ name: z.string(), context: z.object({ cluster: z.string(), user: z.string().optional() }) })).optional(),
+  clusters: z.array(z.object({ name: z.string(), cluster: clusterSchema })).optional(),
+  users: z.array(z.object({ name: z.string(), user: userSchema.optional() })).optional(),
 });
 
 /** A cluster entry as it stands in the file. */
@@ -111,10 +111,27 @@ function parse(path: string, text: string): z.infer<typeof fileSchema> {
     const { line, col } = lines.linePos(trouble.pos[0]);
     throw new KubeConfigError(`kubeconfig ${path} is not valid YAML: ${trouble.code} at line ${line}, column ${col}`);
   }
-  const checked = fileSchema.safeParse(document.toJS() ?? {});
+  const checked = fileSchema.safeParse(withoutNulls(contentIn(path, document)) ?? {});
   if (checked.success) return checked.data;
   const issue = checked.error.issues[0]!;
   throw wrong(path, keyOf(issue.path), `is wrong: ${issue.message}`);
+}
+
+function contentIn(path: string, document: Pick<Document, "toJS">): unknown {
+  try {
+    return document.toJS();
+  } catch {
+    // Its message names the alias that leads nowhere, which may be a token that begins with an asterisk.
+    throw new KubeConfigError(`kubeconfig ${path} is not valid YAML: an alias (*name) leads nowhere, or there are too many`);
+  }
+}
+
+/** To the reference a null is as good as nothing. What a plugin is told of its cluster is passed on as it stands. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, key === "extension" ? inner : withoutNulls(inner)]));
 }
 
 function keyOf(path: readonly PropertyKey[]): string {

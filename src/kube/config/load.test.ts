@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stringify } from "yaml";
+import { createAuthority } from "../../sandbox/cluster/real/certificates.ts";
 import type { VirtualWorldOptions } from "../../sandbox/virtual-clock.ts";
 import { virtualWorld } from "../../sandbox/virtual-clock.ts";
 import { KubeConfigError } from "./access.ts";
@@ -12,6 +13,8 @@ const secret = "hunter2-token";
 const pem = (what: string) => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----\n`;
 const encoded = (text: string) => Buffer.from(text).toString("base64");
 const signal = new AbortController().signal;
+const authority = createAuthority(virtualWorld(1), "kubernetes");
+const [pairOne, pairTwo] = [authority.client({ commonName: "one" }), authority.client({ commonName: "two" })];
 
 /** A kubeconfig file with one context, changed as the test says. */
 function kubeconfig(cluster: object = {}, user: object = { token: secret }, file: object = {}): string {
@@ -32,27 +35,88 @@ function load(text: string, options: { readonly master?: string; readonly run?: 
 }
 
 test("server, trust and token come from the current context", async () => {
-  const { config } = load(kubeconfig({ "certificate-authority-data": encoded(pem("CERTIFICATE")), "tls-server-name": "kubernetes" }));
+  const { config } = load(kubeconfig({ "certificate-authority-data": encoded(authority.cert), "tls-server-name": "kubernetes" }));
   const loaded = await config;
   assert.equal(loaded.server.href, "https://api.example:6443/base");
   assert.equal(loaded.origin, "kubeconfig /etc/k/config, context prod");
   const { headers, tls } = await loaded.access(signal);
   assert.deepEqual(headers, { authorization: `Bearer ${secret}` });
-  assert.equal(tls.ca, pem("CERTIFICATE"));
+  assert.equal(tls.ca, authority.cert);
   assert.equal(tls.serverName, "kubernetes");
 });
 
-test("client certificates and authorities are read from files beside the kubeconfig, and again when they rotate", async () => {
+/** A kubeconfig that names files for everything that rotates, and how they are replaced. */
+async function rotating() {
   const { world, config } = load(
     kubeconfig({ "certificate-authority": "ca.crt" }, { "client-certificate": "me.crt", "client-key": "/keys/me.key" }),
     {},
-    { "/etc/k/ca.crt": "CA", "/etc/k/me.crt": "CERT", "/keys/me.key": "KEY" },
+    { "/etc/k/ca.crt": authority.cert, "/etc/k/me.crt": pairOne.cert, "/keys/me.key": pairOne.key },
   );
   const loaded = await config;
-  assert.deepEqual((await loaded.access(signal)).tls, { ca: "CA", cert: "CERT", key: "KEY", serverName: undefined, insecure: false });
-  await world.files.write("/etc/k/me.crt", "CERT2", 0o600);
+  const write = (path: string, text: string) => world.files.write(path, text, 0o600);
+  const used = async () => {
+    const { ca, cert, key } = (await loaded.access(signal)).tls;
+    const pair = [pairOne, pairTwo].find((each) => each.cert === cert && each.key === key);
+    return { ca, pair: pair === pairOne ? "one" : pair === pairTwo ? "two" : "mixed" };
+  };
+  return { world, loaded, write, used };
+}
+
+test("client certificates and authorities are read from files beside the kubeconfig, and again when they rotate", async () => {
+  const { world, loaded, write, used } = await rotating();
+  assert.deepEqual((await loaded.access(signal)).tls, { ca: authority.cert, ...pairOne, serverName: undefined, insecure: false });
+  await write("/etc/k/me.crt", pairTwo.cert);
+  await write("/keys/me.key", pairTwo.key);
   await world.advance(60_000);
-  assert.equal((await loaded.access(signal)).tls.cert, "CERT2");
+  assert.equal((await used()).pair, "two");
+});
+
+test("a certificate and its key are replaced together or not at all, in whichever order and however slowly they are written", async () => {
+  for (const order of [
+    ["/etc/k/me.crt", "/keys/me.key"],
+    ["/keys/me.key", "/etc/k/me.crt"],
+  ]) {
+    for (const readAt of [0, 30_000, 59_000]) {
+      const { world, loaded, write, used } = await rotating();
+      await world.advance(readAt);
+      for (const path of order) {
+        const text = path.endsWith(".crt") ? pairTwo.cert : pairTwo.key;
+        for (const part of ["", text.slice(0, 100), text]) {
+          await write(path, part);
+          for (let waited = 0; waited < 90_000; waited += 10_000) {
+            assert.notEqual((await used()).pair, "mixed");
+            await world.advance(10_000);
+          }
+        }
+      }
+      assert.equal((await used()).pair, "two");
+      assert.equal(loaded.concern, undefined);
+    }
+  }
+});
+
+test("while the files do not fit they are looked at every second, and it is said why they are not used", async () => {
+  const { world, loaded, write, used } = await rotating();
+  await write("/etc/k/me.crt", pairTwo.cert);
+  await world.advance(60_000);
+  assert.equal((await used()).pair, "one");
+  assert.match(loaded.concern ?? "", /me\.crt .*client-certificate of kubeconfig.* and \/keys\/me\.key .* do not belong together/);
+  await write("/keys/me.key", pairTwo.key);
+  await world.advance(1_000);
+  assert.equal((await used()).pair, "two");
+  assert.equal(loaded.concern, undefined);
+});
+
+test("after TLS failed authority and certificate are read at once; half an authority is not used", async () => {
+  const { loaded, write, used } = await rotating();
+  const next = createAuthority(virtualWorld(2), "next");
+  await write("/etc/k/ca.crt", authority.cert + next.cert.slice(0, 60));
+  loaded.tlsFailed();
+  assert.equal((await used()).ca, authority.cert);
+  await write("/etc/k/ca.crt", authority.cert + next.cert);
+  assert.equal((await used()).ca, authority.cert, "looked at a moment ago");
+  loaded.tlsFailed();
+  assert.equal((await used()).ca, authority.cert + next.cert);
 });
 
 test("--master overrides the server, and alone is enough", async () => {
@@ -66,7 +130,7 @@ const inPod: VirtualWorldOptions = {
   environment: { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" },
   files: {
     "/var/run/secrets/kubernetes.io/serviceaccount/token": "one\n",
-    "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt": "CA",
+    "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt": authority.cert,
   },
 };
 
@@ -74,7 +138,8 @@ test("in a pod the service account is used; its token is read again within a min
   const world = virtualWorld(1, inPod);
   const loaded = await loadKubeConfig(world, {});
   assert.equal(loaded.server.href, "https://[fd00::1]/");
-  const token = async () => (await loaded.access(signal)).headers.authorization;
+  const access = () => loaded.access(signal);
+  const token = async () => (await access()).headers.authorization;
   const rotate = (text: string) => world.files.write("/var/run/secrets/kubernetes.io/serviceaccount/token", text, 0o600);
   assert.equal(await token(), "Bearer one");
   await rotate("two");
@@ -82,8 +147,11 @@ test("in a pod the service account is used; its token is read again within a min
   await world.advance(60_000);
   assert.equal(await token(), "Bearer two");
   await rotate("three");
-  loaded.refused();
+  loaded.refused(await access());
   assert.equal(await token(), "Bearer three");
+  await rotate("\n");
+  loaded.refused(await access());
+  assert.equal(await token(), "Bearer three", "an empty file is one that is being written");
 });
 
 test("a token file that vanishes for a moment does no harm", async () => {
@@ -92,7 +160,7 @@ test("a token file that vanishes for a moment does no harm", async () => {
   const files = { ...world.files, read: (path: string) => (vanished ? Promise.reject(new Error("ENOENT")) : world.files.read(path)) };
   const loaded = await loadKubeConfig({ ...world, files }, {});
   vanished = true;
-  loaded.refused();
+  loaded.refused(await loaded.access(signal));
   assert.equal((await loaded.access(signal)).headers.authorization, "Bearer one");
 });
 
@@ -127,6 +195,12 @@ test("what is wrong with a file is said with the file, the key and a remedy, and
       kubeconfig({ "certificate-authority-data": encoded(secret) }),
       /certificate-authority-data is not a base64-encoded PEM/,
     ],
+    [
+      "a certificate with another's key",
+      kubeconfig({}, { "client-certificate-data": encoded(pairOne.cert), "client-key-data": encoded(pairTwo.key) }),
+      /client-certificate-data of kubeconfig .* and .*client-key-data of .* do not belong together/,
+    ],
+    ["an authority that is none", kubeconfig({ "certificate-authority-data": encoded(pem("CERTIFICATE")) }), /no whole PEM certificate/],
     ["trust and mistrust", kubeconfig({ "insecure-skip-tls-verify": true, "certificate-authority": "x" }), /has both/],
     [
       "a missing file",
@@ -179,16 +253,53 @@ test("a plugin's token is kept until it expires, and fetched anew after a 401", 
   });
   await world.advance(589_000);
   assert.equal(await used(), "Bearer t1");
-  loaded.refused();
+  loaded.refused(await loaded.access(signal));
   assert.equal(await used(), "Bearer t2");
   await world.advance(2_000);
   assert.equal(await used(), "Bearer t3");
 });
 
+test("however many requests are refused with one token, the plugin runs once", async () => {
+  const { calls, run } = plugin(() => printed({ token: `t${calls.length}` }));
+  const loaded = await load(kubeconfig({}, { exec }), { run }).config;
+  const inFlight = await Promise.all(Array.from({ length: 20 }, () => loaded.access(signal)));
+  const renewed: Promise<unknown>[] = [];
+  for (const access of inFlight) {
+    loaded.refused(access);
+    renewed.push(loaded.access(signal));
+    await Promise.resolve();
+  }
+  await Promise.all(renewed);
+  for (const access of inFlight.slice(10)) loaded.refused(access);
+  assert.equal((await loaded.access(signal)).headers.authorization, "Bearer t2");
+  assert.equal(calls.length, 2);
+});
+
+test("who has little time does not wait for a plugin that another's request started, and does not start a second one", async () => {
+  const answer = Promise.withResolvers<void>();
+  const { calls, run } = plugin(() => printed({ token: "t" }));
+  const slow: RunProgram = async (call, limited) => {
+    const result = await run(call, limited);
+    await answer.promise;
+    return result;
+  };
+  const loaded = await load(kubeconfig({}, { exec }), { run: slow }).config;
+  const patient = loaded.access(signal);
+  const hurry = new AbortController();
+  const hurried = loaded.access(hurry.signal).catch((error: Error) => error.message);
+  hurry.abort(new Error("5 s are over"));
+  assert.equal(await hurried, "5 s are over");
+  const third = loaded.access(signal);
+  answer.resolve();
+  assert.equal((await patient).headers.authorization, "Bearer t");
+  await third;
+  assert.equal(calls.length, 1);
+});
+
 test("a plugin may give a client certificate", async () => {
-  const { run } = plugin(() => printed({ clientCertificateData: "CERT", clientKeyData: "KEY" }));
+  const { run } = plugin(() => printed({ clientCertificateData: pairOne.cert, clientKeyData: pairOne.key }));
   const { tls, headers } = await (await load(kubeconfig({}, { exec }), { run }).config).access(signal);
-  assert.deepEqual([tls.cert, tls.key, headers], ["CERT", "KEY", {}]);
+  assert.deepEqual([tls.cert, tls.key, headers], [pairOne.cert, pairOne.key, {}]);
 });
 
 test("what is wrong with a plugin is said with its own words, its hint, and never with what it printed", async () => {
@@ -203,6 +314,11 @@ test("what is wrong with a plugin is said with its own words, its hint, and neve
     [{}, plugin(() => printed({ token: secret }, "client.authentication.k8s.io/v1beta1")), /answered with apiVersion .*v1beta1/],
     [{}, plugin(() => printed({})), /neither a token nor a client certificate/],
     [{}, plugin(() => printed({ token: secret, clientKeyData: secret })), /clientCertificateData and clientKeyData together/],
+    [
+      {},
+      plugin(() => printed({ clientCertificateData: pairOne.cert, clientKeyData: pairTwo.key })),
+      /cannot be used: clientCertificateData and clientKeyData do not belong together/,
+    ],
     [{}, plugin(() => printed({ token: secret, expirationTimestamp: "soon" })), /not a time/],
     [{ interactiveMode: "Always" }, plugin(() => ""), /interactiveMode is Always, but this process has no terminal/],
     [{ interactiveMode: undefined }, plugin(() => ""), /interactiveMode must be set/],

@@ -1,8 +1,9 @@
 /** Which API server, with which credentials: the flags, the kubeconfig file, the pod's service account. */
 import type { World } from "../../runtime/world.ts";
 import type { Access, KubeConfig } from "./access.ts";
-import { KubeConfigError, RotatedFile } from "./access.ts";
+import { KubeConfigError } from "./access.ts";
 import type { RunProgram } from "./exec-plugin.ts";
+import { authorityObjection, Rotated, tokenObjection } from "./rotated.ts";
 import { serverUrl } from "./server-url.ts";
 
 export interface KubeConfigOptions {
@@ -31,27 +32,36 @@ export async function loadKubeConfig(world: World, options: KubeConfigOptions): 
   return inCluster(world);
 }
 
+/** A token that was made for us. */
+export interface Bearer {
+  readonly token: string;
+}
+
 /** The same server and trust, but another bearer token and no client certificate, which would outrank it. */
 export function withBearer(
   base: KubeConfig,
-  token: { get(signal: AbortSignal): Promise<string>; forget(): void },
+  bearers: { get(signal: AbortSignal): Promise<Bearer>; forget(bearer: unknown): void },
   origin: string,
 ): KubeConfig {
   return {
     server: base.server,
     origin,
     async access(signal) {
-      const [{ tls }, bearer] = await Promise.all([base.access(signal), token.get(signal)]);
+      const [{ tls }, bearer] = await Promise.all([base.access(signal), bearers.get(signal)]);
       const { cert: _cert, key: _key, ...trust } = tls;
-      return { headers: { authorization: `Bearer ${bearer}` }, tls: trust };
+      return { headers: { authorization: `Bearer ${bearer.token}` }, tls: trust, credential: bearer };
     },
-    refused: () => token.forget(),
+    refused: ({ credential }) => bearers.forget(credential),
+    tlsFailed: () => base.tlsFailed(),
+    get concern() {
+      return base.concern;
+    },
   };
 }
 
 function anonymous(server: string, origin: string): KubeConfig {
   const access: Access = { headers: {}, tls: {} };
-  return { server: serverUrl(server, false, origin), origin, access: async () => access, refused() {} };
+  return { server: serverUrl(server, false, origin), origin, access: async () => access, refused() {}, tlsFailed() {} };
 }
 
 async function inCluster(world: World): Promise<KubeConfig> {
@@ -60,8 +70,9 @@ async function inCluster(world: World): Promise<KubeConfig> {
     if (master) return anonymous(master, "KUBERNETES_MASTER");
     throw new KubeConfigError(`${nothingProvided}, passing --kubeconfig, or running in a pod`);
   }
-  const token = new RotatedFile(world, `${serviceAccountFolder}/token`, "the pod's service account");
-  const ca = new RotatedFile(world, `${serviceAccountFolder}/ca.crt`, "the pod's service account");
+  const use = "the pod's service account";
+  const token = new Rotated(world, [{ path: `${serviceAccountFolder}/token`, use }], tokenObjection);
+  const ca = new Rotated(world, [{ path: `${serviceAccountFolder}/ca.crt`, use }], authorityObjection);
   try {
     await Promise.all([token.read(), ca.read()]);
   } catch (cause) {
@@ -70,11 +81,15 @@ async function inCluster(world: World): Promise<KubeConfig> {
   }
   return {
     server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
-    origin: "the pod's service account",
+    origin: use,
     async access() {
-      const [bearer, authority] = await Promise.all([token.read(), ca.read()]);
+      const [bearer, authority] = await Promise.all([token.text(), ca.text()]);
       return { headers: { authorization: `Bearer ${bearer.trim()}` }, tls: { ca: authority } };
     },
     refused: () => token.forget(),
+    tlsFailed: () => ca.forget(),
+    get concern() {
+      return token.concern ?? ca.concern;
+    },
   };
 }

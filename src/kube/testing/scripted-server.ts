@@ -147,6 +147,7 @@ export const anonymousConfig: KubeConfig = {
   origin: "the test",
   access: async () => ({ headers: {}, tls: {} }),
   refused() {},
+  tlsFailed() {},
 };
 
 /** A client of the scripted server. */
