@@ -27,6 +27,8 @@ import { Topology } from "./topology.ts";
 export interface CloudsOptions {
   readonly host: Host;
   readonly transport: Transport;
+  /** Straight to this machine's own endpoints (metadata service, container credentials), past any proxy; `transport` unless given. */
+  readonly direct?: Transport;
   readonly gate: WriteGate;
   readonly settings: AwsSettings;
   /** Of Fairlead, for the user agent. */
@@ -46,7 +48,7 @@ export class Clouds {
   constructor(options: CloudsOptions) {
     this.#options = options;
     this.#metrics = new CallMetrics(options.host.metrics);
-    this.metadata = new Metadata(options.host.world, options.transport, options.settings);
+    this.metadata = new Metadata(options.host.world, options.direct ?? options.transport, options.settings);
   }
 
   /** The cloud of the region this process works in, as the role it is configured to act as. */
@@ -79,12 +81,19 @@ export class Clouds {
   }
 
   #credentials(region: string, roleArn: string | undefined, ledger: Ledger): CredentialSource {
-    const { host, transport, settings } = this.#options;
+    const { host, transport, direct = transport, settings } = this.#options;
     const { world } = host;
     const unsigned = this.#caller(region, anonymous, ledger);
     const own = kept(world, (signal) =>
       findCredentials(
-        { world, transport, metadata: this.metadata, assumeWithToken: (role, within) => assumeRoleWithToken(unsigned, role, within) },
+        {
+          world,
+          transport,
+          direct,
+          region,
+          metadata: this.metadata,
+          assumeWithToken: (role, within) => assumeRoleWithToken(unsigned, role, within),
+        },
         signal,
       ),
     );

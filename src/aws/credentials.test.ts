@@ -45,13 +45,13 @@ const keys = (id: string, expiration?: string) =>
     ...(expiration ? { Expiration: expiration } : {}),
   });
 
-test("keys in the environment are used, unless a profile is asked for by name", async () => {
+test("keys in the environment are used, else those of the profile", async () => {
   const files = {
     "/home/me/.aws/credentials":
       "[default]\naws_access_key_id = FILE\naws_secret_access_key = s\n[other]\naws_access_key_id=OTHER\naws_secret_access_key=s",
   };
   assert.equal(await (await bed({ environment: { ...testKeys, HOME: "/home/me" }, files })).keyUsed(), "AKIDEXAMPLE");
-  assert.equal(await (await bed({ environment: { ...testKeys, HOME: "/home/me", AWS_PROFILE: "other" }, files })).keyUsed(), "OTHER");
+  assert.equal(await (await bed({ environment: { HOME: "/home/me", AWS_PROFILE: "other" }, files })).keyUsed(), "OTHER");
   assert.equal(await (await bed({ environment: { HOME: "/home/me" }, files })).keyUsed(), "FILE");
 });
 
@@ -131,7 +131,7 @@ test("the instance's role is the last resort; without it the error lists where k
   const none = await bed({ environment: { HOME: "/", AWS_EC2_METADATA_DISABLED: "true" } });
   const failed = await none.lookup().catch((error: unknown) => error);
   assert.ok(isAwsError(failed, "credentials"));
-  assert.match(failed.message, /cannot get AWS credentials from the instance's role: .*AWS_EC2_METADATA_DISABLED/);
+  assert.match(failed.message, /cannot get AWS credentials from the instance's role \(no keys, .*\): .*AWS_EC2_METADATA_DISABLED/);
   assert.equal(none.ec2.calls.length, 0);
 });
 

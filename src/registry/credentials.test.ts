@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Reply, request, runIt, staticKeys, tokenReply } from "../../test/bed/credential-provider.ts";
+import { credentialMatrix, matrixAnswer, matrixFiles } from "../aws/testing/credential-matrix.ts";
 import type { HttpRequest } from "../runtime/http.ts";
 
 const roleArn = "arn:aws:iam::123456789012:role/pull-team";
@@ -224,4 +225,16 @@ ecr =
   const missing = await runIt({ input: request(), environment: { ...staticKeys, HOME: "/root", AWS_PROFILE: "nope" }, files });
   assert.equal(missing.status, 1);
   assert.match(missing.stderr, /failed to get shared config profile, nope/);
+});
+
+test("in every environment the credentials are those that the SDK for Go would use", async () => {
+  // The last eight of each kind differ in the container endpoint alone: one of them, another each time, is played.
+  const played = credentialMatrix().filter((_, index) => index % 8 === Math.floor(index / 8) % 8);
+  assert.equal(played.length, 480);
+  for (const { environment, keyId } of played) {
+    const reply = ({ url }: HttpRequest) => (url.host.startsWith("api.ecr") ? tokenReply() : { body: matrixAnswer(url.pathname) });
+    const run = await runIt({ input: request(), environment, files: matrixFiles, reply });
+    const used = run.status === 0 ? signer(run) : undefined;
+    assert.equal(used, keyId, `${JSON.stringify(environment)} ${run.stderr}`);
+  }
 });

@@ -1,4 +1,5 @@
 /** From kubelet's request to a registry login. */
+import type { SharedProfile } from "../aws/shared-profile.ts";
 import type { Transport } from "../runtime/http.ts";
 import type { World } from "../runtime/world.ts";
 import { assumeRole } from "./assume-role.ts";
@@ -12,7 +13,6 @@ import { type ImageHost, ImageUnreadable, imageHost } from "./image.ts";
 import type { Journal } from "./journal.ts";
 import { metadataEndpoint, openMetadata } from "./metadata.ts";
 import type { Platform } from "./platform.ts";
-import type { SharedProfile } from "./profile.ts";
 import type { CredentialRequest } from "./request.ts";
 import { cacheSeconds, loginFromToken, type RegistryLogin } from "./response.ts";
 import { checkRole, type Identity, identityFor, sessionName } from "./role.ts";

@@ -1,11 +1,11 @@
 /** The program kubelet runs: arguments, standard input and output, exit status. */
+import { ProfileInvalid, readSharedProfile } from "../aws/shared-profile.ts";
 import type { HttpRequest } from "../runtime/http.ts";
 import { type Clock, TimedOut, type World } from "../runtime/world.ts";
 import { asFailure, PluginFailure } from "./errors.ts";
 import { type Journal, type Level, type LogFormat, openJournal } from "./journal.ts";
 import type { Platform } from "./platform.ts";
 import { obtainLogin, type PluginContext } from "./plugin.ts";
-import { readProfile } from "./profile.ts";
 import { parseRequest } from "./request.ts";
 import { responseLine } from "./response.ts";
 import { routedTransport } from "./route.ts";
@@ -76,7 +76,13 @@ export async function inTime<T>(process: Process, journal: Journal, work: (conte
   const { world, platform } = process;
   const { clock, environment } = world;
   for (const name of ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN"]) journal.hide(environment[name]);
-  const profile = await orGiveUp(clock, profileLimitMs, "the AWS configuration files", readProfile(world));
+  const profile = await orGiveUp(clock, profileLimitMs, "the AWS configuration files", readSharedProfile(world)).catch((error: unknown) => {
+    if (!(error instanceof ProfileInvalid)) throw error;
+    throw new PluginFailure("BadSettings", error.message, {
+      cause: error,
+      hint: "AWS_PROFILE must name a profile of AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE; kubelet often runs without HOME.",
+    });
+  });
   const settings = readSettings(environment, profile);
   const send = routedTransport(platform.connect, world);
   const direct = (request: HttpRequest) => platform.connect(request, {});

@@ -1,9 +1,9 @@
 /** What the environment says about this program. Read once; everything further in sees only this. */
+import type { SharedProfile } from "../aws/shared-profile.ts";
 import { parseDuration } from "./duration.ts";
 import type { Service } from "./endpoints.ts";
 import { PluginFailure } from "./errors.ts";
 import type { ExtraHost } from "./hosts.ts";
-import type { SharedProfile } from "./profile.ts";
 
 export interface Settings {
   readonly timeoutMs: number;

@@ -163,11 +163,18 @@ function memoryFiles(initial: Readonly<Record<string, string>>): Files {
   return {
     async read(path) {
       const content = contents.get(path);
-      if (content === undefined) throw Object.assign(new Error(`ENOENT: no such file or directory, open '${path}'`), { code: "ENOENT" });
-      return content;
+      if (content !== undefined) return content;
+      const paths = [...contents.keys()];
+      if (paths.some((other) => other.startsWith(`${path}/`))) throw refused("EISDIR", "illegal operation on a directory, read");
+      if (paths.some((other) => path.startsWith(`${other}/`))) throw refused("ENOTDIR", `not a directory, open '${path}'`);
+      throw refused("ENOENT", `no such file or directory, open '${path}'`);
     },
     async write(path, content) {
       contents.set(path, typeof content === "string" ? Buffer.from(content) : content.slice());
     },
   };
+}
+
+function refused(code: string, why: string): Error {
+  return Object.assign(new Error(`${code}: ${why}`), { code });
 }
