@@ -1,4 +1,5 @@
 /** Who we are to AWS: keys that may expire, and where newer ones come from. */
+import { rememberSecret } from "../runtime/known-secrets.ts";
 import { type World, within } from "../runtime/world.ts";
 
 export interface Credentials {
@@ -47,6 +48,8 @@ export function kept(world: World, obtain: (signal: AbortSignal) => Promise<Cred
   const renew = async (): Promise<Credentials> => {
     try {
       current = await within(clock, obtainLimitMs, "AWS credentials", undefined, obtain);
+      rememberSecret(current.secretAccessKey);
+      rememberSecret(current.sessionToken);
       failure = undefined;
       return current;
     } catch (error) {

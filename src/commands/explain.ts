@@ -1,4 +1,5 @@
 /** `fairlead explain service/NAME`: one page about a Service's load balancer; `node/NAME`: one about a Node. */
+
 import { namedIn } from "../aws/blame.ts";
 import { isAwsError } from "../aws/errors.ts";
 import { events } from "../kube/builtin.ts";
@@ -8,6 +9,7 @@ import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import { socketTransport } from "../runtime/http.ts";
+import { redact } from "../runtime/redact.ts";
 import { wholeAnswer } from "../runtime/whole-answer.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { Command } from "./command.ts";
@@ -81,7 +83,7 @@ export async function explainService({ argv, world, console, stopSignal }: Param
     const denied = isAwsError(error, "denied")
       ? " The command reads with your own credentials: they need the read permissions of deploy/iam."
       : "";
-    console.err(`fairlead explain: ${error instanceof Error ? error.message : String(error)}${hint}${denied}\n`);
+    console.err(`fairlead explain: ${redact(error instanceof Error ? error.message : String(error))}${hint}${denied}\n`);
     return 1;
   }
 }

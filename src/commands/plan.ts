@@ -1,4 +1,5 @@
 /** `fairlead plan`: what the controllers would do to AWS for Services and routes, printed and not done. */
+
 import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { planJson, type Step } from "../aws/plan.ts";
 import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
@@ -7,6 +8,7 @@ import type { SeenService } from "../loadbalancers/service/seen.ts";
 import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
+import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
 import type { Command, Console } from "./command.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
@@ -60,7 +62,7 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
     }
   } catch (error) {
     const hint = error instanceof FlagError && error.hint ? `; ${error.hint}` : "";
-    console.err(`fairlead plan: ${error instanceof Error ? error.message : String(error)}${hint}\n`);
+    console.err(`fairlead plan: ${redact(error instanceof Error ? error.message : String(error))}${hint}\n`);
     return exit.failed;
   }
 }

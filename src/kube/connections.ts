@@ -1,5 +1,6 @@
 import type { TlsOptions, Transport } from "../runtime/http.ts";
 import { socketTransport } from "../runtime/http.ts";
+import { rememberSecret } from "../runtime/known-secrets.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { Access, KubeConfig } from "./config/access.ts";
 import { Places } from "./places.ts";
@@ -44,6 +45,7 @@ export class Session {
   readonly #clock: Clock;
   readonly #connect: Connect;
   readonly #draining = new Map<Connections, () => void>();
+  #authorization: string | undefined;
   #current: { readonly tls: string; readonly connections: Connections } | undefined;
 
   constructor(clock: Clock, config: KubeConfig, connect: Connect) {
@@ -55,7 +57,11 @@ export class Session {
   /** The connections to use at this moment, and what to show. */
   async open(signal: AbortSignal): Promise<Opened> {
     const access = await this.config.access(signal);
-    const { tls } = access;
+    const { headers, tls } = access;
+    if (headers.authorization !== this.#authorization) {
+      this.#authorization = headers.authorization;
+      rememberSecret(headers.authorization?.replace(/^\w+ /, ""));
+    }
     const fingerprint = JSON.stringify(tls);
     if (this.#current?.tls !== fingerprint) {
       if (this.#current !== undefined) this.#drain(this.#current.connections);

@@ -40,6 +40,13 @@ test("an event about a Node is created in namespace default, with a name made of
   assert.equal(event.firstTimestamp, "2026-01-01T00:00:00Z");
 });
 
+test("a secret in a message does not get into an Event", async () => {
+  const { recorder, sent, accept } = bed();
+  recorder.record(node, "Warning", "Failed", "AWS said: {'X-Amz-Security-Token': b'PLANTED'}");
+  await accept();
+  assert.equal(sent[0]?.event.message, "AWS said: {'X-Amz-Security-Token': b'[redacted]'}");
+});
+
 test("the same event again is counted up on the first one, and said anew when that is gone", async () => {
   const { world, server, recorder, sent, accept } = bed();
   recorder.record(node, "Warning", "Failed", "no");

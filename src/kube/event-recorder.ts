@@ -1,6 +1,7 @@
 /** Events: what users read in `kubectl describe`. Recording never waits and never fails; sending happens behind it. */
 import type { Event } from "kubernetes-types/core/v1.d.ts";
 import type { Host } from "../runtime/host.ts";
+import { redact } from "../runtime/redact.ts";
 import { jittered, sleep } from "../runtime/world.ts";
 import { events } from "./builtin.ts";
 import type { KubeClient } from "./client.ts";
@@ -67,7 +68,8 @@ export class EventPipeline {
           this.#dropped.inc({ why: "queue" });
           return;
         }
-        this.#queue.push({ object, type, reason, message, same, component, atMs: this.#host.world.clock.now() });
+        // Messages quote what AWS, the API server and other programs have said.
+        this.#queue.push({ object, type, reason, message: redact(message), same, component, atMs: this.#host.world.clock.now() });
         this.#pumping ??= this.#pump();
       },
     };

@@ -1,6 +1,9 @@
 /** Credential plugins: a program that prints an ExecCredential (client.authentication.k8s.io). */
 import { spawn } from "node:child_process";
 import * as z from "zod";
+import { rememberSecret } from "../../runtime/known-secrets.ts";
+import { redact } from "../../runtime/redact.ts";
+import { isSecretName } from "../../runtime/secret-shapes.ts";
 import type { World } from "../../runtime/world.ts";
 import { within } from "../../runtime/world.ts";
 import { codeOf, KubeConfigError, Renewed } from "./access.ts";
@@ -39,6 +42,8 @@ export interface ExecCluster {
 }
 
 const pluginLimitMs = 60_000;
+/** Characters kept of what a plugin says on stderr; as much as is masked without being cut. */
+const maxWords = 8192;
 /** A credential is renewed a little before it ends, so that no request is sent with one that ends on the way. */
 const renewBeforeEndMs = 10_000;
 
@@ -77,6 +82,7 @@ export function execPlugin(world: World, entry: ExecEntry, key: string, cluster:
       KUBERNETES_EXEC_INFO: JSON.stringify(request),
     },
   };
+  for (const { name, value } of entry.env ?? []) if (isSecretName(name)) rememberSecret(value);
   return new Renewed(world.clock, async (signal) => credentialFrom(entry, key, await runPlugin(world, entry, key, call, run, signal)));
 }
 
@@ -98,7 +104,8 @@ async function runPlugin(
     throw new KubeConfigError(`${what} could not be run: ${codeOf(cause)}${hint}`, { cause });
   }
   if (result.exitCode !== 0) {
-    const words = result.stderr.trim().slice(-1000);
+    // Masked before it is cut: a cut takes away what a secret is known by.
+    const words = redact(result.stderr.trim(), { strict: true }).slice(-1000);
     throw new KubeConfigError(`${what} failed with exit code ${result.exitCode}${words === "" ? "" : `: ${words}`}${hint}`);
   }
   return result.stdout;
@@ -124,6 +131,8 @@ function credentialFrom(entry: ExecEntry, key: string, stdout: string): { value:
   if (unfit) throw complaint(`printed a certificate that cannot be used: ${unfit}`);
   const end = expirationTimestamp === undefined ? Number.POSITIVE_INFINITY : Date.parse(expirationTimestamp);
   if (Number.isNaN(end)) throw complaint("printed an expirationTimestamp that is not a time");
+  rememberSecret(token);
+  rememberSecret(keyData);
   return { value: { token, certificate, key: keyData }, expiresAtMs: end - renewBeforeEndMs };
 }
 
@@ -137,7 +146,9 @@ export const runProgram: RunProgram = (call, signal) =>
       stdout += text;
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr = (stderr + text).slice(-8192);
+      const kept = (stderr + text).slice(-maxWords);
+      // The rest of a line whose beginning is gone may be the rest of a secret.
+      stderr = kept.length < maxWords ? kept : kept.slice(kept.indexOf("\n") + 1);
     });
     child.on("error", (error) => reject(signal.aborted ? signal.reason : error));
     child.on("close", (code) => resolve({ exitCode: code ?? -1, stdout, stderr }));

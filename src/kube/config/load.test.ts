@@ -332,6 +332,32 @@ test("what is wrong with a plugin is said with its own words, its hint, and neve
   }
 });
 
+test("what a failing plugin prints on stderr reaches the message without its secrets", async () => {
+  const samples = [
+    "> Authorization: PLANTED-opaque",
+    "request headers: {'Authorization': 'AWS PLANTED', 'X-Amz-Security-Token': b'PLANTED//='}",
+    "users:\n- user:\n    client-key-data: UExBPLANTED\n",
+    "error: got token: PLANTED",
+    "level=debug msg=refreshing refresh_token=PLANTED",
+    "aws_secret_access_key = PLANTED",
+    'response: {"access_token": "PLANTED", "token_type": "bearer"}',
+    "map[Authorization:[Bearer PLANTED]]",
+    "https://user:PLANTED@proxy:3128 refused",
+    "the key is environment-PLANTED, it seems",
+    `${"x".repeat(900)} token=${"PLANTED".repeat(100)}`,
+  ];
+  for (const stderr of samples) {
+    const user = { exec: { ...exec, env: [{ name: "MY_API_KEY", value: "environment-PLANTED" }] } };
+    const { run } = plugin(() => "", 1, stderr);
+    const used = async () => (await load(kubeconfig({}, user), { run }).config).access(signal);
+    await assert.rejects(used(), (error: Error) => {
+      assert.match(error.message, /failed with exit code 1/);
+      assert.ok(!error.message.includes("PLANTED"), error.message);
+      return true;
+    });
+  }
+});
+
 test("a plugin that hangs is ended, and one that is not there is told of", async () => {
   const hanging: RunProgram = (_call, limited) =>
     new Promise((_, reject) => limited.addEventListener("abort", () => reject(limited.reason)));

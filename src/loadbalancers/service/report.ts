@@ -3,6 +3,7 @@ import { services } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
 import { type EventRecorder, objectRef } from "../../kube/event-recorder.ts";
+import { redact } from "../../runtime/redact.ts";
 import type { Clock } from "../../runtime/world.ts";
 import { cleanupFinalizer, hasFinalizer, type SeenService, type ServiceCondition } from "./seen.ts";
 
@@ -118,7 +119,7 @@ export class Report {
       if (present) await this.#conditions(service, [{ $patch: "delete", type }], signal);
       return;
     }
-    const message = wanted.message.slice(0, 1024);
+    const message = redact(wanted.message).slice(0, 1024);
     if (present?.status === wanted.status && present.reason === wanted.reason && present.message === message) return;
     const lastTransitionTime = present?.status === wanted.status ? present.lastTransitionTime : this.#now();
     await this.#conditions(service, [{ type, ...wanted, message, lastTransitionTime } satisfies ServiceCondition], signal);
