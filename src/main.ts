@@ -9,11 +9,14 @@
 import { basename } from "node:path";
 import type { Command, Console, Invocation } from "./commands/command.ts";
 import { type CommandEntry, commands } from "./commands/table.ts";
+import { bearClosedPipes, endOnCrash, stopSignal } from "./runtime/process.ts";
 import { realWorld } from "./runtime/world.ts";
 
 if (import.meta.main) {
+  const onCrash = endOnCrash();
+  bearClosedPipes();
   const [, script = "", ...argv] = process.argv;
-  const status = await main(script, { argv, world: realWorld(), console: processConsole(), stopSignal });
+  const status = await main(script, { argv, world: realWorld(), console: processConsole(), stopSignal, onCrash });
   // Whatever was printed leaves before the process does; whatever else is still open does not hold it.
   process.stdout.write("", () => process.exit(status));
 }
@@ -73,20 +76,6 @@ function overview(entries: readonly [string, CommandEntry][]): string {
     'Run "fairlead <command> --help" for the flags of a command.',
     "",
   ].join("\n");
-}
-
-function stopSignal(): AbortSignal {
-  const asked = new AbortController();
-  for (const [signal, status] of [
-    ["SIGTERM", 143],
-    ["SIGINT", 130],
-  ] as const) {
-    process.on(signal, () => {
-      if (asked.signal.aborted) process.exit(status);
-      asked.abort(new Error(`received ${signal}`));
-    });
-  }
-  return asked.signal;
 }
 
 function processConsole(): Console {

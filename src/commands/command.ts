@@ -1,3 +1,4 @@
+import type { TellCrash } from "../runtime/process.ts";
 import type { World } from "../runtime/world.ts";
 
 /** Where a command's words go. */
@@ -20,6 +21,8 @@ export interface Invocation {
   readonly console: Console;
   /** Takes SIGTERM and SIGINT over: from the call on they abort this signal, and only a second one ends the process at once. */
   stopSignal(): AbortSignal;
+  /** Says by whom a crash is told from now on; without it, it is told on `err`. */
+  onCrash?(tell: TellCrash): void;
 }
 
 /** A command: resolves with the process's exit status. */

@@ -6,8 +6,10 @@ import { goQuoteList } from "../runtime/flags-go.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import type { Host } from "../runtime/host.ts";
 import { socketTransport } from "../runtime/http.ts";
-import { descriptorDestination, type Logs, openLogs } from "../runtime/logs.ts";
+import { descriptorDestination } from "../runtime/log-descriptor.ts";
+import { type Logs, openLogs } from "../runtime/logs.ts";
 import { exportBuildInfo, exportMachineMetrics, newRegistry } from "../runtime/metrics.ts";
+import { exitStatus, type TellCrash } from "../runtime/process.ts";
 import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
 import { build, rawVersion } from "./build.ts";
@@ -17,9 +19,6 @@ import { gateWarnings } from "./controller-manager/feature-gates.ts";
 import { flagSections, flagTable, type Options, parseOptions } from "./controller-manager/flags.ts";
 import { OptionsInvalid, optionWarnings, validateOptions } from "./controller-manager/validate.ts";
 
-/** Exit statuses, as the reference has them. */
-const exit = { done: 0, leaderElectionLost: 1, fatal: 255 } as const;
-
 /** What manifests and messages call the command. */
 const commandName = "cloud-controller-manager";
 
@@ -27,27 +26,28 @@ const description = `Runs the controllers that a Kubernetes cluster on AWS needs
 keeps load balancers for Services, routes for pods, and tags.`;
 
 /** Runs the command to its exit status. */
-export const run: Command = async ({ argv, world, console, stopSignal }) => {
+export const run: Command = async ({ argv, world, console, stopSignal, onCrash }) => {
   let logs: Logs | undefined;
   try {
     const { values: options, args, warnings } = parseOptions(argv);
     for (const warning of warnings) console.err(`${warning}\n`);
     if (options.help) {
       console.out(`${description}\n\n${usage(console)}`);
-      return exit.done;
+      return exitStatus.done;
     }
     if (args.some((arg) => arg !== "")) throw new FlagError(`"${commandName}" does not take any arguments, got ${goQuoteList(args)}`);
     const version = options.version.reported ?? build.version;
     if (options.version.print !== "no") {
       console.out(options.version.print === "raw" ? `${rawVersion(version)}\n` : `Kubernetes ${version}\n`);
-      return exit.done;
+      return exitStatus.done;
     }
     logs = openLog(world, console, options);
+    onCrash?.(crashInto(logs));
     for (const line of flagLines(flagTable, options)) logs.log.v(1)?.info(`FLAG: ${line}`);
     validateOptions(options);
     for (const warning of [...gateWarnings(options["feature-gates"]), ...optionWarnings(options)]) logs.log.warn(warning);
     await operate(options, version, world, logs, stopSignal());
-    return exit.done;
+    return exitStatus.done;
   } catch (error) {
     return refuse(error, console, logs);
   } finally {
@@ -78,7 +78,7 @@ async function operate(options: Options, version: string, world: World, logs: Lo
 /** Says why the process ends, and with which status. */
 function refuse(error: unknown, console: Console, logs: Logs | undefined): number {
   const message = redact(messageOf(error));
-  if (error instanceof LeadershipLost) return exit.leaderElectionLost;
+  if (error instanceof LeadershipLost) return exitStatus.leadershipLost;
   if (error instanceof FlagError || error instanceof OptionsInvalid || error instanceof ConfigurationFailed) {
     const hint = error instanceof FlagError && error.hint ? `${error.hint}\n` : "";
     console.err(`Error: ${message}\n${hint}${usage(console)}\nunable to execute command: ${message}\n${hint}`);
@@ -86,7 +86,15 @@ function refuse(error: unknown, console: Console, logs: Logs | undefined): numbe
     logs.log.error(message, { fatal: true });
     logs.log.v(2)?.error("what was behind it", { error });
   } else console.err(`${message}\n`);
-  return exit.fatal;
+  return exitStatus.fatal;
+}
+
+/** A crash is one line of the log, in its format, written out before the process ends. */
+function crashInto({ log, flush }: Logs): TellCrash {
+  return ({ message, stack }) => {
+    log.error(`crashed: ${message}`, { fatal: true, stack });
+    flush();
+  };
 }
 
 function usage(console: Console): string {
@@ -105,6 +113,6 @@ function openLog(world: World, console: Console, options: Options): Logs {
     destination:
       console.logDescriptor === undefined
         ? { write: (line) => console.err(line), flush() {} }
-        : descriptorDestination(console.logDescriptor),
+        : descriptorDestination(console.logDescriptor, world.clock),
   });
 }

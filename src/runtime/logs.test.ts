@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtemp, open, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
-import { descriptorDestination, InvalidVmodule, type LogsOptions, openLogs } from "./logs.ts";
+import { InvalidVmodule, type LogsOptions, openLogs } from "./logs.ts";
 
 const jwt = "eyJhbGciOiJSUzI1NiIsPLANTED.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJl";
 
@@ -106,22 +103,4 @@ test("stacks appear from verbosity 4 on", () => {
   logs.log.error("x", { error: new Error("boom") });
   assert.equal(JSON.parse(lines[0]!).error.stack, undefined);
   assert.match(JSON.parse(lines[1]!).error.stack, /logs\.test\.ts/);
-});
-
-test("a flush leaves nothing behind in the process", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "fairlead-logs-"));
-  const path = join(folder, "log");
-  const file = await open(path, "a");
-  try {
-    const destination = descriptorDestination(file.fd);
-    const logs = logsTo([], { destination });
-    for (let i = 0; i < 1_000; i++) logs.log.info("line", { i });
-    logs.flush();
-    const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
-    assert.equal(lines.length, 1_000);
-    assert.equal(JSON.parse(lines.at(-1)!).i, 999);
-  } finally {
-    await file.close();
-    await rm(folder, { recursive: true });
-  }
 });

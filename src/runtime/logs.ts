@@ -1,5 +1,5 @@
 /** The log of a process: JSON lines, or text for eyes on a terminal; verbosity that can be changed while it runs. */
-import { type DestinationStream, destination, type Logger, pino } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
 import type { Fields, Log } from "./log.ts";
 import { prettyLine } from "./log-text.ts";
 import { redact, redactValue } from "./redact.ts";
@@ -57,25 +57,6 @@ export function openLogs(clock: Clock, options: LogsOptions): Logs {
       state.verbosity = level;
     },
     flush: () => options.destination.flush(),
-  };
-}
-
-/** A file descriptor, written asynchronously so that a slow reader does not hold up the event loop. */
-export function descriptorDestination(fd: number): LogDestination {
-  // When the reader is gone or stuck, lines are dropped rather than kept for ever.
-  const stream = destination({ fd, sync: false, maxLength: 8 * 1024 * 1024 });
-  stream.on("error", () => {});
-  return {
-    write(line) {
-      stream.write(line);
-    },
-    flush() {
-      try {
-        stream.flushSync();
-      } catch {
-        // Not yet open, or the reader is gone: there is nobody to tell.
-      }
-    },
   };
 }
 

@@ -1,69 +1,61 @@
-/** The edge between a program and the operating system: signals in, one exit status out. */
-import { LeadershipLost } from "./election.ts";
+/** The edge between a program and the operating system: crashes and signals in, exit statuses out. */
 import { redact } from "./redact.ts";
 
-/** What a program needs of its process; another one in tests and in simulation. */
-export interface ProcessEdge {
-  /** Tells each SIGTERM and SIGINT. */
-  onSignal(tell: (signal: "SIGTERM" | "SIGINT") => void): void;
-  /** Tells of exceptions that nobody caught and rejections that nobody handled. */
-  onCrash(tell: (error: unknown) => void): void;
-  exit(status: number): void;
+/** Exit statuses, as the reference has them; `crashed` (EX_SOFTWARE of sysexits.h) is a defect of this program. */
+export const exitStatus = { done: 0, leadershipLost: 1, crashed: 70, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143, fatal: 255 } as const;
+
+/** What nobody caught, without secrets. */
+export interface Crash {
+  /** `TypeError: x is not a function` */
+  readonly message: string;
+  readonly stack: string;
 }
 
-/** Exit statuses that users of the reference know. */
-export const exitStatus = { done: 0, leadershipLost: 1, fatal: 255, SIGINT: 130, SIGTERM: 143 } as const;
-
-/** The status that says what this error means. */
-export function statusOf(error: unknown): number {
-  return error instanceof LeadershipLost ? exitStatus.leadershipLost : exitStatus.fatal;
-}
+/** Tells of a crash. It must have written what it has to say when it returns: the process ends then. */
+export type TellCrash = (crash: Crash) => void;
 
 /**
- * Runs a program to its exit. The first signal asks it to end in order, the second ends it at once; what nobody caught
- * is said in one message without secrets and ends it with 255. `fatal` must have written its message when it returns.
+ * From now on an exception that nobody caught, and a rejection that nobody handled, is told and ends the process with a
+ * status of its own. Nothing is put in order first: what the process would do next cannot be trusted, and a successor takes
+ * the lease when it runs out. Returns the function that says by whom it is told from then on.
  */
-export async function runProcess(
-  edge: ProcessEdge,
-  program: (stop: AbortSignal) => Promise<number>,
-  fatal: (message: string, error: unknown) => void,
-): Promise<void> {
-  const stop = new AbortController();
-  let exited = false;
-  const exit = (status: number) => {
-    if (exited) return;
-    exited = true;
-    edge.exit(status);
-  };
+export function endOnCrash(): (tell: TellCrash) => void {
+  let tell: TellCrash = ({ stack }) => void process.stderr.write(`fairlead crashed: ${stack}\n`);
   const crash = (error: unknown) => {
-    if (exited) return;
-    fatal(redact(error instanceof Error ? `${error.name}: ${error.message}` : String(error)), error);
-    exit(exitStatus.fatal);
+    try {
+      tell(crashOf(error));
+    } finally {
+      process.exit(exitStatus.crashed);
+    }
   };
-  edge.onSignal((signal) => {
-    if (stop.signal.aborted) exit(exitStatus[signal]);
-    else stop.abort(new Error(`received ${signal}`));
-  });
-  edge.onCrash(crash);
-  try {
-    exit(await program(stop.signal));
-  } catch (error) {
-    crash(error);
-  }
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
+  return (other) => {
+    tell = other;
+  };
 }
 
-/** This process. */
-export function realEdge(): ProcessEdge {
-  return {
-    onSignal(tell) {
-      process.on("SIGTERM", () => tell("SIGTERM"));
-      process.on("SIGINT", () => tell("SIGINT"));
-    },
-    onCrash(tell) {
-      process.on("uncaughtException", tell);
-      process.on("unhandledRejection", tell);
-    },
-    // Whatever was printed leaves before the process does; whatever else is still open does not hold it.
-    exit: (status) => void process.stdout.write("", () => process.exit(status)),
-  };
+/** The crash that this error is. */
+export function crashOf(error: unknown): Crash {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const stack = error instanceof Error && error.stack ? error.stack : message;
+  return { message: redact(message), stack: redact(stack) };
+}
+
+/** A closed pipe ends a program that prints, as everywhere; one that only logs goes on without its log. */
+export function bearClosedPipes(): void {
+  process.stdout.on("error", () => process.exit(exitStatus.SIGPIPE));
+  process.stderr.on("error", () => {});
+}
+
+/** Takes SIGTERM and SIGINT over: the first asks, the second ends the process at once. */
+export function stopSignal(): AbortSignal {
+  const asked = new AbortController();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (asked.signal.aborted) process.exit(exitStatus[signal]);
+      asked.abort(new Error(`received ${signal}`));
+    });
+  }
+  return asked.signal;
 }

@@ -101,6 +101,36 @@ test("a process leads, works, and gives the lease up when it is asked to stop", 
   assert.equal(said(/Skipping \\"node-route-controller/), 1);
 });
 
+test("a lease that is lost while work in hand is waited for ends the process as lost, at once", async (t) => {
+  const { machine, start, lease, cluster, said } = world(t);
+  let begun = false;
+  const slow: ControllerFactory = async () => ({
+    kind: "run",
+    controllers: [
+      {
+        controller: {
+          name: "slow",
+          concurrency: 1,
+          sources: [{ name: "one", start: async (enqueue) => enqueue("key") }],
+          reconcile: () => {
+            begun = true;
+            return new Promise(() => {});
+          },
+        },
+      },
+    ],
+  });
+  const process = start({ "cloud-node-controller": slow });
+  await machine.runUntil(() => begun, 10_000, "work is in hand");
+  assert.match(lease()?.spec.holderIdentity ?? "", /^vm_/);
+  cluster.faults.add({ match: ({ url }) => url.pathname.includes("/leases/"), effect: { kind: "reset" } });
+  process.stop();
+  const stoppedAt = machine.clock.monotonic();
+  await assert.rejects(eventual(machine, process.ended), { name: "LeadershipLost" });
+  assert.ok(machine.clock.monotonic() - stoppedAt <= 10_000, "not after the time that work in hand is given");
+  assert.equal(said(/"stopped"/), 0);
+});
+
 test("of two processes one works, and the other takes over when it stops", async (t) => {
   const { machine, start, createNode, lease, labelled } = world(t);
   const first = start({ "cloud-node-controller": labeller });

@@ -60,7 +60,7 @@ export async function operate(operation: Operation): Promise<void> {
     const reason: unknown = await process.run().catch((error: unknown) => error);
     // Without the lease nothing may go on, not even a tidy end.
     if (reason instanceof LeadershipLost) throw reason;
-    await process.end(reason);
+    await Promise.race([process.end(reason), process.lost()]);
     if (reason !== operation.stop.reason) throw reason;
   } finally {
     life.abort(new Error("the process ends"));
@@ -125,6 +125,13 @@ class Process {
       // What was under way when it was called off fails in its own words; the reason is the one that counts.
       throw until.aborted ? until.reason : error;
     }
+  }
+
+  /** Rejects when the lease is lost, which also ends a tidy end; never resolves. A lease that was given up is not lost. */
+  async lost(): Promise<never> {
+    const reason = await aborted(this.#parts.leadership.held.lost).catch((error: unknown) => error);
+    if (reason instanceof LeadershipLost) throw reason;
+    return new Promise<never>(() => {});
   }
 
   async #work(until: AbortSignal): Promise<void> {

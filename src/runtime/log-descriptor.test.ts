@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { descriptorDestination } from "./log-descriptor.ts";
+import { realWorld } from "./world.ts";
+
+const { clock } = realWorld();
+
+async function file(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), "fairlead-logs-"));
+  const path = join(folder, "log");
+  const opened = await open(path, "a");
+  t.after(async () => {
+    await opened.close();
+    await rm(folder, { recursive: true });
+  });
+  return { path, fd: opened.fd };
+}
+
+test("a flush leaves nothing behind in the process", async (t) => {
+  const { path, fd } = await file(t);
+  const destination = descriptorDestination(fd, clock);
+  for (let i = 0; i < 1_000; i++) destination.write(`line ${i}\n`);
+  destination.flush();
+  const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+  assert.equal(lines.length, 1_000);
+  assert.ok(lines.includes("line 999"));
+});
+
+test("without a flush everything is written too, in order", async (t) => {
+  const { path, fd } = await file(t);
+  const destination = descriptorDestination(fd, clock);
+  for (let i = 0; i < 1_000; i++) {
+    destination.write(`line ${i}\n`);
+    if (i % 100 === 0) await new Promise((resolve) => setTimeout(resolve));
+  }
+  const wanted = Array.from({ length: 1_000 }, (_, i) => `line ${i}\n`).join("");
+  while ((await readFile(path, "utf8")).length < wanted.length) await new Promise((resolve) => setTimeout(resolve, 1));
+  assert.equal(await readFile(path, "utf8"), wanted);
+});
+
+test("lines for a reader that is gone are dropped, by writes and by flushes, and later ones are tried again", async () => {
+  const script = `
+    import { descriptorDestination } from ${JSON.stringify(new URL("./log-descriptor.ts", import.meta.url).href)};
+    const clock = { now: () => 0, monotonic: () => 0, after: (ms, callback) => { setTimeout(callback, ms); return () => {}; } };
+    const destination = descriptorDestination(1, clock);
+    process.stdin.once("data", () => {
+      for (let i = 0; i < 3; i++) {
+        for (let j = 0; j < 100; j++) destination.write("nobody reads this\\n");
+        destination.flush();
+      }
+      process.stderr.write("done");
+      process.exit(0);
+    });`;
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], { stdio: ["pipe", "pipe", "pipe"] });
+  child.stdout.destroy();
+  child.stdin.write("go");
+  const [status] = (await once(child, "exit")) as [number];
+  assert.equal(status, 0);
+});
