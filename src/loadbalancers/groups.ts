@@ -27,6 +27,8 @@ export interface SeenGroup {
   readonly id: string;
   readonly name: string;
   readonly tags: Tags;
+  /** Whether it carries this cluster's mark: without it, it is not ours to delete, whatever its name. */
+  readonly owned: boolean;
   readonly rules: readonly SeenRule[];
 }
 

@@ -9,7 +9,7 @@ import { Cache } from "../aws/cache.ts";
 import type { Cloud } from "../aws/cloud.ts";
 import type { SecurityGroup, SecurityGroupRule } from "../aws/security-groups.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
-import { hasClusterTag } from "../identity/ownership.ts";
+import { hasClusterTag, isOwned } from "../identity/ownership.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { SeenGroup } from "./groups.ts";
 import { type Ages, Listing } from "./listing.ts";
@@ -112,7 +112,13 @@ export class Inventory {
   /** A group of ours with its rules. */
   async group(name: string, ages: Ages, ask: Ask): Promise<SeenGroup | undefined> {
     const group = await this.groups.get(name, ages, ask);
-    return group && { ...group, rules: (await this.#rules.get(group.id, ruleAges, ask))?.rules ?? [] };
+    return (
+      group && {
+        ...group,
+        owned: isOwned(group.tags, this.place.cluster),
+        rules: (await this.#rules.get(group.id, ruleAges, ask))?.rules ?? [],
+      }
+    );
   }
 
   /** A group of ours, or its rules, was written to for a Service. */

@@ -67,7 +67,7 @@ export const plants: readonly Plant[] = [
     name: "target-group-stays",
     world: "services",
     file: "src/loadbalancers/service/removal.ts",
-    changes: [['kinds.includes("network") ? ownTargetGroups(', "false ? ownTargetGroups("]],
+    changes: [['kinds.includes("network") ? await namedTargetGroups(', "false ? await namedTargetGroups("]],
     givenAwayBy: "nothing is left",
   },
   {

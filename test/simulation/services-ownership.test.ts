@@ -1,7 +1,8 @@
 /** What is ours and what is not: nothing else is deleted, blamed, or written to. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { classicOf, networkOf } from "../bed/balancers.ts";
+import type { Listener, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
+import { classicOf, groupNamed, networkOf } from "../bed/balancers.ts";
 import { type ServiceWorld, type ServiceWorldOptions, serviceWorld } from "../bed/service-world.ts";
 
 async function bed(t: TestContext, options?: ServiceWorldOptions): Promise<ServiceWorld> {
@@ -135,5 +136,56 @@ for (const { how, away, back } of passing) {
     await world.world.advance(5 * 60_000);
     assert.equal(world.hostname("web"), networkOf(world, "web")?.loadBalancer.dnsName);
     assert.notEqual(world.hostname("web"), undefined);
+  });
+}
+
+/** Somebody makes a target group by hand, by a name that begins as ours do, and a listener of our load balancer that uses it. */
+function attachStranger(world: ServiceWorld, name: string): string {
+  const { loadBalancer, listeners, groups } = networkOf(world, name)!;
+  const { store } = world.aws.account;
+  const { targets: _, ...like } = groups[0]!;
+  const arn = like.arn.replace(like.name, `k8s-default-${name}-byhand`);
+  store.table<TargetGroup>("elbv2/target-groups").put(arn, { ...like, arn, name: `k8s-default-${name}-byhand`, tags: {} });
+  const listener = { ...listeners[0]!, arn: `${listeners[0]!.arn}f`, port: 9999, loadBalancerArn: loadBalancer.arn, tags: {} };
+  store.table<Listener>("elbv2/listeners").put(listener.arn, { ...listener, actions: [{ Type: "forward", TargetGroupArn: arn }] });
+  return arn;
+}
+
+test("a target group without our tags stays, although its name begins like ours and our load balancer forwards to it", async (t) => {
+  const world = await bed(t);
+  await world.create("web", { annotations: { type: "nlb" } });
+  await world.published("web");
+  const arn = attachStranger(world, "web");
+  const stands = () => world.aws.account.store.table<TargetGroup>("elbv2/target-groups").get(arn) !== undefined;
+  await world.world.advance(70 * 60_000);
+  assert.ok(stands(), "after the hourly look");
+  attachStranger(world, "web");
+  await world.delete("web");
+  await world.gone("web");
+  assert.ok(stands(), "after the deletion");
+});
+
+for (const { kind, annotations } of [
+  { kind: "classic", annotations: {} },
+  { kind: "network", annotations: { type: "nlb" } },
+]) {
+  test(`the managed group of a ${kind} load balancer stays when its mark was taken away and another is given`, async (t) => {
+    const world = await bed(t, { config: "NLBSecurityGroupMode=Managed" });
+    const { ec2 } = world.aws.account;
+    const own = { ...ec2.securityGroups.get(world.network.nodeGroupId)!, id: "sg-0123456789abcdef0", name: "lent", tags: {} };
+    ec2.securityGroups.put(own.id, own);
+    await world.create("web", { annotations });
+    await world.published("web");
+    const name = kind === "classic" ? `k8s-elb-${world.loadBalancerOf("web")}` : /^k8s-default-web-[0-9a-f]{10}$/;
+    const managed = ec2.securityGroups.values().find((group) => (typeof name === "string" ? group.name === name : name.test(group.name)))!;
+    ec2.securityGroups.update(managed.id, { tags: {} });
+    await world.edit("web", { "security-groups": own.id });
+    await world.world.advance(30 * 60_000);
+    const groups = (classicOf(world, "web") ?? networkOf(world, "web")?.loadBalancer)?.groupIds;
+    assert.deepEqual(groups, [own.id]);
+    assert.equal(groupNamed(world, managed.name), managed.id);
+    await world.delete("web");
+    await world.gone("web");
+    assert.equal(groupNamed(world, managed.name), managed.id);
   });
 }

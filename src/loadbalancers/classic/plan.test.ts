@@ -44,6 +44,7 @@ function standing(
       id: "sg-managed",
       name: "k8s-elb-x",
       tags: { "kubernetes.io/cluster/demo": "owned" },
+      owned: true,
       rules: rules.map(({ cidr, ...rule }, i) => ({ id: `sgr-${i}`, cidr, ...rule })),
     },
   };
@@ -116,6 +117,14 @@ test("a group that lost its cluster tag gets it back", () => {
   const seen = standing();
   const untagged = { ...seen, managedGroup: { ...seen.managedGroup, tags: {} } };
   assert.deepEqual(actions(plan({}, untagged)), ["CreateTags"]);
+});
+
+test("a managed group that lost its cluster tag is left alone when others are given in its place", () => {
+  const seen = standing();
+  const given = { annotations: { "security-groups": "sg-mine" } };
+  assert.ok(actions(plan(given, seen)).includes("DeleteSecurityGroup"));
+  const unmarked = { ...seen, managedGroup: { ...seen.managedGroup, tags: {}, owned: false } };
+  assert.ok(!actions(plan(given, unmarked)).includes("DeleteSecurityGroup"));
 });
 
 test("where all subnets are replaced, one stays until another has come", () => {

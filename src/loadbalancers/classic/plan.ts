@@ -59,7 +59,7 @@ export function planClassic(model: ClassicLoadBalancer, vpc: string, seen: SeenC
     entry.kind === "given" ? { id: entry.id, open: [], close: [] } : planGroup(entry.group, vpc, seen.managedGroup),
   );
   const ids = groups.map(({ id }) => id);
-  const unused = seen.managedGroup && !model.securityGroups.some(({ kind }) => kind === "managed") ? [seen.managedGroup] : [];
+  const unused = seen.managedGroup?.owned && !model.securityGroups.some(({ kind }) => kind === "managed") ? [seen.managedGroup] : [];
   return [
     ...groups.flatMap(({ open }) => open),
     ...(lb ? [...moves(model, lb.subnets, seen.zones ?? {}), ...changes(model, lb, ids)] : [creation(model, ids)]),

@@ -131,13 +131,15 @@ test("a load balancer without security groups never gets one; a new one does, an
 
 test("given groups replace the managed one, which is deleted last", () => {
   const settings = { managedNetworkGroups: true };
-  const seen = { ...standing({ settings }), managedGroup: { id: "sg-managed", name: "k8s-x", tags: {}, rules: [] } };
+  const seen = { ...standing({ settings }), managedGroup: { id: "sg-managed", name: "k8s-x", tags: {}, owned: true, rules: [] } };
   const steps = plan({ settings, annotations: { "security-groups": "sg-mine" } }, seen);
   assert.deepEqual(actions(steps), ["SetSecurityGroups", "DeleteSecurityGroup"]);
+  const unmarked = { ...seen, managedGroup: { ...seen.managedGroup, owned: false } };
+  assert.deepEqual(actions(plan({ settings, annotations: { "security-groups": "sg-mine" } }, unmarked)), ["SetSecurityGroups"]);
 });
 
 test("deletion takes everything that is ours, and goes on where it stopped", () => {
-  const seen = { ...standing(), managedGroup: { id: "sg-managed", name: "k8s-x", tags: {}, rules: [] } };
+  const seen = { ...standing(), managedGroup: { id: "sg-managed", name: "k8s-x", tags: {}, owned: true, rules: [] } };
   assert.deepEqual(actions(planNetworkDeletion("lb", seen)), ["DeleteLoadBalancer", "DeleteTargetGroup", "DeleteSecurityGroup"]);
   assert.deepEqual(actions(planNetworkDeletion("lb", { ...seen, loadBalancer: undefined, targetGroups: [] })), ["DeleteSecurityGroup"]);
   assert.deepEqual(actions(planNetworkDeletion("lb", { targetGroups: [] })), []);

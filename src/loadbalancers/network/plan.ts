@@ -120,7 +120,7 @@ function planGroups({ securityGroups }: NetworkLoadBalancer, vpc: string, seen: 
   const locked = seen.loadBalancer?.securityGroups.length === 0;
   if (securityGroups.kind === "as-it-is" || locked) return { open: [], close: [], ids: undefined };
   const plans = securityGroups.groups.map((entry) => planOne(entry, vpc, seen));
-  const unused = seen.managedGroup && !securityGroups.groups.some(({ kind }) => kind === "managed") ? [seen.managedGroup] : [];
+  const unused = seen.managedGroup?.owned && !securityGroups.groups.some(({ kind }) => kind === "managed") ? [seen.managedGroup] : [];
   return {
     open: plans.flatMap(({ open }) => open),
     close: [

@@ -270,7 +270,7 @@ class ServiceLoop {
 
   /** While a load balancer of another kind is replaced the address changes hands; else it is published at once. */
   async #publish(job: Job, seen: Survey, ensured: Ensured): Promise<Outcome | undefined> {
-    const { service, key, ask } = job;
+    const { service, ask } = job;
     const { report, inventory, host } = this.#place;
     const replaced = service.conditions.some(({ type }) => type === replacedCondition);
     if (seen.other === undefined && !replaced) {
@@ -281,19 +281,20 @@ class ServiceLoop {
       inventory,
       report,
       clock: host.world.clock,
-      follow: (old) => followIn(old, seen, this.#place, key, ask),
+      follow: (old) => followIn(old, seen, this.#place, job),
       remove: (kind) => removeKinds(job, [kind], this.#place),
       ask,
     });
   }
 
   /** A bad wish changes nothing; but what stands goes on following the nodes. */
-  async #refuse({ service, key, ask }: Job, seen: Survey): Promise<never> {
+  async #refuse(job: Job, seen: Survey): Promise<never> {
+    const { service, key, ask } = job;
     const { book, report } = this.#place;
     const message = seen.problems.map((problem) => problem.message).join("; ");
     book.unknown({ key, uid: service.metadata.uid }, namesOf(seekerOf(service)));
     await report.condition(service, configurationCondition, { status: "False", reason: "InvalidConfiguration", message }, ask.signal);
-    for (const standing of [seen.found, seen.other]) if (standing) await followIn(standing, seen, this.#place, key, ask);
+    for (const standing of [seen.found, seen.other]) if (standing) await followIn(standing, seen, this.#place, job);
     throw new Misconfigured(`failed to ensure load balancer: ${message}`);
   }
 

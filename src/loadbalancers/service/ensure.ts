@@ -166,6 +166,6 @@ async function standOf(
   const isTagged = ({ id, ours }: { id: string; ours: boolean }) =>
     ours || inventory.mine(groups.find((group) => group.id === id)?.tags ?? {});
   const source = sources.find(isTagged) ?? sources[0];
-  const ownGroups = new Set([...(managedGroup ? [managedGroup.id] : []), ...sources.filter(({ ours }) => ours).map(({ id }) => id)]);
+  const ownGroups = new Set([...(managedGroup?.owned ? [managedGroup.id] : []), ...sources.filter(({ ours }) => ours).map(({ id }) => id)]);
   return { stand: { ...common, ...(source && { source }), ownGroups: [...ownGroups], subnetCidrs: [] }, warnings: told };
 }

@@ -1,6 +1,5 @@
 /** Lets the targets of what stands follow the nodes, and touches nothing else. */
 import { apply, type Refusal } from "../../aws/apply.ts";
-import type { Ask } from "../../aws/ask.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Targets } from "../targets.ts";
 import { claimAccess, nodeGroups } from "./ensure.ts";
@@ -51,9 +50,10 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
 }
 
 /** Of a load balancer that is otherwise left as it is, whatever the Service asks for. */
-export async function followIn(old: Found, { kind, seen, targets }: Survey, place: Workplace, key: string, ask: Ask): Promise<void> {
+export async function followIn(old: Found, { kind, seen, targets }: Survey, place: Workplace, job: Job): Promise<void> {
   const { inventory } = place;
-  const present = old.kind === kind ? seen : await targetsBehind(old, inventory, ask);
+  const { service, key, ask } = job;
+  const present = old.kind === kind ? seen : await targetsBehind(old, service.metadata, inventory, ask);
   const steps = planTargetsOnly(old.name, present, targets);
   if (steps.length === 0) return;
   await apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, key) }).finally(() => {

@@ -19,7 +19,7 @@ import { type Marks, mentions } from "../node-rules.ts";
 import { freshAges, type Inventory } from "../observe.ts";
 import type { Kind } from "./annotations.ts";
 import { type Found, findLoadBalancers, isServices, namesOf, type Seeker } from "./find.ts";
-import { ownTargetGroups } from "./target-groups.ts";
+import { marked, namedTargetGroups } from "./target-groups.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
 export interface RemovalParts {
@@ -109,18 +109,20 @@ export async function leftovers(
   const { inventory, settings } = parts;
   const { found, taken } = await findLoadBalancers(seeker, inventory, ages, ask);
   const standing = found.filter(({ kind }) => kinds.includes(kind));
-  const verdicts = await Promise.all(standing.map((lb) => isServices(lb, seeker, inventory, ask)));
+  const arn = standing.find((lb) => lb.kind === "network")?.arn;
+  const maybeOwn = kinds.includes("network") ? await namedTargetGroups(seeker, arn, inventory, ages.absentMs, ask) : [];
+  // Tags that are asked for at the same moment are read in one call.
+  const [verdicts, targetGroups] = await Promise.all([
+    Promise.all(standing.map((lb) => isServices(lb, seeker, inventory, ask))),
+    marked(maybeOwn, seeker, inventory, ask),
+  ]);
   const loadBalancers = standing.filter((_, i) => verdicts[i]);
   const names = kinds.flatMap((kind) => {
     const all = new Set([...namesOf(seeker), ...standing.filter((lb) => lb.kind === kind).map(({ name }) => name)]);
     for (const other of taken) if (other.kind === kind) all.delete(other.name);
     return [...all].map((loadBalancer) => ({ kind, loadBalancer }));
   });
-  const arn = loadBalancers.find((lb) => lb.kind === "network")?.arn;
-  const [targetGroups, groups] = await Promise.all([
-    kinds.includes("network") ? ownTargetGroups(seeker, arn, inventory, ages.absentMs, ask) : [],
-    inventory.groups.all(ages.absentMs, ask, `${seeker.namespace}/${seeker.name}`),
-  ]);
+  const groups = await inventory.groups.all(ages.absentMs, ask, `${seeker.namespace}/${seeker.name}`);
   const groupNames = new Set([
     ...names.flatMap(({ kind, loadBalancer }) => (kind === "classic" ? [classicSecurityGroupName(loadBalancer)] : [])),
     ...(kinds.includes("network") ? [networkSecurityGroupName(settings.clusterName, seeker)] : []),

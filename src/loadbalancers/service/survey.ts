@@ -21,7 +21,7 @@ import { desireService, type ServiceDesire } from "./desire.ts";
 import { type Found, findLoadBalancers } from "./find.ts";
 import { hasLabels, isEligible, targetOf } from "./nodes.ts";
 import type { SeenService } from "./seen.ts";
-import { ownTargetGroups } from "./target-groups.ts";
+import { marked, plannedTargetGroups } from "./target-groups.ts";
 import type { LoadBalancerSettings, ServiceView } from "./view.ts";
 import { seekerOf } from "./workplace.ts";
 
@@ -63,8 +63,8 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
   ]);
   const found = all.find((lb) => lb.kind === kind);
   const other = all.find((lb) => lb.kind !== kind);
-  const { seen, managedGroup } = await observe(kind, view, found, read.options, parts, ask, attributesAgeMs);
-  const targets = registrable(eligible, registeredIn(seen));
+  const { seen: observed, managedGroup } = await observe(kind, view, found, read.options, parts, ask, attributesAgeMs);
+  const targets = registrable(eligible, registeredIn(observed));
   const name = found?.name ?? read.options.name ?? loadBalancerName(view.uid);
   const desireIn = async (networkAgeMs?: number) =>
     desireService(view, kind, {
@@ -79,6 +79,7 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
   let desire = await desireIn();
   // Whoever has just mended the subnets need not wait for what is remembered of them.
   if (desire.subnets.kind === "none") desire = await desireIn(10_000);
+  const seen = await withoutStrangers(observed, desire, view, inventory, ask);
   desire = withOwnTargets(desire, eligible, seen);
   const problems = [
     ...read.problems,
@@ -145,6 +146,27 @@ function withOwnTargets(desire: ServiceDesire, targets: Targets, seen: SeenClass
   return { ...desire, model: { ...desire.model, targetGroups } };
 }
 
+/** Without target groups that are not wanted and do not carry the Service's tags: somebody else has put them there. */
+async function withoutStrangers(
+  seen: SeenClassic | SeenNetwork,
+  { model }: ServiceDesire,
+  view: ServiceView,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenClassic | SeenNetwork> {
+  if (!("targetGroups" in seen) || model.kind === "classic") return seen;
+  const unwanted = seen.targetGroups.filter(({ name }) => !model.targetGroups.some((group) => group.name === name));
+  const own = await marked(
+    unwanted.map(({ arn }) => ({ TargetGroupArn: arn })),
+    view,
+    inventory,
+    ask,
+  );
+  const isStranger = (group: SeenTargetGroup) =>
+    unwanted.includes(group) && !own.some(({ TargetGroupArn }) => TargetGroupArn === group.arn);
+  return { ...seen, targetGroups: seen.targetGroups.filter((group) => !isStranger(group)) };
+}
+
 /** Everything of a load balancer that plans compare with. */
 async function observe(
   kind: Kind,
@@ -197,7 +219,7 @@ async function readNetwork(
   const lb = found?.kind === "network" ? found : undefined;
   const { loadBalancers } = inventory.cloud;
   const [groups, listeners, attributes] = await Promise.all([
-    ownTargetGroups(view, lb?.arn, inventory, lb ? reconcileAges.presentMs : reconcileAges.absentMs, ask),
+    plannedTargetGroups(view, lb?.arn, inventory, lb ? reconcileAges.presentMs : reconcileAges.absentMs, ask),
     lb ? loadBalancers.listeners(lb.arn, ask) : [],
     lb ? networkAttributes(lb, options, inventory, attributesAgeMs, ask) : {},
   ]);
