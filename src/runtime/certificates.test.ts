@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { test } from "node:test";
+import { createSecureContext } from "node:tls";
 import { promisify } from "node:util";
 import { type VirtualWorld, virtualWorld } from "../sandbox/virtual-clock.ts";
 import { CertificateUnusable, certificateFor, loadCertificates, parseNamedCertificate } from "./certificates.ts";
@@ -102,6 +103,66 @@ test("given files are read again when they change; a bad new pair is named once 
   assert.equal(changes, 1);
   await world.advance(60_000);
   assert.equal(changes, 1);
+  stop.abort();
+});
+
+test("a new certificate that cannot be served stays out, and does not keep the others from being replaced", async () => {
+  const world = virtualWorld(1);
+  const put = async (name: string, pair: KeyPair) => {
+    await world.files.write(`/${name}.crt`, pair.cert, 0o644);
+    await world.files.write(`/${name}.key`, pair.key, 0o600);
+  };
+  await put("one", pairFor(world, "one"));
+  await put("two", pairFor(world, "two"));
+  const [errors, infos]: [string[], string[]] = [[], []];
+  const host = hostIn(world, errors);
+  const log = { ...host.log, info: (message: string) => infos.push(message) };
+  const files = (name: string) => ({ certFile: `/${name}.crt`, keyFile: `/${name}.key` });
+  const certificates = await loadCertificates({ ...host, log }, { files: files("one"), named: [files("two")] });
+  const stop = new AbortController();
+  /** Served, as a server would: all of them together. */
+  let served: string[] = [];
+  const take = () => {
+    served = [certificates.fallback(), ...certificates.named()].map((pair) => {
+      createSecureContext(pair);
+      return new X509Certificate(pair.cert).subject;
+    });
+  };
+  certificates.watch(take, stop.signal);
+
+  // The certificate itself is right and fits its key; what follows it in the file is not.
+  const bad = pairFor(world, "bad");
+  await put("one", { ...bad, cert: `${bad.cert}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n` });
+  await put("two", pairFor(world, "two anew"));
+  await world.advance(30_000);
+  assert.deepEqual(served, ["CN=one", "CN=two anew"]);
+  assert.deepEqual(infos, ["serving certificate was replaced"]);
+  assert.equal(errors.length, 1);
+  assert.match(errors[0]!, /new serving certificate is unusable; the old one stays in use: .*\/one\.crt/);
+  stop.abort();
+});
+
+test("a server that will not take a new certificate keeps the old one, and says so", async () => {
+  const world = virtualWorld(1);
+  const put = async (pair: KeyPair) => {
+    await world.files.write("/tls.crt", pair.cert, 0o644);
+    await world.files.write("/tls.key", pair.key, 0o600);
+  };
+  const first = pairFor(world, "first");
+  await put(first);
+  const [errors, infos]: [string[], string[]] = [[], []];
+  const host = hostIn(world, errors);
+  const log = { ...host.log, info: (message: string) => infos.push(message) };
+  const certificates = await loadCertificates({ ...host, log }, { files: { certFile: "/tls.crt", keyFile: "/tls.key" } });
+  const stop = new AbortController();
+  certificates.watch(() => {
+    throw new Error("ee key too small");
+  }, stop.signal);
+  await put(pairFor(world, "second"));
+  await world.advance(30_000);
+  assert.equal(certificates.fallback().cert, first.cert);
+  assert.deepEqual(infos, []);
+  assert.deepEqual(errors, ["new serving certificate is unusable; the old one stays in use: Error: ee key too small"]);
   stop.abort();
 });
 

@@ -1,6 +1,7 @@
 /** Where the serving certificates come from: made here, or files that are read again when they change. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { join } from "node:path";
+import { createSecureContext } from "node:tls";
 import type { Host } from "./host.ts";
 import { sleep } from "./world.ts";
 import { issueCertificate, type KeyPair } from "./x509.ts";
@@ -99,17 +100,27 @@ async function keepFresh(host: Host, slots: readonly Slot[], pollMs: number, onC
     for (const slot of slots) {
       try {
         const fresh = await slot.refresh();
+        if (fresh !== undefined) takeInUse(slot, fresh, onChange);
         said.delete(slot);
-        if (fresh === undefined) continue;
-        slot.current = fresh;
-        host.log.info("serving certificate was replaced", { subject: subjectOf(fresh) });
-        onChange();
+        if (fresh !== undefined) host.log.info("serving certificate was replaced", { subject: subjectOf(fresh) });
       } catch (error) {
         const text = String(error);
         if (said.get(slot) !== text) host.log.error("new serving certificate is unusable; the old one stays in use", { error });
         said.set(slot, text);
       }
     }
+  }
+}
+
+/** All or nothing: a certificate that the server refuses must not be in its way when the next one changes. */
+function takeInUse(slot: Slot, fresh: ServingCertificate, onChange: () => void): void {
+  const old = slot.current;
+  slot.current = fresh;
+  try {
+    onChange();
+  } catch (error) {
+    slot.current = old;
+    throw error;
   }
 }
 
@@ -144,6 +155,8 @@ function usable(pair: KeyPair, { certFile, keyFile, names }: CertificateFiles): 
   const key = attempt(`${keyFile} holds no private key in PEM`, () => createPrivateKey(pair.key), false);
   if (!certificate.checkPrivateKey(key))
     throw new CertificateUnusable(`the key in ${keyFile} does not belong to the certificate in ${certFile}`);
+  // Only OpenSSL knows what it will serve: it reads the whole chain, and wants keys of some size.
+  attempt(`the certificate in ${certFile} cannot be served`, () => createSecureContext({ cert: pair.cert, key: pair.key }));
   return { ...pair, names: names ?? namesIn(certificate) };
 }
 
