@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { type RequestOptions, request } from "node:https";
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { Agent, type RequestOptions, request } from "node:https";
+import { connect as connectTcp, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { connect, type PeerCertificate } from "node:tls";
 import { loadCertificates } from "./certificates.ts";
@@ -191,6 +192,31 @@ test("a route that fails is an answer, not a crash, and says nothing of the insi
   assert.equal(broken.status, 500);
   assert.ok(!broken.body.includes("PLANTED"));
   assert.equal((await asPrometheus("/metrics")).status, 200);
+});
+
+/** Connections that say nothing. */
+async function idle(t: TestContext, port: number, count: number, localAddress = "127.0.0.1"): Promise<void> {
+  const sockets = Array.from({ length: count }, () => connectTcp({ port, host: "127.0.0.1", localAddress }));
+  for (const socket of sockets) socket.on("error", () => {});
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+}
+
+test("a probe is answered, however many idle connections others hold", async (t) => {
+  const { ask, serving } = await started(t);
+  for (const peer of ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]) await idle(t, serving.port, 130, peer);
+  assert.equal((await ask("/healthz")).status, 200);
+});
+
+test("those who have not said who they are keep no connection after their answer", async (t) => {
+  const { ask, asPrometheus } = await started(t);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  assert.equal((await ask("/healthz", { agent })).headers.connection, "close");
+  assert.equal((await ask("/metrics", { agent })).headers.connection, "close");
+  assert.equal((await asPrometheus("/metrics", { agent })).headers.connection, "keep-alive");
 });
 
 test("bodies and headers beyond the limits are refused", async (t) => {

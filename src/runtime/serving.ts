@@ -10,7 +10,9 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
+import type { User } from "./access.ts";
 import { type Certificates, certificateFor } from "./certificates.ts";
+import { ConnectionLimits } from "./connection-limits.ts";
 import type { AccessRequest, Decision } from "./delegated-auth.ts";
 import type { Host } from "./host.ts";
 import type { Log } from "./log.ts";
@@ -42,11 +44,14 @@ export class CannotListen extends Error {
 }
 
 const bodyLimit = 64 * 1024;
+/** Probes and scrapers are few. */
+const connectionLimits = { total: 512, perPeer: 128 };
 
 /** Binds the port and serves. Rejects with `CannotListen` when the port is taken or not allowed. */
 export async function serve(host: Host, options: ServingOptions): Promise<Serving> {
   const log = host.log.with({ logger: "serving" });
   const stopping = new AbortController();
+  const limits = new ConnectionLimits(host.world.clock, log, connectionLimits);
   let contexts = contextsOf(options);
   const server = createServer(
     {
@@ -56,16 +61,17 @@ export async function serve(host: Host, options: ServingOptions): Promise<Servin
       // Certificates are judged by the authorities of Kubernetes, per request: see client-certificate.ts.
       rejectUnauthorized: false,
       ALPNProtocols: ["http/1.1"],
-      handshakeTimeout: 10_000,
-      headersTimeout: 10_000,
+      handshakeTimeout: 5_000,
+      headersTimeout: 5_000,
       requestTimeout: 30_000,
+      // Of those who are known; all others are let go after their answer.
       keepAliveTimeout: 90_000,
-      connectionsCheckingInterval: 5_000,
+      connectionsCheckingInterval: 1_000,
       maxHeaderSize: 32 * 1024,
     },
-    (request, response) => void handle(log, options, request, response, stopping.signal),
+    (request, response) => void handle(log, options, limits, request, response, stopping.signal),
   );
-  server.maxConnections = 512;
+  server.on("connection", (socket) => limits.admit(socket));
   server.on("clientError", (_error, socket) => socket.destroy());
   const port = await listen(server, options);
   options.certificates.watch(() => {
@@ -138,14 +144,23 @@ function whyNot(cause: unknown): string {
 async function handle(
   log: Log,
   options: ServingOptions,
+  limits: ConnectionLimits,
   request: IncomingMessage,
   response: ServerResponse,
   stopping: AbortSignal,
 ): Promise<void> {
   const gone = new AbortController();
-  response.on("close", () => gone.abort(new Error("the client went away")));
+  const answered = limits.request(request.socket);
+  response.on("close", () => {
+    answered();
+    gone.abort(new Error("the client went away"));
+  });
   try {
-    const answer = await answerTo(options, request, AbortSignal.any([gone.signal, stopping]));
+    const known = (user: User | undefined) => {
+      if (isAuthenticated(user)) limits.authenticated(request.socket);
+      else response.shouldKeepAlive = false;
+    };
+    const answer = await answerTo(options, request, known, AbortSignal.any([gone.signal, stopping]));
     await send(response, answer, request.method === "HEAD");
   } catch (error) {
     if (gone.signal.aborted) return;
@@ -155,7 +170,13 @@ async function handle(
   }
 }
 
-async function answerTo(options: ServingOptions, request: IncomingMessage, signal: AbortSignal): Promise<RouteAnswer> {
+/** `known` is told whom the request is from, before it is answered. */
+async function answerTo(
+  options: ServingOptions,
+  request: IncomingMessage,
+  known: (user: User | undefined) => void,
+  signal: AbortSignal,
+): Promise<RouteAnswer> {
   const method = request.method ?? "GET";
   const url = URL.parse(request.url ?? "/", "https://localhost");
   if (url === null) return text(400, "the request's path is malformed\n");
@@ -166,6 +187,7 @@ async function answerTo(options: ServingOptions, request: IncomingMessage, signa
     headers: { ...request.headersDistinct, authorization: request.headers.authorization },
     certificate: (request.socket as TLSSocket).getPeerX509Certificate?.(),
   });
+  known("user" in decision ? decision.user : undefined);
   if (decision.kind !== "allowed") return refusalFor(decision, method, path);
   const route = options.routes.find(path);
   if (route === undefined) return text(404, "404 page not found\n");
@@ -176,6 +198,10 @@ async function answerTo(options: ServingOptions, request: IncomingMessage, signa
   const body = await bodyOf(request);
   if (body === undefined) return text(413, `the request's body is longer than ${bodyLimit} bytes\n`);
   return route.answer({ method, path, query: url.searchParams, body, user: decision.user, signal });
+}
+
+function isAuthenticated(user: User | undefined): boolean {
+  return user !== undefined && !user.groups.includes("system:unauthenticated");
 }
 
 function refusalFor(decision: Exclude<Decision, { kind: "allowed" }>, method: string, path: string): RouteAnswer {
