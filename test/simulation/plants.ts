@@ -83,7 +83,7 @@ export const plants: readonly Plant[] = [
     file: "src/loadbalancers/node-rules.ts",
     changes: [
       [
-        "  return claims.some(({ marks }) => isMarked(rule, marks)) ||",
+        "  return [...claims.values()].some(({ marks }) => isMarked(rule, marks)) ||",
         '  return rule.description?.startsWith("kubernetes.io/rule/nlb/") ||',
       ],
     ],
@@ -111,6 +111,30 @@ export const plants: readonly Plant[] = [
     world: "services",
     file: "src/aws/apply.ts",
     changes: [["if (step.batch?.refusedBy.includes(error.code)) {", "if (step.batch?.refusedBy.includes(error.code) && false) {"]],
+    givenAwayBy: "what is wanted exists, and nothing else",
+  },
+  {
+    name: "claim-leaves-unknown-entry",
+    world: "services",
+    file: "src/loadbalancers/claim-book.ts",
+    changes: [
+      ['if (name === undefined && entry?.kind === "unknown") this.forget(owner);', ""],
+      ["[{ kind: entry.owner.kind, names: entry.names }]", "kinds.map((kind) => ({ kind, names: entry.names }))"],
+    ],
+    givenAwayBy: "what is wanted exists, and nothing else: node rule",
+  },
+  {
+    name: "quota-of-one-stops-all",
+    world: "services",
+    file: "src/loadbalancers/grants.ts",
+    changes: [["if (!isAwsError(error) || isAwsError(error, ...everybodys)) throw error;", "if (Math.abs(1) > 0) throw error;"]],
+    givenAwayBy: "what is wanted exists, and nothing else",
+  },
+  {
+    name: "held-deletion-is-waited-for",
+    world: "services",
+    file: "src/loadbalancers/service/controller.ts",
+    changes: [['taskOf(service).kind !== "ensure" ||', '(taskOf(service).kind !== "ensure" && !service.metadata.deletionTimestamp) ||']],
     givenAwayBy: "what is wanted exists, and nothing else",
   },
 ];

@@ -62,6 +62,14 @@ export class Account {
     );
   }
 
+  /** What a group lets in for clients of network load balancers, and of which. */
+  clientRules(groupId: string): readonly { readonly text: string; readonly loadBalancer: string }[] {
+    return this.#rules().flatMap((rule) => {
+      const loadBalancer = /^kubernetes\.io\/rule\/nlb\/client=(.+)$/.exec(rule.description ?? "")?.[1];
+      return rule.groupId === groupId && loadBalancer !== undefined ? [{ text: ruleText(rule), loadBalancer }] : [];
+    });
+  }
+
   /** The load balancers of a Service. */
   of(service: string): { readonly classics: readonly ClassicLoadBalancer[]; readonly networks: readonly LoadBalancer[] } {
     const own = ({ tags }: { tags: Tags }) => tags[clusterTag] === "owned" && tags[serviceTag] === `default/${service}`;

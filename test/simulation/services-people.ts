@@ -8,7 +8,7 @@ import { takenName } from "./services-foreign.ts";
 import type { ServicesScene } from "./services-scene.ts";
 
 const names = ["a", "b", "c", "d"];
-const collection = "/api/v1/namespaces/default/services";
+export const servicesPath = "/api/v1/namespaces/default/services";
 
 /** Users, until the signal aborts. */
 export async function useServices(scene: ServicesScene, signal: AbortSignal): Promise<void> {
@@ -19,7 +19,7 @@ export async function useServices(scene: ServicesScene, signal: AbortSignal): Pr
     if (chance.happens(0.1)) await favour(scene);
     else if (there === undefined) await create(scene, name);
     else if (there.metadata.deletionTimestamp === undefined) {
-      if (chance.happens(0.2)) await scene.touch(name, "DELETE", `${collection}/${name}`);
+      if (chance.happens(0.2)) await scene.touch(name, "DELETE", `${servicesPath}/${name}`);
       else await edit(scene, name, there.spec?.type);
     }
     await sleep(world.clock, chance.between(1_000, 25_000), signal).catch(() => {});
@@ -37,7 +37,7 @@ export async function lookAround(scene: ServicesScene, signal: AbortSignal): Pro
 /** Everybody leaves. */
 export async function deleteAll(scene: ServicesScene): Promise<void> {
   for (const { metadata } of scene.services())
-    if (metadata.deletionTimestamp === undefined) await scene.touch(metadata.name, "DELETE", `${collection}/${metadata.name}`);
+    if (metadata.deletionTimestamp === undefined) await scene.touch(metadata.name, "DELETE", `${servicesPath}/${metadata.name}`);
 }
 
 /** What people write behind each annotation, good and bad; null takes it away. */
@@ -98,7 +98,7 @@ async function create(scene: ServicesScene, name: string): Promise<void> {
   const all = { ...annotations(scene, 4), ...(chance.happens(0.4) && { [annotationKey("type")]: "nlb" }) };
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
   const spec = { type: "LoadBalancer", ...shape(chance) };
-  await scene.touch(name, "POST", collection, { metadata: { name, annotations: given }, spec });
+  await scene.touch(name, "POST", servicesPath, { metadata: { name, annotations: given }, spec });
 }
 
 async function edit(scene: ServicesScene, name: string, type: string | undefined): Promise<void> {
@@ -110,7 +110,7 @@ async function edit(scene: ServicesScene, name: string, type: string | undefined
       ? { type: next, externalTrafficPolicy: null, healthCheckNodePort: null }
       : { type: next, ...(chance.happens(0.3) && shape(chance)) };
   const body = { metadata: { annotations: { ...annotations(scene, 3), ...kind } }, spec };
-  await scene.touch(name, "PATCH", `${collection}/${name}`, body);
+  await scene.touch(name, "PATCH", `${servicesPath}/${name}`, body);
 }
 
 type Shape = Pick<ServiceSpec, "ports" | "externalTrafficPolicy"> & { loadBalancerSourceRanges: string[] | null };

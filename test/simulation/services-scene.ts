@@ -4,6 +4,7 @@ import { type Network, standardNetwork } from "../../src/sandbox/cloud/network.t
 import { certificate } from "../bed/service-world.ts";
 import { NodesScene } from "./nodes-scene.ts";
 import { Account, type Holding } from "./services-account.ts";
+import { isHeld } from "./services-finalizers.ts";
 import { Before, type Lent, plantForeign } from "./services-foreign.ts";
 import { refusedType } from "./services-strangers.ts";
 import { judge, type Mode, type Surroundings, type Verdict } from "./services-wanted.ts";
@@ -17,7 +18,7 @@ const finalizer = "service.kubernetes.io/load-balancer-cleanup";
 const excluded = "node.kubernetes.io/exclude-from-external-load-balancers";
 const nameAnnotation = "service.beta.kubernetes.io/aws-load-balancer-name";
 
-type Stored = Service & { readonly metadata: { readonly name: string; readonly uid: string } };
+export type Stored = Service & { readonly metadata: { readonly name: string; readonly uid: string } };
 
 /** A Service that had all it wants, and was not touched by its user since. */
 interface Settled {
@@ -60,6 +61,8 @@ export class ServicesScene extends NodesScene {
       network: this.network,
       mode,
       cidrOf: (subnet) => this.cloud.account.ec2.subnets.get(subnet)?.cidr ?? "",
+      rulesPerGroup: this.cloud.account.settings().quotas.rulesPerSecurityGroup,
+      isTold: (uid, text) => this.#isTold(uid, text),
       targets: (labels) => this.#targets(labels),
     };
     this.history.tell("world", `has ${mode || "no special settings"}`);
@@ -105,19 +108,34 @@ export class ServicesScene extends NodesScene {
     const judged = new Map(this.services().map((service) => [service.metadata.name, judge(service, this.#around)]));
     const wrong = [...judged.values()].flatMap((verdict) => verdict.wrong);
     const guarded = this.services()
-      .filter(({ metadata, spec }) => spec?.type !== "LoadBalancer" && metadata.finalizers?.includes(finalizer))
+      .filter(({ metadata, spec }) => spec?.type !== "LoadBalancer" || metadata.deletionTimestamp !== undefined)
+      .filter(({ metadata }) => metadata.finalizers?.includes(finalizer))
       .map(({ metadata }) => `${metadata.name} is guarded and has nothing to guard`);
     const left = this.account
       .holdings(this.network.nodeGroupId)
       .filter((holding) => this.#isSurplus(holding, judged))
       .map(({ text }) => `${text} is left`);
-    return [...wrong, ...guarded, ...left, ...this.#before.touched()];
+    return [...wrong, ...guarded, ...left, ...this.#tooWide(judged), ...this.#before.touched()];
   }
 
-  /** What all the Services that ever were have left. */
+  /** Where clients come in whom no Service lets in any more. */
+  #tooWide(judged: ReadonlyMap<string, Verdict>): string[] {
+    const asked = new Set([...judged.values()].flatMap((verdict) => verdict.asked));
+    const isSettled = (loadBalancer: string) =>
+      this.services().every(({ metadata: { name, uid } }) => {
+        return !this.#namedBy.get(loadBalancer)?.has(uid) || judged.get(name)?.kind === "wanted";
+      });
+    return this.account
+      .clientRules(this.network.nodeGroupId)
+      .filter(({ text, loadBalancer }) => this.#namedBy.has(loadBalancer) && !asked.has(text) && isSettled(loadBalancer))
+      .map(({ text, loadBalancer }) => `node rule ${text} of ${loadBalancer} lets in what no Service wants`);
+  }
+
+  /** What all the Services that ever were have left. Those that only another program holds have nothing any more. */
   leftovers(): string[] {
     this.cloud.account.time.settle();
-    return [...this.services().map(({ metadata }) => `Service ${metadata.name} is still there`), ...this.#before.differences()];
+    const there = this.services().filter((service) => !isHeld(service) || service.metadata.finalizers?.includes(finalizer));
+    return [...there.map(({ metadata }) => `Service ${metadata.name} is still there`), ...this.#before.differences()];
   }
 
   protected override changed(by: string, done: boolean, input = ""): void {
@@ -144,6 +162,11 @@ export class ServicesScene extends NodesScene {
     if (this.#told.has(how)) return;
     this.#told.add(how);
     this.history.broken(rule, `after ${by} ${how}`);
+  }
+
+  #isTold(uid: string, text: string): boolean {
+    const events = this.cluster.objects("events") as unknown as { message: string; involvedObject: { uid: string } }[];
+    return events.some(({ message, involvedObject }) => involvedObject.uid === uid && message.includes(text));
   }
 
   /** Whether it is somebody's, but of no Service that is there and fits. */

@@ -8,6 +8,9 @@ import { ManagerReplica } from "./manager-replica.ts";
 import { live, report } from "./nodes-people.ts";
 import { type Outcome, played } from "./outcome.ts";
 import { Replicas } from "./replicas.ts";
+import { holdDeletions, releaseAll } from "./services-finalizers.ts";
+import { askForTooMuch } from "./services-greedy.ts";
+import { letFewerIn } from "./services-narrowing.ts";
 import { deleteAll, lookAround, useServices } from "./services-people.ts";
 import { ServicesScene } from "./services-scene.ts";
 import { bringStrangers } from "./services-strangers.ts";
@@ -31,12 +34,8 @@ async function play(scene: ServicesScene): Promise<void> {
   const { world, history } = scene;
   const [storms, everything] = [new AbortController(), new AbortController()];
   const replicas = new Replicas(scene, (name) => new ManagerReplica(scene, name));
-  const ending = [
-    live(scene, storms.signal),
-    useServices(scene, storms.signal),
-    bringStrangers(scene, storms.signal),
-    storm(scene, replicas, climateOf(scene), storms.signal),
-  ];
+  const actors = [live, useServices, askForTooMuch, holdDeletions, letFewerIn, bringStrangers];
+  const ending = [...actors.map((act) => act(scene, storms.signal)), storm(scene, replicas, climateOf(scene), storms.signal)];
   const lasting = [report(scene, everything.signal), lookAround(scene, everything.signal)];
   await world.advance(stormMs);
   storms.abort(new Error("the storm is over"));
@@ -52,6 +51,7 @@ async function play(scene: ServicesScene): Promise<void> {
   await deleteAll(scene);
   await until(scene, () => scene.leftovers().length === 0);
   for (const left of scene.leftovers()) history.broken("nothing is left", left);
+  await releaseAll(scene);
   everything.abort(new Error("the world ends"));
   await world.advance(0);
   await Promise.all(lasting);

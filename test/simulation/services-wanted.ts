@@ -18,6 +18,10 @@ export interface Surroundings {
   readonly mode: Mode;
   /** IPv4 block of a subnet. */
   cidrOf(subnetId: string): string;
+  /** How many rules a security group may have. */
+  readonly rulesPerGroup: number;
+  /** Whether an Event of the Service says this. */
+  isTold(uid: string, text: string): boolean;
   /** Instances that must be behind a load balancer which asks for these labels, and those that may. */
   targets(labels: string | undefined): { readonly must: readonly string[]; readonly may: readonly string[] };
 }
@@ -28,6 +32,8 @@ export interface Verdict {
   readonly wrong: readonly string[];
   /** What the nodes must let in. */
   readonly rules: readonly string[];
+  /** What the Service wants them to let in, also where there are no nodes, or no room for it. */
+  readonly asked: readonly string[];
 }
 
 /** What is wrong with what stands for a Service, were it final. */
@@ -38,25 +44,31 @@ export function judge(service: Service, around: Surroundings): Verdict {
   const hostname = service.status?.loadBalancer?.ingress?.[0]?.hostname;
   if (wish.kind === undefined) {
     const left = [...standing.classics, ...standing.networks].map((lb) => `${name} wants no load balancer and has ${lb.name}`);
-    return { kind: "nobody's", wrong: [...left, ...(hostname === undefined ? [] : [`${name} has the address ${hostname}`])], rules: [] };
+    // Nobody reads the address of a Service in deletion.
+    const published =
+      hostname === undefined || service.metadata?.deletionTimestamp !== undefined ? [] : [`${name} has the address ${hostname}`];
+    return { kind: "nobody's", wrong: [...left, ...published], ...none };
   }
   const [own, other] = wish.kind === "classic" ? [standing.classics, standing.networks] : ([standing.networks, standing.classics] as const);
   const refused = refusal(service, wish, around, own.length > 0, other.length > 0);
   const condition = service.status?.conditions?.find(({ type }) => type === "LoadBalancerConfigured");
   if (refused !== undefined) {
     const untold = condition?.status === "False" ? [] : [`${name} is not told that ${refused}`];
-    return { kind: "refused", wrong: [...untold, ...[...own, ...other].flatMap((lb) => wrongTargets(lb, wish, around))], rules: [] };
+    return { kind: "refused", wrong: [...untold, ...[...own, ...other].flatMap((lb) => wrongTargets(lb, wish, around))], ...none };
   }
   const told = condition?.status === "False" ? [`${name} is told without reason: ${condition.message}`] : [];
   const [lb] = own;
-  if (awsMayRefuse(wish, lb !== undefined)) return { kind: "unsure", wrong: told, rules: [] };
-  if (lb === undefined) return { kind: "wanted", wrong: [...told, `${name} has no ${wish.kind} load balancer`], rules: [] };
+  if (awsMayRefuse(wish, lb !== undefined, around)) return { kind: "unsure", wrong: told, ...none };
+  if (lb === undefined) return { kind: "wanted", wrong: [...told, `${name} has no ${wish.kind} load balancer`], ...none };
   const rules = "listeners" in lb ? classicNodeRules(lb, wish, around.account) : networkNodeRules(lb, wish, around);
   const present = around.account.letsIn(around.network.nodeGroupId);
   const used = around.targets(wish.get("target-node-labels")).must.length > 0;
+  const lacking = used ? rules.filter((rule) => !present.has(rule)) : [];
+  const crowded = present.size + lacking.length > around.rulesPerGroup;
   return {
     kind: "wanted",
-    rules: used ? rules : [],
+    rules: used && !crowded ? rules : [],
+    asked: rules,
     wrong: [
       ...told,
       ...other.map(({ name: old }) => `${name} still has ${old} of the other kind`),
@@ -65,9 +77,16 @@ export function judge(service: Service, around: Surroundings): Verdict {
       ...(hostname === lb.dnsName ? [] : [`${name} is published as ${hostname}, should be ${lb.dnsName}`]),
       ...("listeners" in lb ? wrongClassic(lb, wish, around) : wrongNetwork(lb, wish, around)),
       ...wrongTargets(lb, wish, around),
-      ...(used ? rules.filter((rule) => !present.has(rule)).map((rule) => `${name} lacks the node rule ${rule}`) : []),
+      ...(crowded ? untold(service, around) : lacking.map((rule) => `${name} lacks the node rule ${rule}`)),
     ],
   };
+}
+
+const none = { rules: [], asked: [] };
+
+/** Who meets the quota of rules is told so. */
+function untold({ metadata: { name = "", uid = "" } = {} }: Service, { isTold }: Surroundings): string[] {
+  return isTold(uid, "more IPv4 rules in node security group") ? [] : [`${name} is not told that there is no room for its node rules`];
 }
 
 interface Port {
@@ -147,8 +166,10 @@ function refusal(service: Service, wish: Wish, { account, network }: Surrounding
   return undefined;
 }
 
-/** Logs need a bucket; addresses may be taken, or not fit the subnets, when the load balancer is made. */
-function awsMayRefuse({ kind, get, flag }: Wish, stands: boolean): boolean {
+/** Logs need a bucket; addresses may be taken, or not fit the subnets, when the load balancer is made; a group has a quota. */
+function awsMayRefuse(wish: Wish, stands: boolean, { mode, rulesPerGroup }: Surroundings): boolean {
+  const { kind, get, flag } = wish;
+  if ((kind === "classic" || mode === "managed groups") && clientRules(wish).length > rulesPerGroup) return true;
   if (flag("access-log-enabled") && get("access-log-s3-bucket-name") === undefined) return true;
   return kind === "network" && !stands && (get("eip-allocations") ?? get("private-ipv4-addresses")) !== undefined;
 }
