@@ -36,7 +36,7 @@ export function wrongRoutes(
   instanceOf: (node: Node) => string | undefined,
 ): string[] {
   const wrong = nodes.flatMap((node) => (instanceOf(node) === undefined ? [] : wrongCondition(node)));
-  for (const table of clusterTables(cloud)) {
+  for (const table of clusterTables(cloud, network)) {
     const found = routesIn(cloud, table);
     if (table.id === network.privateTableId) {
       for (const destination of foreign) if (!found.has(destination)) wrong.push(`somebody else's route ${destination} is gone`);

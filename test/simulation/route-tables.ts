@@ -5,13 +5,14 @@ import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { describeRoute } from "../../src/sandbox/cloud/ec2/routes.ts";
 import type { RouteTable } from "../../src/sandbox/cloud/ec2/state.ts";
+import type { Network } from "../../src/sandbox/cloud/network.ts";
 import type { NodesScene } from "./nodes-scene.ts";
 
 const clusterTag = "kubernetes.io/cluster/simulated";
 
-/** Where the cluster's routes must be: every table that carries its tag at this moment. */
-export function clusterTables(cloud: Cloud): readonly RouteTable[] {
-  return [...cloud.account.ec2.routeTables.values()].filter(({ tags }) => clusterTag in tags);
+/** Where the cluster's routes must be: every table of its VPC that carries its tag at this moment. */
+export function clusterTables(cloud: Cloud, { vpcId }: Pick<Network, "vpcId">): readonly RouteTable[] {
+  return [...cloud.account.ec2.routeTables.values()].filter((table) => table.vpcId === vpcId && clusterTag in table.tags);
 }
 
 /** Where a table sends which pods: an instance, a gateway or an interface, by destination. */
