@@ -14,6 +14,7 @@ import type { Call } from "./exchange.ts";
 import { Exchange } from "./exchange.ts";
 import type { ListOptions, ObjectList, Page } from "./list.ts";
 import { listAll, readPage } from "./list.ts";
+import { asOtherIncarnation, type Patch, patchForm } from "./patch.ts";
 import type { KubeObject, Resource, Stored, Target } from "./resource.ts";
 import { apiVersion, nameOf, pathOf } from "./resource.ts";
 import { TokenBucket } from "./token-bucket.ts";
@@ -54,19 +55,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
 }
-
-/** One operation of a JSON patch. */
-export type JsonPatchOperation =
-  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
-  | { readonly op: "remove"; readonly path: string }
-  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
-
-/** The four ways to change an object. A `metadata.resourceVersion` in the body of a merge makes it conditional. */
-export type Patch =
-  | { readonly apply: KubeObject; readonly fieldManager: string; readonly force?: boolean }
-  | { readonly merge: object }
-  | { readonly strategic: object }
-  | { readonly json: readonly JsonPatchOperation[] };
 
 export interface DeleteOptions extends CallOptions {
   /** Delete only this incarnation of the name. */
@@ -225,7 +213,7 @@ export class KubeClient {
       ...patchForm(of, patch),
       repeatable: false,
       ...options,
-    });
+    }).catch(asOtherIncarnation);
     return metadata;
   }
 
@@ -278,19 +266,6 @@ export class KubeClient {
       }
     });
   }
-}
-
-function patchForm(of: Resource<KubeObject>, patch: Patch): Pick<Call, "body" | "contentType" | "query"> {
-  if ("apply" in patch) {
-    return {
-      body: { apiVersion: apiVersion(of), kind: of.kind, ...patch.apply },
-      contentType: "application/apply-patch+yaml",
-      query: { fieldManager: patch.fieldManager, force: patch.force ? "true" : undefined },
-    };
-  }
-  if ("merge" in patch) return { body: patch.merge, contentType: "application/merge-patch+json" };
-  if ("strategic" in patch) return { body: patch.strategic, contentType: "application/strategic-merge-patch+json" };
-  return { body: patch.json, contentType: "application/json-patch+json" };
 }
 
 /** The build that speaks, for the user agent. */

@@ -159,7 +159,7 @@ class Initialisations {
       { addresses, amiss: pending === undefined ? undefined : laterLabels(pending) },
       host.world.clock.now(),
     );
-    if (status !== undefined) await patchNodeStatus(kube, name, status, signal);
+    if (status !== undefined) await patchNodeStatus(kube, node, status, signal);
     this.#withoutAddresses.delete(name);
     this.#restsUntil.set(name, host.world.clock.monotonic() + restMs);
     if (pending !== undefined) return again(this.#laterLabels.failed(name, ""), pending);
@@ -216,7 +216,7 @@ class Initialisations {
     const status = statusChange(node, { amiss }, host.world.clock.now());
     if (status === undefined) return;
     try {
-      await patchNodeStatus(kube, name, status, signal);
+      await patchNodeStatus(kube, node, status, signal);
     } catch (error) {
       if (refusalIn(error)) throw error;
       // The Event has said it; the next try says it again.

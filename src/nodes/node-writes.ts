@@ -22,7 +22,7 @@ export async function patchNode(
     const merge = make(node);
     if (merge === undefined) return node;
     try {
-      await kube.patch(nodes, { name }, { merge }, { signal });
+      await kube.patch(nodes, { name }, { merge, uid }, { signal });
       return node;
     } catch (error) {
       if (isApiError(error, "not-found")) return undefined;
@@ -34,10 +34,11 @@ export async function patchNode(
   }
 }
 
-/** Changes a Node's status by strategic merge; false when the Node is gone. */
-export async function patchNodeStatus(kube: KubeClient, name: string, status: object, signal: AbortSignal): Promise<boolean> {
+/** Changes a Node's status by strategic merge; false when the Node, or this incarnation of it, is gone. */
+export async function patchNodeStatus(kube: KubeClient, { metadata }: SeenNode, status: object, signal: AbortSignal): Promise<boolean> {
+  const { name, uid } = metadata;
   try {
-    await kube.patch(nodes, { name, subresource: "status" }, { strategic: { status } }, { signal });
+    await kube.patch(nodes, { name, subresource: "status" }, { strategic: { status }, uid }, { signal });
     return true;
   } catch (error) {
     if (isApiError(error, "not-found")) return false;

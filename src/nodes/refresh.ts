@@ -106,7 +106,7 @@ class RefreshPasses {
     }
     const desired = addressesFor(node, addressesOf(identified.machine, ipFamilies));
     const addresses = addressChange(node.addresses, desired);
-    return addresses !== undefined && (await patchNodeStatus(kube, node.metadata.name, { addresses }, ask.signal));
+    return addresses !== undefined && (await patchNodeStatus(kube, node, { addresses }, ask.signal));
   }
 }
 

@@ -57,6 +57,26 @@ test("an instance that has the tags already is not written to", async (t) => {
   assert.equal(world.calls("CreateTags"), 0);
 });
 
+test("a Node that took the name of another while that one was tagged gets its own tags", async (t) => {
+  const world = await bed(t);
+  const [former, latter] = world.launch(2);
+  world.aws.controls.faults.add({ action: "ec2:CreateTags", effect: { kind: "delay", ms: 5_000 }, times: 1 });
+  const name = await world.join(former!, { name: "worker", taints: [] });
+  world.start(...flags);
+  await world.world.advance(2_000);
+  assert.equal(labelOf(world, name), undefined, "its tags are on their way");
+  // What happens meanwhile is heard of only after the tags were written, and then by a new list.
+  world.cluster.stallWatches(true);
+  await world.say("DELETE", `/api/v1/nodes/${name}`);
+  await world.join(latter!, { name, taints: [] });
+  await world.world.advance(10_000);
+  world.cluster.compact();
+  world.cluster.cutWatches();
+  world.cluster.stallWatches(false);
+  await world.until("it is labelled", () => labelOf(world, name) === checksum, 5 * minute);
+  assert.deepEqual(tagsOf(world, latter!.id), { a: "b", c: "d" });
+});
+
 test("one unknown instance does not keep the others from their tags", async (t) => {
   const world = await bed(t);
   const instances = world.launch(20);

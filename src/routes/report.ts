@@ -25,17 +25,13 @@ export function saysSo(node: SeenNode, standing: Claim): boolean {
   return condition?.status === words[standing].status && condition.reason === words[standing].reason;
 }
 
-/** Writes the condition. A Node that went meanwhile needs none. */
+/** Writes the condition. A Node that went meanwhile needs none, and one that came under its name has routes of its own. */
 export async function writeStanding(kube: KubeClient, clock: Clock, node: SeenNode, standing: Claim, signal: AbortSignal): Promise<void> {
   const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
   const condition = { type: networkUnavailable, ...words[standing], lastHeartbeatTime: now, lastTransitionTime: now };
+  const { name, uid } = node.metadata;
   try {
-    await kube.patch(
-      nodes,
-      { name: node.metadata.name, subresource: "status" },
-      { strategic: { status: { conditions: [condition] } } },
-      { signal },
-    );
+    await kube.patch(nodes, { name, subresource: "status" }, { strategic: { status: { conditions: [condition] } }, uid }, { signal });
   } catch (error) {
     if (!isApiError(error, "not-found")) throw error;
   }

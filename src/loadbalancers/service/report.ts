@@ -63,8 +63,7 @@ export class Report {
   /** Before the first call to AWS. False when there is no such Service any more, or another of its name. */
   async addFinalizer(service: SeenService, signal: AbortSignal): Promise<boolean> {
     if (hasFinalizer(service)) return true;
-    const { finalizers, uid } = service.metadata;
-    const metadata = { uid, ...finalizersAdded(finalizers) };
+    const metadata = finalizersAdded(service.metadata.finalizers);
     return this.#patchAsSeen(service, { metadata }, signal, "failed to add load balancer cleanup finalizer");
   }
 
@@ -151,9 +150,9 @@ export class Report {
     signal: AbortSignal,
     failed: string,
   ): Promise<boolean> {
-    const { namespace, name } = metadata;
+    const { namespace, name, uid } = metadata;
     try {
-      await this.#parts.kube.patch(services, { namespace, name, subresource: "status" }, { strategic }, { signal });
+      await this.#parts.kube.patch(services, { namespace, name, subresource: "status" }, { strategic, uid }, { signal });
       return true;
     } catch (cause) {
       signal.throwIfAborted();

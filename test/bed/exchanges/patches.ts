@@ -1,5 +1,5 @@
 /** Exchanges about the patch kinds: JSON, merge, strategic merge. */
-import type { Exchange, Fields } from "./talk.ts";
+import { type Exchange, type Fields, uidOf } from "./talk.ts";
 
 const conditions = (...types: string[]): Fields[] => types.map((type) => ({ type, status: "True" }));
 
@@ -7,6 +7,17 @@ const conditions = (...types: string[]): Fields[] => types.map((type) => ({ type
 const node = (name: string, status: Fields = {}): Fields => ({ apiVersion: "v1", kind: "Node", metadata: { name }, status });
 
 export const patchExchanges: readonly Exchange[] = [
+  {
+    name: "a status patch that names another uid is refused, and one that names its own is not",
+    async run(talk) {
+      const path = `/api/v1/nodes/${talk.namespace}`;
+      const created = await talk.post("/api/v1/nodes", node(talk.namespace));
+      const status = { conditions: conditions("NetworkUnavailable") };
+      await talk.patch("strategic", `${path}/status`, { metadata: { uid: "other" }, status }, 422);
+      await talk.patch("strategic", `${path}/status`, { metadata: { uid: uidOf(created) }, status });
+      await talk.get(path);
+    },
+  },
   {
     name: "a JSON patch adds, replaces, removes, moves, copies and tests, all or nothing",
     async run(talk) {
