@@ -27,16 +27,11 @@ import { Topology } from "./topology.ts";
 export interface CloudsOptions {
   readonly host: Host;
   readonly transport: Transport;
-  /** Straight to this machine's own endpoints (metadata service, container credentials), past any proxy; `transport` unless given. */
-  readonly direct?: Transport;
   readonly gate: WriteGate;
   readonly settings: AwsSettings;
   /** Of Fairlead, for the user agent. */
   readonly version: string;
 }
-
-/** Of the sockets to AWS: in the region a connection is made within a second, or not at all. */
-export const connectTimeoutMs = 1_100;
 
 export class Clouds {
   readonly metadata: Metadata;
@@ -48,7 +43,7 @@ export class Clouds {
   constructor(options: CloudsOptions) {
     this.#options = options;
     this.#metrics = new CallMetrics(options.host.metrics);
-    this.metadata = new Metadata(options.host.world, options.direct ?? options.transport, options.settings);
+    this.metadata = new Metadata(options.host.world, options.transport, options.settings);
   }
 
   /** The cloud of the region this process works in, as the role it is configured to act as. */
@@ -81,7 +76,7 @@ export class Clouds {
   }
 
   #credentials(region: string, roleArn: string | undefined, ledger: Ledger): CredentialSource {
-    const { host, transport, direct = transport, settings } = this.#options;
+    const { host, transport, settings } = this.#options;
     const { world } = host;
     const unsigned = this.#caller(region, anonymous, ledger);
     const own = kept(world, (signal) =>
@@ -89,7 +84,6 @@ export class Clouds {
         {
           world,
           transport,
-          direct,
           region,
           metadata: this.metadata,
           assumeWithToken: (role, within) => assumeRoleWithToken(unsigned, role, within),

@@ -29,14 +29,14 @@ function answering(answer: (request: HttpRequest) => string): Transport {
 }
 
 test("in every environment the credentials are those that the SDK for Go would use", async () => {
-  const direct = answering(({ url }) => matrixAnswer(url.pathname));
+  const transport = answering(({ url }) => matrixAnswer(url.pathname));
   const matrix = credentialMatrix();
   assert.equal(matrix.length, 3840);
   for (const { environment, keyId } of matrix) {
     const world = virtualWorld(1, { environment, files: matrixFiles });
     const assumeWithToken = async () => ({ accessKeyId: "W", secretAccessKey: "s" });
-    const metadata = new Metadata(world, direct, noSettings);
-    const found = await findCredentials({ world, transport: direct, direct, metadata, region: "us-east-1", assumeWithToken }, signal).catch(
+    const metadata = new Metadata(world, transport, noSettings);
+    const found = await findCredentials({ world, transport, metadata, region: "us-east-1", assumeWithToken }, signal).catch(
       (error: unknown) => {
         assert.ok(error instanceof CredentialsUnavailable, String(error));
         return undefined;
@@ -64,7 +64,7 @@ async function withFiles(config: string, work: (chain: () => Promise<string>, as
     });
     const metadata = new Metadata(world, send, noSettings);
     const assumeWithToken = () => assert.fail("no token here");
-    const options = { world, transport: send, direct: send, metadata, region: "eu-west-1", assumeWithToken };
+    const options = { world, transport: send, metadata, region: "eu-west-1", assumeWithToken };
     await work(async () => (await findCredentials(options, signal)).accessKeyId, asked, folder);
   } finally {
     await rm(folder, { recursive: true });

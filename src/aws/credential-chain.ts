@@ -9,10 +9,7 @@ import { readSharedProfile } from "./shared-profile.ts";
 
 export interface ChainOptions {
   readonly world: World;
-  /** To AWS: STS, SSO. */
   readonly transport: Transport;
-  /** To this machine's own endpoints, past any proxy. */
-  readonly direct: Transport;
   readonly metadata: Metadata;
   readonly region: string;
   readonly assumeWithToken: (role: WebIdentityRole, signal: AbortSignal) => Promise<Credentials>;
@@ -71,14 +68,14 @@ async function obtain(choice: CredentialChoice, options: ChainOptions, signal: A
 
 async function fromContainer(
   { url, token, tokenFile }: CredentialChoice & { readonly kind: "container" },
-  { world, direct, transport }: ChainOptions,
+  { world, transport }: ChainOptions,
   signal: AbortSignal,
 ): Promise<Credentials> {
   const authorization = tokenFile === undefined ? token : await fileText(world, tokenFile);
   const limits = { clock: world.clock, limitMs: 5_000, what: `GET ${url.origin}`, signal };
   // An agent of this machine is asked straight; one elsewhere, which must be secure, is reached as AWS is.
-  const send = url.protocol === "https:" ? transport : direct;
-  const answer = await wholeAnswer(send, { method: "GET", url, headers: authorization ? { authorization } : {} }, limits);
+  const direct = url.protocol !== "https:";
+  const answer = await wholeAnswer(transport, { method: "GET", url, headers: authorization ? { authorization } : {}, direct }, limits);
   if (answer.status !== 200) throw new Error(`${url.origin} answered ${answer.status}`);
   return keysOfDocument(answer.body);
 }

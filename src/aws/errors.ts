@@ -123,6 +123,7 @@ const neverArrived: ReadonlySet<string> = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
+  "PROXY_REFUSED",
 ]);
 
 const classes: Readonly<Partial<Record<ErrorClass, readonly string[]>>> = {

@@ -112,7 +112,7 @@ export class Metadata {
   #send(method: string, path: string, headers: Record<string, string>, signal: AbortSignal): Promise<WholeAnswer> {
     const url = new URL(`${this.#base}/${path}`);
     const limits = { clock: this.#world.clock, limitMs: attemptMs, what: `${method} ${url.pathname}`, signal };
-    return wholeAnswer(this.#transport, { method, url, headers }, limits);
+    return wholeAnswer(this.#transport, { method, url, headers, direct: true }, limits);
   }
 
   #explain(error: unknown): MetadataUnavailable {

@@ -1,11 +1,11 @@
 /** `fairlead controller-manager`: from the command line to a running process, and from its end to an exit status. */
+import { awsSockets } from "../aws/sockets.ts";
 import { LeadershipLost } from "../runtime/election.ts";
 import { machineLoopDelays, watchEventLoop } from "../runtime/event-loop.ts";
 import { FlagError, flagLines } from "../runtime/flags.ts";
 import { goQuoteList } from "../runtime/flags-go.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import type { Host } from "../runtime/host.ts";
-import { socketTransport } from "../runtime/http.ts";
 import { descriptorDestination } from "../runtime/log-descriptor.ts";
 import { type Logs, openLogs } from "../runtime/logs.ts";
 import { exportBuildInfo, exportMachineMetrics, newRegistry } from "../runtime/metrics.ts";
@@ -66,7 +66,7 @@ async function operate(options: Options, version: string, world: World, logs: Lo
   exportMachineMetrics(host.metrics);
   const ended = new AbortController();
   watchEventLoop(host, machineLoopDelays(), { warnAboveMs: options["leader-elect-retry-period"], signal: ended.signal });
-  const aws = socketTransport({ connectTimeoutMs: 1_100 });
+  const aws = awsSockets(world);
   try {
     await run({ options, version, host, logs, table: controllerTable, network: { aws: aws.send }, stop });
   } finally {

@@ -1,5 +1,6 @@
 /** `fairlead doctor`: looks whether a cluster and its account are set up for Fairlead, and changes nothing. */
 import { Clouds } from "../aws/cloud.ts";
+import { awsSockets } from "../aws/sockets.ts";
 import { examine } from "../doctor/examine.ts";
 import { type Finding, problem } from "../doctor/finding.ts";
 import { observe } from "../doctor/observe.ts";
@@ -14,7 +15,7 @@ import { bool, string, strings } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import { openGate } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
-import { socketTransport, type Transport } from "../runtime/http.ts";
+import type { Transport } from "../runtime/http.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
 import { redact } from "../runtime/redact.ts";
@@ -57,7 +58,7 @@ export const run: Command = async ({ argv, world, console, stopSignal }) => {
     console.out(`Usage:\n  fairlead doctor [flags]\n\n${flagUsage([{ title: "Doctor", flags }], console.columns)}`);
     return exit.well;
   }
-  const aws = socketTransport({ connectTimeoutMs: 1_100 });
+  const aws = awsSockets(world);
   try {
     const findings = await diagnose(options, world, { aws: aws.send }, stopSignal());
     console.out(redact(options.output === "json" ? asJson(findings) : asTable(findings)));

@@ -1,7 +1,8 @@
 /** A cluster and its AWS account as commands look at them: read-only, once, with what the controllers would go by. */
 import type { Service } from "kubernetes-types/core/v1.d.ts";
 import type { Ask } from "../aws/ask.ts";
-import { type Cloud, Clouds, connectTimeoutMs } from "../aws/cloud.ts";
+import { type Cloud, Clouds } from "../aws/cloud.ts";
+import { awsSockets } from "../aws/sockets.ts";
 import { nodeView, type SeenNode } from "../identity/node-view.ts";
 import { identifySelf, type Self } from "../identity/self.ts";
 import { nodes, services } from "../kube/builtin.ts";
@@ -15,7 +16,7 @@ import type { SurveyParts } from "../loadbalancers/service/survey.ts";
 import { type FlagValues, flag } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { dryRunGate } from "../runtime/gate.ts";
-import { socketTransport, type Transport } from "../runtime/http.ts";
+import type { Transport } from "../runtime/http.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
 import type { World } from "../runtime/world.ts";
@@ -73,7 +74,7 @@ export async function openLive(
   const config = await loadKubeConfig(world, { kubeconfig: flags.kubeconfig, master: flags.master });
   const kube = new KubeClient({ host, config, gate, userAgent: agentOf(cause), ...(network.kube && { connect: network.kube }) });
   const cloudConfig = await loadCloudConfig(host, flags);
-  const sockets = network.aws === undefined ? socketTransport({ connectTimeoutMs }) : undefined;
+  const sockets = network.aws === undefined ? awsSockets(world) : undefined;
   const transport = network.aws ?? sockets!.send;
   const clouds = new Clouds({ host, transport, gate, settings: cloudConfig.aws, version: build.version });
   const ask: Ask = { cause, signal, urgency: "user" };

@@ -81,7 +81,7 @@ export class KubeClient {
   constructor(options: KubeClientOptions, inherited?: { readonly session: Session | undefined; readonly sessions: Set<Session> }) {
     this.#options = options;
     const { clock } = options.host.world;
-    this.#session = inherited?.session ?? new Session(clock, options.config, options.connect ?? socketConnections);
+    this.#session = inherited?.session ?? new Session(clock, options.config, options.connect ?? socketConnections(options.host.world));
     this.#sessions = inherited?.sessions ?? new Set();
     this.#sessions.add(this.#session);
     this.#exchange = new Exchange({

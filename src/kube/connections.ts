@@ -1,7 +1,8 @@
+import { egressOf } from "../runtime/egress.ts";
 import type { TlsOptions, Transport } from "../runtime/http.ts";
 import { socketTransport } from "../runtime/http.ts";
 import { rememberSecret } from "../runtime/known-secrets.ts";
-import type { Clock } from "../runtime/world.ts";
+import type { Clock, World } from "../runtime/world.ts";
 import type { Access, KubeConfig } from "./config/access.ts";
 import { Places } from "./places.ts";
 
@@ -16,8 +17,11 @@ export type Connect = (tls: TlsOptions) => Connections;
 
 const connectTimeoutMs = 5_000;
 
-/** Over sockets. */
-export const socketConnections: Connect = (tls) => socketTransport({ tls, connectTimeoutMs });
+/** Over sockets, by the proxy that the environment names, as clients in Go go. */
+export function socketConnections(world: World): Connect {
+  const egress = egressOf(world);
+  return (tls) => socketTransport({ tls, connectTimeoutMs, egress });
+}
 
 /**
  * Calls of one client in work at once, which keep an API server busy: more would wait there instead of here, each with a

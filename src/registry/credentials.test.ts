@@ -145,7 +145,7 @@ test("without anything configured the instance's role is used, by version 2 of t
       "PUT 169.254.169.254/latest/api/token direct",
       "GET 169.254.169.254/latest/meta-data/iam/security-credentials/ direct",
       "GET 169.254.169.254/latest/meta-data/iam/security-credentials/node-role direct",
-      "POST api.ecr.us-west-2.amazonaws.com/ http://proxy:2",
+      "POST api.ecr.us-west-2.amazonaws.com/ http://proxy:2/",
     ],
   );
   assert.equal(run.seen[1]?.request.headers["x-aws-ec2-metadata-token"], "imds-session");

@@ -3,7 +3,10 @@
  * embedded cluster and the simulated cloud are plugged in instead, and nothing above can tell.
  */
 import type { Dispatcher } from "undici";
-import { Agent, request as undiciRequest } from "undici";
+import { request as undiciRequest } from "undici";
+import { Dispatchers, explainProxy } from "./dispatchers.ts";
+import type { Egress } from "./egress.ts";
+import { unlessAborted } from "./world.ts";
 
 export { bodyText } from "./whole-answer.ts";
 
@@ -14,6 +17,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
+  /** Passes no proxy, whatever the environment says: for endpoints of the machine itself. */
+  readonly direct?: boolean;
   /**
    * Called when the request is about to go onto its connection, after any wait for one; a throw cancels it. Waiting for
    * a connection takes time, and what was true when the request was handed over may not be true any more.
@@ -43,38 +48,31 @@ export interface TlsOptions {
 export interface SocketOptions {
   readonly tls?: TlsOptions;
   readonly connectTimeoutMs: number;
+  /** Proxies and certificates of the environment; without it every request goes straight and the runtime's certificates are trusted. */
+  readonly egress?: Egress;
 }
 
 /** HTTP/1.1 over sockets, a connection for each request in work. Time limits are the caller's, through the request's signal. */
 export function socketTransport(options: SocketOptions): { readonly send: Transport; close(): Promise<void> } {
-  const { tls } = options;
-  const agent = new Agent({
-    connections: null,
-    pipelining: 1,
-    allowH2: false,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: {
-      timeout: options.connectTimeoutMs,
-      ca: tls?.ca,
-      cert: tls?.cert,
-      key: tls?.key,
-      servername: tls?.serverName,
-      rejectUnauthorized: !tls?.insecure,
-    },
-  });
+  const dispatchers = new Dispatchers(options);
   return {
     async send(request) {
-      const answer = await undiciRequest(request.url, {
-        dispatcher: request.beforeSend === undefined ? agent : agent.compose(atTheLastMoment(request.beforeSend)),
+      const proxy = request.direct ? undefined : options.egress?.proxyFor(request.url);
+      const dispatcher = await dispatchers.to(request.url, proxy);
+      const sent = undiciRequest(request.url, {
+        dispatcher: request.beforeSend === undefined ? dispatcher : dispatcher.compose(atTheLastMoment(request.beforeSend)),
         method: request.method as "GET",
         headers: request.headers,
         body: request.body ?? null,
         signal: request.signal ?? null,
+      }).catch((error: unknown) => {
+        throw proxy === undefined ? error : explainProxy(error, proxy, request.url);
       });
+      // undici notices the signal only once there is a connection, which a silent proxy may hold back.
+      const answer = await (request.signal === undefined ? sent : unlessAborted(request.signal, sent));
       return { status: answer.statusCode, headers: flatten(answer.headers), body: answer.body };
     },
-    close: () => agent.destroy(),
+    close: () => dispatchers.close(),
   };
 }
 

@@ -29,6 +29,7 @@ function memory(): Files & { readonly contents: Map<string, string> } {
       if (text === undefined) throw new Error(`no such file: ${path}`);
       return Buffer.from(text);
     },
+    list: async () => [...contents.keys()],
     async write(path, content) {
       contents.set(path, Buffer.from(content).toString());
     },

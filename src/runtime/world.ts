@@ -23,6 +23,8 @@ export interface Random {
 
 export interface Files {
   read(path: string): Promise<Uint8Array>;
+  /** The names in a folder. */
+  list(path: string): Promise<readonly string[]>;
   /** Replaces the file in one step (write beside it, rename over it), with the given permission bits. */
   write(path: string, content: Uint8Array | string, mode: number): Promise<void>;
 }
@@ -53,6 +55,7 @@ export function realWorld(): World {
     },
     files: {
       read: async (path) => (await import("node:fs/promises")).readFile(path),
+      list: async (path) => (await import("node:fs/promises")).readdir(path),
       async write(path, content, mode) {
         const { mkdir, rename, writeFile } = await import("node:fs/promises");
         const { dirname } = await import("node:path");

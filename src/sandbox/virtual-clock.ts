@@ -169,6 +169,11 @@ function memoryFiles(initial: Readonly<Record<string, string>>): Files {
       if (paths.some((other) => path.startsWith(`${other}/`))) throw refused("ENOTDIR", `not a directory, open '${path}'`);
       throw refused("ENOENT", `no such file or directory, open '${path}'`);
     },
+    async list(path) {
+      const below = [...contents.keys()].filter((other) => other.startsWith(`${path}/`));
+      if (below.length === 0) throw refused("ENOENT", `no such file or directory, scandir '${path}'`);
+      return [...new Set(below.map((other) => other.slice(path.length + 1).split("/", 1)[0]!))];
+    },
     async write(path, content) {
       contents.set(path, typeof content === "string" ? Buffer.from(content) : content.slice());
     },

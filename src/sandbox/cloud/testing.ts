@@ -27,6 +27,7 @@ export function testWorld(start = Date.UTC(2026, 0, 1)): World & { pass(ms: numb
     random: seededRandom(7),
     files: {
       read: (path) => Promise.reject(new Error(`no file ${path} in this world`)),
+      list: (path) => Promise.reject(new Error(`no folder ${path} in this world`)),
       write: (path) => Promise.reject(new Error(`no file ${path} in this world`)),
     },
     environment: {},
