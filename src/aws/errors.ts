@@ -71,6 +71,24 @@ export function causeOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The failed call behind an error, however it was wrapped. */
+export function awsErrorIn(error: unknown): AwsError | undefined {
+  for (let inner = error; inner instanceof Error; inner = inner.cause) if (isAwsError(inner)) return inner;
+  return undefined;
+}
+
+/** What an error says, but for what differs at each try. */
+export function sameFailure(error: unknown): string {
+  const text = withoutRequestIds(error instanceof Error ? error.message : String(error));
+  const aws = awsErrorIn(error);
+  return aws === undefined ? text : text.replace(withoutRequestIds(aws.message), causeOf(aws));
+}
+
+/** A text of ours without the ids that no two tries have in common. */
+export function withoutRequestIds(text: string): string {
+  return text.replaceAll(/ \[request id [^\]]*\]/g, "");
+}
+
 /** What the call was and what came back, as far as anything did. */
 export interface Attempted {
   readonly service: ServiceName;

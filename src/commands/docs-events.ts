@@ -182,6 +182,13 @@ export const eventTable: readonly EventRow[] = [
     todo: "Read the message, and correct the annotation it names.",
   },
   {
+    reason: "LoadBalancerRemovalWaits",
+    type: "Normal",
+    on: "Service",
+    means: "The load balancer has not been gone for more than 30 seconds; the condition `LoadBalancerRemoved` says the same.",
+    todo: "Read the message: it names what is left, since when, and how to find what keeps it. The removal goes on by itself.",
+  },
+  {
     reason: "LoadBalancerReplacement",
     type: "Normal",
     on: "Service",

@@ -64,6 +64,13 @@ export const plants: readonly Plant[] = [
     givenAwayBy: "a finalizer goes only after all it guards",
   },
   {
+    name: "removal-waits-in-silence",
+    world: "services",
+    file: "src/loadbalancers/service/waiting.ts",
+    changes: [["const patienceMs = 30_000;", "const patienceMs = 300_000;"]],
+    givenAwayBy: "a removal that lasts says so",
+  },
+  {
     name: "target-group-stays",
     world: "services",
     file: "src/loadbalancers/service/removal.ts",

@@ -29,7 +29,7 @@ interface Settled {
 export class ServicesScene extends NodesScene {
   readonly account: Account;
   readonly lent: Lent;
-  /** Another VPC of the same cluster's tag. */
+  /** Another VPC, whose subnets and machines carry the same cluster's tag. */
   readonly elsewhere: Network;
   /** When a replica last changed something of a load balancer, in virtual milliseconds. */
   lastChangeAt = 0;
@@ -47,6 +47,8 @@ export class ServicesScene extends NodesScene {
     this.account = new Account(this.cloud);
     this.lent = plantForeign(this.cloud, this.network);
     this.elsewhere = standardNetwork(this.cloud, { clusterId: this.network.clusterId, zones: 2 });
+    // Its routes are another's.
+    this.cloud.account.ec2.routeTables.update(this.elsewhere.privateTableId, { tags: {} });
     this.#before = new Before(this.cloud);
     this.kubelets.set("steady", {
       name: "steady",
@@ -66,6 +68,11 @@ export class ServicesScene extends NodesScene {
       targets: (labels) => this.#targets(labels),
     };
     this.history.tell("world", `has ${mode || "no special settings"}`);
+  }
+
+  /** Network interfaces of the machine that is always there. */
+  steadyInterfaces(): readonly string[] {
+    return this.witness.interfaceIds;
   }
 
   services(): readonly Stored[] {

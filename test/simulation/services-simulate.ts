@@ -13,6 +13,7 @@ import { askForTooMuch } from "./services-greedy.ts";
 import { letFewerIn } from "./services-narrowing.ts";
 import { deleteAll, lookAround, useServices } from "./services-people.ts";
 import { ServicesScene } from "./services-scene.ts";
+import { squat } from "./services-squatter.ts";
 import { bringStrangers } from "./services-strangers.ts";
 import { type Climate, storm } from "./weather.ts";
 
@@ -48,7 +49,9 @@ async function play(scene: ServicesScene): Promise<void> {
   await world.advance(quietMs);
   if (scene.lastChangeAt > quietFrom) history.broken("what is in order is left alone", `something was changed at ${scene.lastChangeAt}`);
   for (const difference of scene.differences()) history.broken("order lasts", difference);
+  const moveOut = squat(scene);
   await deleteAll(scene);
+  await moveOut();
   await until(scene, () => scene.leftovers().length === 0);
   for (const left of scene.leftovers()) history.broken("nothing is left", left);
   await releaseAll(scene);

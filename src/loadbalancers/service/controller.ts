@@ -14,6 +14,7 @@ import { type Kind, otherKind, type Problem } from "./annotations.ts";
 import { attributesAgeMs } from "./attributes.ts";
 import { depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
 import { claimAccess, type Ensured, ensure } from "./ensure.ts";
+import { forgetFailure, keepFailure, tellFailure } from "./failure.ts";
 import { namesOf } from "./find.ts";
 import { followIn, followNodes } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
@@ -26,18 +27,7 @@ import { hasFinalizer, type SeenService } from "./seen.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
 import { type Survey, survey } from "./survey.ts";
 import { concernsLoadBalancer, taskOf } from "./task.ts";
-import {
-  changedMeanwhile,
-  type Job,
-  logStep,
-  messageOf,
-  type ServiceParts,
-  seekerOf,
-  stage,
-  staleMs,
-  type Workplace,
-  waitMs,
-} from "./workplace.ts";
+import { changedMeanwhile, type Job, logStep, type ServiceParts, seekerOf, stage, staleMs, type Workplace, waitMs } from "./workplace.ts";
 
 /** Every load balancer is read fully once in this time, whether or not anything changed. */
 const driftMs = 60 * 60_000;
@@ -153,7 +143,7 @@ class ServiceLoop {
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
-    const { memory, book, report } = this.#place;
+    const { memory, book } = this.#place;
     const service = this.#parts.services.get(key);
     const ask: Ask = { cause: `service ${key}`, signal, urgency: service && this.#isDrift(service) ? "background" : "user" };
     for (const orphan of this.#parts.dryRun ? [] : memory.orphansOf(key)) {
@@ -164,14 +154,20 @@ class ServiceLoop {
     const job: Job = { key, service, ask };
     if (this.#parts.dryRun) return this.#postPlan(job);
     try {
-      return await this.#bring(job);
+      const outcome = await this.#bring(job);
+      const remembered = memory.get(service.metadata.uid);
+      if (remembered) await forgetFailure(service, remembered, this.#place, signal);
+      return outcome;
     } catch (error) {
       signal.throwIfAborted();
       if (refusalIn(error)) throw error;
       const remembered = memory.of(seekerOf(service));
       remembered.full = true;
       book.unknown({ key, uid: service.metadata.uid }, namesOf(seekerOf(service)));
-      report.tell(service, "Warning", "SyncLoadBalancerFailed", `Error syncing load balancer: ${messageOf(error)}`);
+      tellFailure(service, error, this.#place);
+      // What its author can mend has a condition of its own, and of another controller's Service the status is theirs.
+      const isOurs = !(error instanceof Misconfigured) && taskOf(service).kind !== "leave-to-others";
+      if (isOurs) await keepFailure(service, remembered, error, this.#place, signal);
       throw error;
     }
   }

@@ -1,51 +1,58 @@
 /** How a Service's load balancer goes: with the Service, with its type, with its finalizer taken by force, or to another controller. */
 import type { Ask } from "../../aws/ask.ts";
+import { sameFailure } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
-import { reconcileAges } from "../observe.ts";
+import type { Ages } from "../listing.ts";
+import { freshAges, reconcileAges } from "../observe.ts";
 import type { Kind } from "./annotations.ts";
 import { hasOwnHostname } from "./find.ts";
 import type { Remembered } from "./memory.ts";
-import { describe, leftovers, type Removal, remove } from "./removal.ts";
+import { describe, leftovers, remove } from "./removal.ts";
+import { removedCondition } from "./report.ts";
 import type { SeenService } from "./seen.ts";
 import { otherServer } from "./task.ts";
-import { changedMeanwhile, type Job, logStep, messageOf, seekerOf, stage, staleMs, type Workplace, waitMs } from "./workplace.ts";
+import { pauseMs, tellWaiting, waitForRemoval } from "./waiting.ts";
+import { changedMeanwhile, type Job, logStep, messageOf, seekerOf, stage, staleMs, type Workplace } from "./workplace.ts";
 
 export const bothKinds: readonly Kind[] = ["classic", "network"];
-/** A removal that has not ended after this long is spoken of, and again after each such time. */
-const patienceMs = 2 * 60_000;
-/** How soon AWS is asked whether what was deleted is gone. Those deleted in the same time are asked about together. */
-const confirmMs = 1_000;
-/** Each a multiple of the one before it, so that those who have waited longer meet the others. */
-const pausesMs = [1, 2, 4, 8, 16, 32].map((times) => times * waitMs);
 /** AWS needs at least this long to clear away a load balancer: only then does it let go of the security groups. */
 const groupsAfterMs = 15_000;
+/** How soon a removal under way reads everything again, whether or not we have written to it. */
+const lookAgainMs = 60_000;
 
 /** For so long AWS may not show what was made; then "nothing is there" counts only when it was seen twice, so far apart. */
 const unshownMs = 60_000;
 const twiceMs = 10_000;
-
-type Waiting = Extract<Removal, { kind: "waiting" }>;
 
 /** Everything goes; then, and only then, the finalizer. */
 export async function depart(job: Job, place: Workplace): Promise<Outcome> {
   const { service, key, ask } = job;
   const { report, memory } = place;
   expectNothing(job, place);
-  const outcome = await removeKinds(job, bothKinds, place);
+  const outcome = await removePass(job, bothKinds, place);
   if (outcome !== undefined) return outcome;
   if (!(await report.removeFinalizer(service, ask.signal))) return again(staleMs, changedMeanwhile);
   report.event(service, "DeletedLoadBalancer");
-  if (service.metadata.deletionTimestamp === undefined) {
-    if (otherServer(service) === undefined) await report.publish(service, undefined, ask.signal);
-    await report.clear(service, ask.signal);
-  }
+  const { deletionTimestamp, finalizers } = service.metadata;
+  if (deletionTimestamp === undefined && otherServer(service) === undefined) await report.publish(service, undefined, ask.signal);
+  if (deletionTimestamp === undefined || finalizers.length > 1) await report.clear(service, ask.signal);
   memory.forget(key, service.metadata.uid);
   return done;
 }
 
-/** One pass over what is left of these kinds; undefined when nothing is. */
-export async function removeKinds({ service, key, ask }: Job, kinds: readonly Kind[], place: Workplace): Promise<Outcome | undefined> {
+/** One pass over what is left of these kinds, of a Service that stays; undefined when nothing is. */
+export async function removeKinds(job: Job, kinds: readonly Kind[], place: Workplace): Promise<Outcome | undefined> {
+  const { service, ask } = job;
+  const told = place.memory.of(seekerOf(service)).leavingToldAt !== undefined;
+  const outcome = await removePass(job, kinds, place);
+  if (outcome !== undefined) return outcome;
+  if (told) await place.report.withdrawCondition(service, removedCondition, ask.signal);
+  else await place.report.condition(service, removedCondition, undefined, ask.signal);
+  return undefined;
+}
+
+async function removePass({ service, key, ask }: Job, kinds: readonly Kind[], place: Workplace): Promise<Outcome | undefined> {
   const { report, memory } = place;
   const remembered = memory.of(seekerOf(service));
   const removal = await stage("failed to delete load balancer", () =>
@@ -55,7 +62,7 @@ export async function removeKinds({ service, key, ask }: Job, kinds: readonly Ki
       onStep: logStep(place, key),
     }),
   );
-  if (removal.kind === "waiting") return waitForRemoval(service, remembered, removal, place);
+  if (removal.kind === "waiting") return waitForRemoval(service, remembered, removal, place, ask.signal);
   const doubtMs = doubtsForMs(remembered, place);
   if (doubtMs > 0) return again(doubtMs, unshown);
   if (removal.notOurs.length > 0) {
@@ -63,6 +70,7 @@ export async function removeKinds({ service, key, ask }: Job, kinds: readonly Ki
     report.tell(service, "Warning", "LoadBalancerWarning", message);
   }
   delete remembered.leavingSince;
+  delete remembered.leavingToldAt;
   delete remembered.unseenSince;
   return undefined;
 }
@@ -88,7 +96,10 @@ export async function departOrphan(key: string, remembered: Remembered, place: W
   try {
     const options = { kinds: bothKinds, ...beginning(service, remembered, place), onStep: logStep(place, key) };
     const removal = await remove(seeker, key, place, ask, options);
-    if (removal.kind === "waiting") return again(pauseMs(remembered, removal, place), removal.why);
+    if (removal.kind === "waiting") {
+      tellWaiting(service, remembered, removal, place);
+      return again(pauseMs(remembered, removal, place), removal.why);
+    }
     const doubtMs = doubtsForMs(remembered, place);
     if (doubtMs > 0) return again(doubtMs, unshown);
     if (remembered.leavingSince !== undefined) report.event(service, "DeletedLoadBalancer");
@@ -96,7 +107,8 @@ export async function departOrphan(key: string, remembered: Remembered, place: W
     return done;
   } catch (error) {
     ask.signal.throwIfAborted();
-    if (!refusalIn(error)) report.tell(service, "Warning", "DeleteLoadBalancerFailed", `Error deleting load balancer: ${messageOf(error)}`);
+    const text = `Error deleting load balancer: ${messageOf(error)}`;
+    if (!refusalIn(error)) report.tell(service, "Warning", "DeleteLoadBalancerFailed", text, sameFailure(error));
     throw error;
   }
 }
@@ -126,16 +138,26 @@ function expectNothing({ service }: Job, { memory }: Workplace): void {
 /** What is different about the first pass, and about those that come soon after it. */
 function beginning(service: Pick<SeenService, "metadata">, remembered: Remembered, { report, host }: Workplace) {
   const now = host.world.clock.monotonic();
-  const { leavingSince } = remembered;
+  const { leavingSince, unseenSince } = remembered;
   return {
+    ages: leavingSince === undefined || unseenSince !== undefined ? freshAges : agesSince(now - leavingSince),
     withGroups: leavingSince === undefined || now - leavingSince >= groupsAfterMs,
     onBegin: () => {
       delete remembered.unseenSince;
       if (leavingSince !== undefined) return;
       report.event(service, "DeletingLoadBalancer");
       remembered.leavingSince = now;
+      remembered.leavingSinceText = new Date(host.world.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
     },
   };
+}
+
+/**
+ * While a removal goes on, what was not there when it began is not looked for again: nobody makes it. What was there is
+ * read after we have deleted it. After a while everything is read again: people lend a hand where a removal is stuck.
+ */
+function agesSince(ms: number): Ages {
+  return { absentMs: Math.min(ms + freshAges.absentMs, lookAgainMs), presentMs: freshAges.presentMs };
 }
 
 const unshown = "AWS may not show yet what was made a moment ago";
@@ -145,31 +167,4 @@ function doubtsForMs(remembered: Remembered, { host }: Workplace): number {
   const now = host.world.clock.monotonic();
   remembered.unseenSince ??= now;
   return now - remembered.madeAt >= unshownMs ? 0 : Math.max(0, remembered.unseenSince + twiceMs - now);
-}
-
-/**
- * What was deleted is soon seen to be gone. What takes its time is looked at less and less often, at moments that are
- * the same for all who wait: what one of them reads then answers the others.
- */
-function pauseMs({ leavingSince }: Remembered, { deleted }: Waiting, { host }: Workplace): number {
-  const now = host.world.clock.monotonic();
-  const waited = now - (leavingSince ?? now);
-  if (deleted) return Math.max(confirmMs, waited / 60);
-  const pause = pausesMs.findLast((each) => waited >= 4 * each) ?? waitMs;
-  return Math.ceil((now + pause / 2) / pause) * pause - now;
-}
-
-function waitForRemoval(service: SeenService, remembered: Remembered, removal: Waiting, place: Workplace): Outcome {
-  const { host, book, report } = place;
-  const trouble = book.trouble(service.metadata.uid);
-  // Not a matter of waiting: it is said, and tried again with growing pauses until it succeeds.
-  if (trouble !== undefined) throw new Error(`failed to delete load balancer: ${trouble}`);
-  const now = host.world.clock.monotonic();
-  const since = remembered.leavingToldAt ?? remembered.leavingSince ?? now;
-  if (now - since >= patienceMs) {
-    remembered.leavingToldAt = now;
-    const text = `Error syncing load balancer: failed to delete load balancer: ${removal.why}; it is tried until it succeeds`;
-    report.tell(service, "Warning", "SyncLoadBalancerFailed", text);
-  }
-  return again(pauseMs(remembered, removal, place), removal.why);
 }

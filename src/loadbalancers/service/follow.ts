@@ -1,5 +1,6 @@
 /** Lets the targets of what stands follow the nodes, and touches nothing else. */
 import { apply, type Refusal } from "../../aws/apply.ts";
+import { sameFailure } from "../../aws/errors.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Targets } from "../targets.ts";
 import { claimAccess, nodeGroups } from "./ensure.ts";
@@ -34,7 +35,7 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
       ask.signal.throwIfAborted();
       if (refusalIn(error)) throw error;
       inventory.cloud.instances.forget(wanted);
-      report.tell(service, "Warning", "UpdateLoadBalancerFailed", updateFailed(wanted, error));
+      report.tell(service, "Warning", "UpdateLoadBalancerFailed", updateFailed(wanted, error), sameFailure(error));
       throw error;
     }
   });

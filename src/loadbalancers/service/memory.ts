@@ -43,7 +43,12 @@ export interface Remembered {
   leavingSince?: number;
   /** Monotonic time since when nothing of it is seen any more. */
   unseenSince?: number;
+  /** Monotonic time at which it was last said what the removal waits for. */
   leavingToldAt?: number;
+  /** The same as wall-clock time, as users are told it. */
+  leavingSinceText?: string;
+  /** The failure that the Service's condition tells of, but for what differs at each try. */
+  failure?: string;
 }
 
 export class Memory {

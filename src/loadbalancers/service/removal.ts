@@ -16,7 +16,7 @@ import type { Ages } from "../listing.ts";
 import { classicSecurityGroupName, networkSecurityGroupName } from "../names.ts";
 import { planNetworkDeletion } from "../network/plan.ts";
 import { type Marks, mentions } from "../node-rules.ts";
-import { freshAges, type Inventory } from "../observe.ts";
+import type { Inventory } from "../observe.ts";
 import type { Kind } from "./annotations.ts";
 import { type Found, findLoadBalancers, isServices, namesOf, type Seeker } from "./find.ts";
 import { marked, namedTargetGroups } from "./target-groups.ts";
@@ -45,10 +45,19 @@ export type Removal =
   /** By what was read after the last thing that we deleted. */
   | { readonly kind: "gone"; readonly notOurs: readonly string[] }
   /** Something is left, or it is not yet known that nothing is. */
-  | { readonly kind: "waiting"; readonly why: string; readonly deleted: boolean };
+  | {
+      readonly kind: "waiting";
+      readonly why: string;
+      /** Whether AWS refused to delete something, for as long as something else uses it. */
+      readonly refused: boolean;
+      readonly deleted: boolean;
+      readonly left: Leftovers;
+    };
 
 export interface RemovalOptions {
   readonly kinds: readonly Kind[];
+  /** How old what is known of the account may be. */
+  readonly ages: Ages;
   /** Whether security groups are tried too: AWS refuses for as long as it has not cleared away their load balancer. */
   readonly withGroups: boolean;
   /** Told before the first thing goes. */
@@ -61,8 +70,8 @@ export interface RemovalOptions {
  * and one list answers all of them.
  */
 export async function remove(seeker: Seeker, key: string, parts: RemovalParts, ask: Ask, options: RemovalOptions): Promise<Removal> {
-  const { kinds, withGroups, onBegin, onStep } = options;
-  const left = await leftovers(seeker, parts, kinds, freshAges, ask);
+  const { kinds, ages, withGroups, onBegin, onStep } = options;
+  const left = await leftovers(seeker, parts, kinds, ages, ask);
   const rest = describe(left);
   if (rest.length === 0) {
     for (const kind of kinds) parts.book.forget({ uid: seeker.uid, kind });
@@ -78,9 +87,16 @@ export async function remove(seeker: Seeker, key: string, parts: RemovalParts, a
       onStep?.(step);
     },
   });
-  const applied = await applying.finally(() => touch(left, parts.inventory, key));
+  const touchTried = () => touch(tried, parts.inventory, key);
+  const applied = await applying.catch((error: unknown) => {
+    touchTried();
+    throw error;
+  });
   letGo(left, seeker, key, kinds, parts);
-  return { kind: "waiting", why: applied.kind === "waiting" ? applied.why : `not yet gone: ${rest.join(", ")}`, deleted };
+  const refused = applied.kind === "waiting";
+  // What AWS refused to delete is as it was.
+  if (deleted || !refused) touchTried();
+  return { kind: "waiting", why: refused ? applied.why : `not yet gone: ${rest.join(", ")}`, refused, deleted, left };
 }
 
 /** The steps that are possible now, in the order AWS allows: a group that rules still name cannot go. */

@@ -23,11 +23,16 @@ export type TellingReason =
   | "DeleteLoadBalancerFailed"
   | "UpdateLoadBalancerFailed"
   | "LoadBalancerWarning"
+  | "LoadBalancerRemovalWaits"
   | "LoadBalancerReplacement"
   | "LoadBalancerPlan";
 
 /** What is wrong, or worth knowing, about what the Service asks for; there only while something is. */
 export const configurationCondition = "LoadBalancerConfigured";
+/** Why the load balancer could not be brought to its wanted state; there only while that is so. */
+export const syncedCondition = "LoadBalancerSynced";
+/** What a removal waits for that has not ended after a while; there only while it waits. */
+export const removedCondition = "LoadBalancerRemoved";
 /** When the address of a load balancer of another kind was published: the old one is kept for a while from then on. */
 export const replacedCondition = "LoadBalancerReplaced";
 /** The names of the user's choice under which load balancers were made: they are found by them when the annotation is gone. */
@@ -56,8 +61,9 @@ export class Report {
     this.#parts.recorder.record(objectRef(services, service), type, reason, message);
   }
 
-  tell(service: Pick<SeenService, "metadata">, type: "Normal" | "Warning", reason: TellingReason, message: string): void {
-    this.#parts.recorder.record(objectRef(services, service), type, reason, message);
+  /** `same` is what does not differ when it is said again: then it counts on one Event, which has the latest text. */
+  tell(service: Pick<SeenService, "metadata">, type: "Normal" | "Warning", reason: TellingReason, message: string, same?: string): void {
+    this.#parts.recorder.record(objectRef(services, service), type, reason, message, same);
   }
 
   /** Before the first call to AWS. False when there is no such Service any more, or another of its name. */
@@ -103,7 +109,13 @@ export class Report {
 
   /** Takes away all conditions of ours. */
   async clear(service: SeenService, signal: AbortSignal): Promise<void> {
-    for (const type of [configurationCondition, replacedCondition, namedCondition]) await this.condition(service, type, undefined, signal);
+    const types = [configurationCondition, syncedCondition, removedCondition, replacedCondition, namedCondition];
+    for (const type of types) await this.condition(service, type, undefined, signal);
+  }
+
+  /** Takes a condition away that was written a moment ago, and may not be seen yet. */
+  withdrawCondition(service: SeenService, type: string, signal: AbortSignal): Promise<void> {
+    return this.#conditions(service, [{ $patch: "delete", type }], signal);
   }
 
   /** Sets a condition, or takes it away. */

@@ -1,0 +1,88 @@
+/** A removal that waits for AWS or for somebody: how soon it is looked at again, and what is said of it meanwhile. */
+import { again, type Outcome } from "../../runtime/controller.ts";
+import type { Remembered } from "./memory.ts";
+import type { Leftovers, Removal } from "./removal.ts";
+import { removedCondition } from "./report.ts";
+import type { SeenService } from "./seen.ts";
+import { taskOf } from "./task.ts";
+import { type Workplace, waitMs } from "./workplace.ts";
+
+/** A removal that has not ended after this long is spoken of. */
+const patienceMs = 30_000;
+/** And again after each such time, as the failure that it has become by then. */
+const againMs = 2 * 60_000;
+/** How soon AWS is asked whether what was deleted is gone. Those deleted in the same time are asked about together. */
+const confirmMs = 1_000;
+/** Each a multiple of the one before it, so that those who have waited longer meet the others. */
+const pausesMs = [1, 2, 4, 8, 16, 32].map((times) => times * waitMs);
+
+type Waiting = Extract<Removal, { kind: "waiting" }>;
+
+export async function waitForRemoval(
+  service: SeenService,
+  remembered: Remembered,
+  removal: Waiting,
+  place: Workplace,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { book, report } = place;
+  const trouble = book.trouble(service.metadata.uid);
+  // Not a matter of waiting: it is said, and tried again with growing pauses until it succeeds.
+  if (trouble !== undefined) throw new Error(`failed to delete load balancer: ${trouble}`);
+  const message = tellWaiting(service, remembered, removal, place);
+  // The status of another controller's Service is theirs.
+  const isOurs = taskOf(service).kind !== "leave-to-others";
+  if (message !== undefined && isOurs)
+    await report.condition(service, removedCondition, { status: "False", reason: "Waiting", message }, signal);
+  return again(pauseMs(remembered, removal, place), removal.why);
+}
+
+/** Says what is waited for, in an Event, when it is time to; returns it once it has lasted long enough to be spoken of. */
+export function tellWaiting(
+  service: Pick<SeenService, "metadata">,
+  remembered: Remembered,
+  { left, why, refused }: Waiting,
+  { host, report }: Workplace,
+): string | undefined {
+  const now = host.world.clock.monotonic();
+  const { leavingSince = now, leavingToldAt } = remembered;
+  if (now - leavingSince < patienceMs) return undefined;
+  const text = `since ${remembered.leavingSinceText} the removal waits for ${remediesFor(left).join("; ")}${refused ? `; AWS says: ${why}` : ""}`;
+  if (leavingToldAt === undefined) report.tell(service, "Normal", "LoadBalancerRemovalWaits", text);
+  else if (now - leavingToldAt >= againMs) {
+    const failed = `Error syncing load balancer: failed to delete load balancer: ${text}; it is tried until it succeeds`;
+    report.tell(service, "Warning", "SyncLoadBalancerFailed", failed, "the removal waits");
+  } else return text;
+  remembered.leavingToldAt = now;
+  return text;
+}
+
+/** Everything that is left, each with what somebody can do about it. */
+function remediesFor({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Leftovers): string[] {
+  return [
+    ...loadBalancers.map(({ kind, name }) => `${kind} load balancer ${name}, which AWS still shows: it goes by itself`),
+    ...targetGroups.map(
+      ({ TargetGroupName: name }) => `target group ${name}: if a listener of another load balancer forwards to it, change that listener`,
+    ),
+    ...nodeGroups.map(
+      ({ id, name }) =>
+        `rules in node security group ${name} (${id}), which go when every Service has said what it needs: look for Services with Warnings`,
+    ),
+    ...ownGroups.map(
+      ({ id, name }) =>
+        `security group ${name} (${id}): take it away from whatever still uses it, found by aws ec2 describe-network-interfaces --filters Name=group-id,Values=${id} and aws ec2 describe-security-groups --filters Name=ip-permission.group-id,Values=${id}`,
+    ),
+  ];
+}
+
+/**
+ * What was deleted is soon seen to be gone. What takes its time is looked at less and less often, at moments that are
+ * the same for all who wait: what one of them reads then answers the others.
+ */
+export function pauseMs({ leavingSince }: Remembered, { deleted }: Waiting, { host }: Workplace): number {
+  const now = host.world.clock.monotonic();
+  const waited = now - (leavingSince ?? now);
+  if (deleted) return Math.max(confirmMs, waited / 60);
+  const pause = pausesMs.findLast((each) => waited >= 4 * each) ?? waitMs;
+  return Math.ceil((now + pause / 2) / pause) * pause - now;
+}
