@@ -7,8 +7,8 @@ import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
 import { type AwsError, type ErrorClass, isAwsError } from "../aws/errors.ts";
 import type { Step } from "../aws/plan.ts";
-import type { SeenRule } from "./groups.ts";
 import { distinct, grant, keyOfRule, type NodeGroup, type NodeRule } from "./node-rules.ts";
+import { noRoomText } from "./rule-quota.ts";
 
 export interface Granted {
   /** What AWS refused, by the owner whom alone it concerns. */
@@ -76,26 +76,8 @@ async function tryGrant(group: NodeGroup, rules: readonly NodeRule[], { cloud, a
   }
 }
 
-/** What AWS grants a group unless it was asked for more: so many rules of each address family. */
-const defaultQuota = 60;
-
-/** AWS does not say how many rules are free: it follows from what is there, if the quota is the usual one. */
-function refusal(group: NodeGroup, lacking: readonly NodeRule[], granted: readonly NodeRule[], error: AwsError): Refusal {
+function refusal({ id, name, rules }: NodeGroup, lacking: readonly NodeRule[], granted: readonly NodeRule[], error: AwsError): Refusal {
   if (error.class !== "limit-exceeded") return new Refusal(error.message, false, { cause: error });
-  const crowding = (["IPv4", "IPv6"] as const).map((family) => {
-    const counts = (rules: readonly (NodeRule | SeenRule)[]) => rules.filter((rule) => countsIn(family, rule)).length;
-    return { family, needs: counts(lacking), used: counts([...group.rules, ...granted]) };
-  });
-  const [worst] = crowding.toSorted((a, b) => b.needs + b.used - (a.needs + a.used));
-  const { family, needs, used } = worst!;
-  const free = defaultQuota - used;
-  const room = free >= 0 && free < needs ? `with the default quota of ${defaultQuota}, ${free} are free` : `fewer than ${needs} are free`;
-  const text = `this load balancer needs ${needs} more ${family} rules in node security group ${group.name} (${group.id}), which has ${used}: ${room}; use fewer source ranges or ports, or have the quota of rules per security group raised: ${error.message}`;
-  return new Refusal(text, true, { cause: error });
-}
-
-/** A rule from a group or a prefix list counts in both families. */
-function countsIn(family: "IPv4" | "IPv6", rule: NodeRule | SeenRule): boolean {
-  const cidr = "cidr" in rule ? rule.cidr : undefined;
-  return cidr === undefined || cidr.includes(":") === (family === "IPv6");
+  const text = noRoomText(`node security group ${name} (${id})`, [...rules, ...granted], lacking);
+  return new Refusal(`${text}: ${error.message}`, true, { cause: error });
 }

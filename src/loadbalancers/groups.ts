@@ -9,6 +9,7 @@ import {
 } from "../aws/ec2-actions.ts";
 import { type Made, made, type Planned, type Step, step } from "../aws/plan.ts";
 import type { ManagedGroup, Rule, Tags } from "./model.ts";
+import { mayExceedQuota } from "./rule-quota.ts";
 
 /** One rule of a group as EC2 tells it, with the id by which alone it is revoked. */
 export interface SeenRule {
@@ -41,22 +42,30 @@ export interface GroupPlan {
   readonly id: string | Made;
 }
 
-/** Keeps a managed group to exactly its rules. */
+/** Keeps a managed group to exactly its rules. Where not all fit beside each other, what is not wanted makes room first. */
 export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | undefined): GroupPlan {
   const promise = made(`security group ${group.name}`);
   const id = seen?.id ?? promise;
   const surplus = seen?.rules.filter((rule) => !group.rules.some((wanted) => ruleKey(wanted) === seenRuleKey(rule))) ?? [];
-  const missing = group.rules.filter((rule) => !seen?.rules.some((present) => seenRuleKey(present) === ruleKey(rule)));
+  const missing = missingRules(group, seen);
+  const closing = surplus.length > 0 ? [revocation(group.name, seen!.id, surplus, "the Service does not let these in any more")] : [];
+  const closesFirst = mayExceedQuota(seen?.rules ?? [], missing);
   const missingTags = Object.entries(group.ownership).filter(([key]) => seen && !seen.tags[key]);
   return {
     id,
     open: [
       ...(seen ? [] : [creation(group, vpc, promise)]),
       ...(missingTags.length > 0 ? [tagging(group, id, missingTags)] : []),
+      ...(closesFirst ? closing : []),
       ...(missing.length > 0 ? [authorization(group.name, id, missing, "the Service lets these clients in")] : []),
     ],
-    close: surplus.length > 0 ? [revocation(group.name, seen!.id, surplus, "the Service does not let these in any more")] : [],
+    close: closesFirst ? [] : closing,
   };
+}
+
+/** What a managed group does not let in yet. */
+export function missingRules(group: ManagedGroup, seen: SeenGroup | undefined): readonly Rule[] {
+  return group.rules.filter((rule) => !seen?.rules.some((present) => seenRuleKey(present) === ruleKey(rule)));
 }
 
 /** Deletes one of our groups. AWS refuses while a load balancer's interfaces still use it, which takes a while to pass. */

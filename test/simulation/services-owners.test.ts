@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Listener, LoadBalancer, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
-import { nodeRules } from "../bed/balancers.ts";
+import { nodeRules, rulesOf } from "../bed/balancers.ts";
 import { type ServiceWorld, type ServiceWorldOptions, serviceWorld } from "../bed/service-world.ts";
 
 async function bed(t: TestContext, options?: ServiceWorldOptions): Promise<ServiceWorld> {
@@ -146,3 +146,37 @@ test("a Service may exchange more source ranges than the quota would allow besid
   await world.edit("web", {}, { loadBalancerSourceRanges: others });
   await world.until("exchanged", () => JSON.stringify(openTo(world, 31090)) === JSON.stringify(others.toSorted()), hourMs);
 });
+
+for (const [kind, annotations] of [
+  ["classic", {}],
+  ["network", nlb],
+] as const) {
+  const clients = (world: ServiceWorld) => {
+    const groups = world.aws.account.ec2.securityGroups.values();
+    const own = groups.find(({ name }) => /^k8s-(elb|default)-/.test(name))!;
+    const seen = rulesOf(world, own.id).filter((text) => text.startsWith("tcp 80 "));
+    return seen.map((text) => / from (\S+)/.exec(text)?.[1]);
+  };
+
+  test(`clients that are not wanted any more are shut out of a ${kind} load balancer that asks for too many others`, async (t) => {
+    const world = await bed(t, { config: "NLBSecurityGroupMode=Managed" });
+    await world.create("web", { annotations, spec: port(31080) });
+    await world.published("web");
+    assert.deepEqual(clients(world), ["0.0.0.0/0"]);
+    await world.edit("web", {}, { loadBalancerSourceRanges: ranges(70) });
+    await world.world.advance(60_000);
+    assert.deepEqual(clients(world), []);
+    const told = world.events("web").filter((text) => text.includes("SyncLoadBalancerFailed"));
+    assert.match(told.at(-1) ?? "", /needs 140 more IPv4 rules in security group k8s-.*, 60 are free/);
+  });
+
+  test(`a ${kind} load balancer may exchange more source ranges than the quota would allow beside the old ones`, async (t) => {
+    const world = await bed(t, { config: "NLBSecurityGroupMode=Managed" });
+    await world.create("web", { annotations, spec: { ...port(31080), loadBalancerSourceRanges: ranges(25) } });
+    await world.published("web");
+    const others = ranges(25).map((each) => each.replace("10.", "11."));
+    await world.edit("web", {}, { loadBalancerSourceRanges: others });
+    await world.world.advance(60_000);
+    assert.deepEqual(clients(world), others.toSorted());
+  });
+}

@@ -1,15 +1,19 @@
 /** Brings what stands for a Service to what the Service asks for, and says what the nodes have to let in. */
 import { type Applied, apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
+import { authorizeSecurityGroupIngress } from "../../aws/ec2-actions.ts";
+import { isAwsError } from "../../aws/errors.ts";
 import type { Step } from "../../aws/plan.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { ClaimBook, ClaimOptions, Owner } from "../claim-book.ts";
 import { claimFor, type Stand } from "../claims.ts";
 import type { SeenClassic } from "../classic/plan.ts";
+import { missingRules, ruleKey, seenRuleKey } from "../groups.ts";
 import type { NodeAccess } from "../model.ts";
 import type { SeenNetwork } from "../network/plan.ts";
 import { mentions } from "../node-rules.ts";
 import { type Inventory, reconcileAges } from "../observe.ts";
+import { noRoomText } from "../rule-quota.ts";
 import { nodeGroupsOf, type Targets } from "../targets.ts";
 import type { Problem } from "./annotations.ts";
 import { noteAttributes } from "./attributes.ts";
@@ -52,6 +56,8 @@ export async function ensure(survey: Survey, { host, inventory }: EnsureParts, a
         hostname ??= madeHostname(output);
       },
     });
+  } catch (error) {
+    throw withRoom(error, survey);
   } finally {
     touch(survey, inventory, key);
     noteAttributes(survey, inventory, host.world.clock.monotonic(), applied?.kind === "done");
@@ -59,6 +65,19 @@ export async function ensure(survey: Survey, { host, inventory }: EnsureParts, a
   const seen = afterwards(survey, applied);
   const { stand, warnings } = await standOf(survey, applied.made, inventory, ask);
   return { applied, hostname, seen, stand, warnings };
+}
+
+/** What AWS says of a group that is full, with how many rules the Service asks for. */
+function withRoom(error: unknown, { desire, managedGroup }: Survey): unknown {
+  if (!isAwsError(error, "limit-exceeded") || error.action !== authorizeSecurityGroupIngress.name) return error;
+  const { securityGroups } = desire.model;
+  const entries = "kind" in securityGroups ? (securityGroups.kind === "wanted" ? securityGroups.groups : []) : securityGroups;
+  const managed = entries.find((entry) => entry.kind === "managed");
+  if (managed === undefined) return error;
+  const { group } = managed;
+  const kept = managedGroup?.rules.filter((rule) => group.rules.some((wanted) => ruleKey(wanted) === seenRuleKey(rule))) ?? [];
+  const text = noRoomText(`security group ${group.name}`, kept, missingRules(group, managedGroup));
+  return new Error(`${text}: ${error.message}`, { cause: error });
 }
 
 /** Writes down what the load balancer needs from the nodes; groups that only speak of it from before are looked at too. */
