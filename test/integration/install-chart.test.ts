@@ -72,7 +72,13 @@ interface Container {
 
 interface Rendered extends KubeObject {
   readonly spec?: {
-    readonly template?: { readonly spec?: { readonly containers: readonly Container[]; readonly initContainers?: readonly Container[] } };
+    readonly template?: {
+      readonly spec?: {
+        readonly containers: readonly Container[];
+        readonly initContainers?: readonly Container[];
+        readonly tolerations?: readonly { readonly key?: string; readonly operator?: string; readonly effect?: string }[];
+      };
+    };
   };
   readonly rules?: readonly { readonly resources?: readonly string[]; readonly verbs: readonly string[] }[];
   readonly subjects?: readonly { readonly name: string }[];
@@ -152,6 +158,23 @@ for (const [what, values] of Object.entries(valueSets)) {
     assert.deepEqual(warnings, []);
   });
 }
+
+test("it runs on nodes that wait for what only it does: initialisation, and routes", async (t) => {
+  const { cluster } = await bed(t);
+  for (const [kind, values] of [
+    ["DaemonSet", valueSets["everything on"]!],
+    ["Deployment", valueSets["a managed control plane, with a role for the service account"]!],
+  ] as const) {
+    const { objects } = await rendered(cluster, values);
+    const tolerations = named(objects, kind).spec?.template?.spec?.tolerations ?? [];
+    for (const key of ["node.cloudprovider.kubernetes.io/uninitialized", "node.kubernetes.io/network-unavailable"]) {
+      assert.ok(
+        tolerations.some((toleration) => toleration.key === key && toleration.operator === "Exists" && toleration.effect === "NoSchedule"),
+        `${kind}: ${key}`,
+      );
+    }
+  }
+});
 
 test("the doctor takes the command line of its init container", async (t) => {
   const { cluster } = await bed(t);
