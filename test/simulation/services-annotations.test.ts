@@ -55,13 +55,6 @@ function withAddresses(world: ServiceWorld): readonly string[] {
 const rows: readonly Row[] = [
   { annotation: "type", what: "nlb", wish: { annotations: { type: "nlb" } }, sees: (w) => network(w).loadBalancer.type, expect: "network" },
   {
-    annotation: "type",
-    what: "any other text",
-    wish: { annotations: { type: "NLB" } },
-    sees: (w) => classicOf(w, "web") !== undefined,
-    expect: true,
-  },
-  {
     annotation: "type-change",
     what: "without a change",
     wish: { annotations: { "type-change": "replace" } },
@@ -501,8 +494,13 @@ const refusals: readonly (readonly [string, ServiceWish, RegExp])[] = [
     },
     /can't be disabled for UDP ports/,
   ],
+  ["a type nobody knows", { annotations: { type: "NLB" } }, /aws-load-balancer-type="NLB" is not known.* did you mean nlb\?/],
   ["session affinity", { spec: { sessionAffinity: "ClientIP" } }, /unsupported load balancer affinity: ClientIP/],
-  ["UDP on a classic one", { spec: { ports: [{ port: 53, protocol: "UDP" }] } }, /Protocol UDP not supported by LoadBalancer/],
+  [
+    "UDP on a classic one",
+    { spec: { ports: [{ port: 53, protocol: "UDP" }] } },
+    /Protocol UDP not supported by LoadBalancer: a network load balancer carries it, set .*-type: nlb/,
+  ],
   ["an address that AWS does not give", { spec: { loadBalancerIP: "1.2.3.4" } }, /LoadBalancerIP cannot be specified for AWS ELB/],
   ["a backend protocol nobody knows", { annotations: { ...tls, "backend-protocol": "bacon" } }, /Invalid backend protocol bacon for/],
   ["another proxy protocol", { annotations: { "proxy-protocol": "80" } }, /the only value supported currently is '\*'/],

@@ -189,3 +189,49 @@ for (const { kind, annotations } of [
     assert.equal(groupNamed(world, managed.name), managed.id);
   });
 }
+
+for (const type of ["NLB", "elb"]) {
+  test(`nothing is made for the unknown type ${type}, and the author is told`, async (t) => {
+    const world = await bed(t);
+    await world.create("web", { annotations: { type } });
+    await world.world.advance(300_000);
+    assert.deepEqual(world.mutations(), []);
+    const told = world.events("web").find((text) => text.startsWith("Warning SyncLoadBalancerFailed")) ?? "";
+    assert.match(told, new RegExp(`aws-load-balancer-type="${type}" is not known: no load balancer is made for it`));
+    assert.equal(/did you mean nlb\?/.test(told), type === "NLB");
+    await world.edit("web", { type: "nlb" });
+    await world.published("web");
+    assert.ok(networkOf(world, "web"));
+  });
+
+  for (const { kind, before } of [
+    { kind: "classic", before: {} },
+    { kind: "network", before: { type: "nlb" } },
+  ]) {
+    test(`a ${kind} load balancer that stands is kept and served under the unknown type ${type}`, async (t) => {
+      const world = await serviceWorld();
+      t.after(() => world.close());
+      const first = world.start();
+      await world.create("web", { annotations: before });
+      await world.published("web");
+      const address = world.hostname("web");
+      first.kill();
+      await world.edit("web", { type, "cross-zone-load-balancing-enabled": "true" });
+      world.start();
+      await world.join(1);
+      await world.world.advance(120_000);
+      assert.equal(world.hostname("web"), address);
+      const [classic, network] = [classicOf(world, "web"), networkOf(world, "web")];
+      assert.deepEqual([classic !== undefined, network !== undefined], [kind === "classic", kind === "network"]);
+      assert.equal(classic?.instances.length ?? network?.groups[0]?.targets.length, 3);
+      assert.equal(classic?.attributes.crossZone ?? network?.loadBalancer.attributes["load_balancing.cross_zone.enabled"] === "true", true);
+      assert.ok(
+        world
+          .events("web")
+          .some((text) => /^Warning LoadBalancerWarning: .*is not known: the \w+ load balancer that stands is kept/.test(text)),
+      );
+      await world.delete("web");
+      await world.gone("web");
+    });
+  }
+}

@@ -44,9 +44,9 @@ export async function deleteAll(scene: ServicesScene): Promise<void> {
 function values({ network, lent }: ServicesScene): Readonly<Record<AnnotationName, readonly (string | null)[]>> {
   const [first, second] = network.publicSubnetIds;
   return {
-    type: ["nlb", null, "nlb", null, "external", "nlb-ip"],
+    type: ["nlb", null, "nlb", null, "external", "nlb-ip", "NLB"],
     "type-change": ["replace", "replace", null, "at once"],
-    name: ["chosen", "also-chosen", null, null, takenName, "-no-name"],
+    name: ["chosen", "Also-Chosen", null, null, takenName, "-no-name"],
     internal: ["true", "false", null],
     subnets: [null, null, `${first}`, `${first},${second}`, "subnet-none"],
     "ssl-cert": [certificate, null],

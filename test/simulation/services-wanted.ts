@@ -40,7 +40,8 @@ export interface Verdict {
 export function judge(service: Service, around: Surroundings): Verdict {
   const name = service.metadata?.name ?? "";
   const standing = around.account.of(name);
-  const wish = wishOf(service);
+  const { classics, networks } = standing;
+  const wish = wishOf(service, classics.length === 0 && networks.length > 0 ? "network" : "classic");
   const hostname = service.status?.loadBalancer?.ingress?.[0]?.hostname;
   if (wish.kind === undefined) {
     const left = [...standing.classics, ...standing.networks].map((lb) => `${name} wants no load balancer and has ${lb.name}`);
@@ -74,7 +75,7 @@ export function judge(service: Service, around: Surroundings): Verdict {
       ...other.map(({ name: old }) => `${name} still has ${old} of the other kind`),
       ...(service.status?.conditions?.some(({ type }) => type === "LoadBalancerReplaced") ? [`what ${name} had is still going`] : []),
       ...own.slice(1).map(({ name: second }) => `${name} has a second load balancer ${second}`),
-      ...(hostname === lb.dnsName ? [] : [`${name} is published as ${hostname}, should be ${lb.dnsName}`]),
+      ...(hostname === lb.dnsName.toLowerCase() ? [] : [`${name} is published as ${hostname}, should be ${lb.dnsName}`]),
       ...("listeners" in lb ? wrongClassic(lb, wish, around) : wrongNetwork(lb, wish, around)),
       ...wrongTargets(lb, wish, around),
       ...(crowded ? untold(service, around) : lacking.map((rule) => `${name} lacks the node rule ${rule}`)),
@@ -101,6 +102,8 @@ interface Port {
 interface Wish {
   readonly name: string;
   readonly kind: "classic" | "network" | undefined;
+  /** Nobody knows the type that it asks for. */
+  readonly unknown: boolean;
   readonly ports: readonly Port[];
   readonly ranges: readonly string[];
   readonly local: boolean;
@@ -111,17 +114,20 @@ interface Wish {
   flag(annotation: string): boolean;
 }
 
-function wishOf({ metadata, spec }: Service): Wish {
+/** Under a type that nobody knows what stands is served. */
+function wishOf({ metadata, spec }: Service, standing: "classic" | "network"): Wish {
   const annotations = metadata?.annotations ?? {};
   const get = (annotation: string) => annotations[prefix + annotation];
   const type = get("type");
   const wanted = spec?.type === "LoadBalancer" && metadata?.deletionTimestamp === undefined && type !== "external" && type !== "nlb-ip";
-  const kind = !wanted ? undefined : type === "nlb" ? "network" : "classic";
+  const known = type === undefined ? "classic" : type === "nlb" ? "network" : undefined;
+  const kind = wanted ? (known ?? standing) : undefined;
   const sslPorts = get("ssl-ports") ?? "*";
   const ranges = spec?.loadBalancerSourceRanges ?? annotations["service.beta.kubernetes.io/load-balancer-source-ranges"]?.split(",") ?? [];
   return {
     name: metadata?.name ?? "",
     kind,
+    unknown: known === undefined,
     ports: (spec?.ports ?? []).map(({ name = "", port, nodePort = 0, protocol }) => {
       const covered = sslPorts === "*" || sslPorts.split(",").some((each) => each === String(port) || each === name);
       const udp = protocol === "UDP";
@@ -141,6 +147,7 @@ function wishOf({ metadata, spec }: Service): Wish {
 function refusal(service: Service, wish: Wish, { account, network }: Surroundings, stands: boolean, other: boolean): string | undefined {
   const { kind, ports, get } = wish;
   const classic = kind === "classic";
+  if (wish.unknown && (!stands || other)) return "there is no such type";
   if (classic && ports.some(({ udp }) => udp)) return "a classic load balancer has no UDP";
   if (classic && ports.some(({ secure }) => secure) && !["", "tcp", "ssl", "http", "https"].includes(wish.backend))
     return "there is no such backend protocol";

@@ -9,9 +9,6 @@ export type Kind = "classic" | "network";
 
 export const otherKind = (kind: Kind): Kind => (kind === "classic" ? "network" : "classic");
 
-/** `nlb-ip` and `external` belong to another controller. */
-export type KindChoice = Kind | "foreign";
-
 export const annotationPrefix = "service.beta.kubernetes.io/aws-load-balancer-";
 export const sourceRangesAnnotation = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
@@ -31,7 +28,7 @@ export interface AnnotationRow {
 export const annotationTable = {
   type: {
     kinds: both,
-    takes: "`nlb` (network), `external` or `nlb-ip` (another controller's); anything else is a classic load balancer",
+    takes: "`nlb` (network), `external` or `nlb-ip` (another controller's); for any other value what stands is kept and nothing is made",
     unset: "classic",
     meaning: "The kind of load balancer. Fixed once an address is published, unless `type-change` allows the move.",
   },
@@ -259,13 +256,6 @@ export interface ReadOptions {
   readonly problems: readonly Problem[];
   /** Worth an Event, no reason to stop. */
   readonly warnings: readonly Problem[];
-}
-
-/** The kind a Service asks for. Exact and case-sensitive, as it always was: anything unknown is classic. */
-export function kindOf(annotations: Readonly<Record<string, string>>): KindChoice {
-  const type = annotations[annotationKey("type")];
-  if (type === "nlb") return "network";
-  return type === "external" || type === "nlb-ip" ? "foreign" : "classic";
 }
 
 /** Everything a Service says by annotation about the load balancer of the given kind. */

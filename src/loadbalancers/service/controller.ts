@@ -10,7 +10,7 @@ import { ClaimBook, type Owner } from "../claim-book.ts";
 import { loadBalancerName } from "../names.ts";
 import { rulesController } from "../rules-controller.ts";
 import { type Targets, targetWarnings } from "../targets.ts";
-import { type Kind, otherKind, type Problem } from "./annotations.ts";
+import { otherKind, type Problem } from "./annotations.ts";
 import { attributesAgeMs } from "./attributes.ts";
 import { depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
 import { claimAccess, type Ensured, ensure } from "./ensure.ts";
@@ -27,6 +27,7 @@ import { hasFinalizer, type SeenService } from "./seen.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
 import { type Survey, survey } from "./survey.ts";
 import { concernsLoadBalancer, taskOf } from "./task.ts";
+import type { WantedKind } from "./type-annotation.ts";
 import { changedMeanwhile, type Job, logStep, type ServiceParts, seekerOf, stage, staleMs, type Workplace, waitMs } from "./workplace.ts";
 
 /** Every load balancer is read fully once in this time, whether or not anything changed. */
@@ -194,13 +195,14 @@ class ServiceLoop {
     return this.#settle(service, remembered, targets.notRunning.length + refused.length > 0);
   }
 
-  async #ensure(job: Job, kind: Kind, remembered: Remembered): Promise<Outcome> {
+  async #ensure(job: Job, wanted: WantedKind, remembered: Remembered): Promise<Outcome> {
     const { service, key, ask } = job;
     const { report } = this.#place;
     const age = remembered.full ? 0 : attributesAgeMs;
     // For one that was there before we were, and once an hour: there may be remains of what we know nothing of.
     const sweeps = remembered.recheck && hasFinalizer(service);
-    const seen = await stage("failed to ensure load balancer", () => survey(service, kind, this.#place, ask, age));
+    const seen = await stage("failed to ensure load balancer", () => survey(service, wanted, this.#place, ask, age));
+    const { kind } = seen;
     if (seen.problems.length > 0) return this.#refuse(job, seen);
     // Mended: whatever AWS will say to what is asked for now, the old complaint is none any more.
     const complained = service.conditions.some(({ type, status }) => type === configurationCondition && status === "False");

@@ -2,9 +2,9 @@
 import type { Service } from "kubernetes-types/core/v1.d.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { networkSecurityGroupName, targetGroupPrefix } from "../names.ts";
-import { kindOf } from "./annotations.ts";
 import { type SeenService, serviceState } from "./seen.ts";
 import type { Survey } from "./survey.ts";
+import { kindOf } from "./type-annotation.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
 /** The UID nobody knows yet, so that names made of it read `a<uid>`. */

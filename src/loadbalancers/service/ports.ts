@@ -1,5 +1,5 @@
 /** Which ports of a Service get a listener, and what is wrong with those that cannot. */
-import type { Kind, Problem, ServiceOptions } from "./annotations.ts";
+import { annotationKey, type Kind, type Problem, type ServiceOptions } from "./annotations.ts";
 import type { ServicePort, ServiceView } from "./view.ts";
 
 export interface UsablePorts {
@@ -10,6 +10,8 @@ export interface UsablePorts {
 
 const supported: Readonly<Record<Kind, readonly string[]>> = { classic: ["TCP"], network: ["TCP", "UDP"] };
 
+const carriedByNetwork = `: a network load balancer carries it, set ${annotationKey("type")}: nlb`;
+
 /** The ports that have a node port, after the checks that concern the Service as a whole. */
 export function usablePorts(service: ServiceView, kind: Kind): UsablePorts {
   const problems: Problem[] = [];
@@ -17,9 +19,10 @@ export function usablePorts(service: ServiceView, kind: Kind): UsablePorts {
   if (service.sessionAffinity !== "None") problems.push({ message: `unsupported load balancer affinity: ${service.sessionAffinity}` });
   if (service.ports.length === 0) problems.push({ message: "requested load balancer with no ports" });
   const protocols = new Set(service.ports.map(({ protocol }) => protocol));
-  if (kind === "classic" && protocols.size > 1) problems.push({ message: "mixed protocol is not supported for LoadBalancer" });
+  const hint = kind === "classic" && [...protocols].every((protocol) => supported.network.includes(protocol)) ? carriedByNetwork : "";
+  if (kind === "classic" && protocols.size > 1) problems.push({ message: `mixed protocol is not supported for LoadBalancer${hint}` });
   for (const protocol of protocols) {
-    if (!supported[kind].includes(protocol)) problems.push({ message: `Protocol ${protocol} not supported by LoadBalancer` });
+    if (!supported[kind].includes(protocol)) problems.push({ message: `Protocol ${protocol} not supported by LoadBalancer${hint}` });
   }
   if (service.loadBalancerIP !== "") problems.push({ message: "LoadBalancerIP cannot be specified for AWS ELB" });
   const ports = service.ports.filter(({ nodePort }) => nodePort !== 0);

@@ -22,6 +22,7 @@ import { type Found, findLoadBalancers } from "./find.ts";
 import { hasLabels, isEligible, targetOf } from "./nodes.ts";
 import type { SeenService } from "./seen.ts";
 import { marked, plannedTargetGroups } from "./target-groups.ts";
+import { kindAmong, unknownType, type WantedKind } from "./type-annotation.ts";
 import type { LoadBalancerSettings, ServiceView } from "./view.ts";
 import { seekerOf } from "./workplace.ts";
 
@@ -52,15 +53,14 @@ export interface Survey {
 }
 
 /** Looks. Attributes may be as old as said: they are read one load balancer at a time. */
-export async function survey(service: SeenService, kind: Kind, parts: SurveyParts, ask: Ask, attributesAgeMs = 0): Promise<Survey> {
+export async function survey(service: SeenService, wanted: WantedKind, parts: SurveyParts, ask: Ask, attributesAgeMs = 0): Promise<Survey> {
   const { inventory, settings } = parts;
   const view: ServiceView = { ...service.view, hostname: service.hostname };
   const seeker = seekerOf(service);
+  const { found: all, taken } = await findLoadBalancers(seeker, inventory, reconcileAges, ask);
+  const kind = kindAmong(wanted, all, service.hostname);
   const read = readOptions(view.annotations, kind);
-  const [{ found: all, taken }, eligible] = await Promise.all([
-    findLoadBalancers(seeker, inventory, reconcileAges, ask),
-    eligibleTargets(read.options, parts, ask),
-  ]);
+  const eligible = await eligibleTargets(read.options, parts, ask);
   const found = all.find((lb) => lb.kind === kind);
   const other = all.find((lb) => lb.kind !== kind);
   const { seen: observed, managedGroup } = await observe(kind, view, found, read.options, parts, ask, attributesAgeMs);
@@ -81,7 +81,9 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
   if (desire.subnets.kind === "none") desire = await desireIn(10_000);
   const seen = await withoutStrangers(observed, desire, view, inventory, ask);
   desire = withOwnTargets(desire, eligible, seen);
+  const isNews = wanted === "unknown" && (found === undefined || other !== undefined);
   const problems = [
+    ...(isNews ? [unknownType(view.annotations, found)] : []),
     ...read.problems,
     ...desire.problems,
     ...(found === undefined && taken.some((other) => other.name === name) ? [nameTaken(name)] : []),
@@ -99,7 +101,7 @@ export async function survey(service: SeenService, kind: Kind, parts: SurveyPart
     ...(managedGroup && { managedGroup }),
     seen,
     problems,
-    warnings: [...read.warnings, ...desire.warnings],
+    warnings: [...(wanted === "unknown" && !isNews ? [unknownType(view.annotations, found)] : []), ...read.warnings, ...desire.warnings],
     steps: problems.length > 0 ? [] : planFor(desire, inventory.place.vpc, seen, await inventory.network(ask)),
   };
 }

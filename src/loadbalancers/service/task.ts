@@ -1,6 +1,7 @@
 /** What there is to do for a Service, decided once: the controller, its dry run, `plan` and `explain` all ask here. */
-import { annotationKey, type Kind, kindOf } from "./annotations.ts";
+import { annotationKey } from "./annotations.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
+import { kindOf, type WantedKind } from "./type-annotation.ts";
 
 /**
  *     the Service is …                              without our finalizer   with it
@@ -10,7 +11,7 @@ import { hasFinalizer, type SeenService } from "./seen.ts";
  *     anything else of type LoadBalancer            ensure                  ensure
  */
 export type Task =
-  | { readonly kind: "ensure"; readonly of: Kind }
+  | { readonly kind: "ensure"; readonly of: WantedKind }
   /** What we made for it goes. Our finalizer stays until the Service goes, its status is theirs. */
   | { readonly kind: "leave-to-others" }
   /** What we made for it goes, and then our finalizer. */

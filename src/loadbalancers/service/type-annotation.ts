@@ -1,0 +1,31 @@
+/** The kind of load balancer that a Service asks for by its `type` annotation. */
+import { annotationKey, type Kind, type Problem } from "./annotations.ts";
+import type { Found } from "./find.ts";
+
+/** Where the value says nothing to us the kind is that of what stands. */
+export type WantedKind = Kind | "unknown";
+
+/** `nlb-ip` and `external` belong to another controller. Exact and case-sensitive, as it always was. */
+export function kindOf(annotations: Readonly<Record<string, string>>): WantedKind | "foreign" {
+  const type = annotations[annotationKey("type")] ?? "";
+  return Object.hasOwn(kinds, type) ? kinds[type]! : "unknown";
+}
+
+const kinds: Readonly<Record<string, Kind | "foreign">> = { "": "classic", nlb: "network", external: "foreign", "nlb-ip": "foreign" };
+
+/** The kind to look at: for an unknown value that of what is published, or stands; else what the reference would make. */
+export function kindAmong(wanted: WantedKind, standing: readonly Found[], hostname: string): Kind {
+  if (wanted !== "unknown") return wanted;
+  return (standing.find((lb) => lb.hostname === hostname) ?? standing[0])?.kind ?? "classic";
+}
+
+/** What is wrong with a value that is not known; it stops nothing but the making of something new. */
+export function unknownType(annotations: Readonly<Record<string, string>>, standing: Found | undefined): Problem {
+  const annotation = annotationKey("type");
+  const value = annotations[annotation] ?? "";
+  const known = Object.keys(kinds).filter((each) => each !== "");
+  const meant = known.find((each) => each === value.trim().toLowerCase());
+  const what = standing ? `the ${standing.kind} load balancer that stands is kept` : "no load balancer is made for it";
+  const remedy = `${meant ? `did you mean ${meant}? ` : ""}It takes ${known.join(", ")}, and is left out for a classic load balancer`;
+  return { annotation, message: `annotation ${annotation}=${JSON.stringify(value)} is not known: ${what}; ${remedy}` };
+}
