@@ -9,7 +9,7 @@
 import { basename } from "node:path";
 import type { Command, Console, Invocation } from "./commands/command.ts";
 import { type CommandEntry, commands } from "./commands/table.ts";
-import { bearClosedPipes, endOnCrash, stopSignal } from "./runtime/process.ts";
+import { bearClosedPipes, endOnCrash, stopSignal } from "./process/exit.ts";
 import { realWorld } from "./runtime/world.ts";
 
 if (import.meta.main) {
@@ -52,7 +52,7 @@ async function help({ argv: [topic], ...invocation }: Invocation): Promise<numbe
 }
 
 async function version({ console }: Invocation): Promise<number> {
-  const { build } = await import("./commands/build.ts");
+  const { build } = await import("./process/build.ts");
   console.out(`fairlead ${build.version}\n`);
   return 0;
 }

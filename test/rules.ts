@@ -13,6 +13,8 @@ export interface Breach {
 }
 
 const kits = ["kube", "aws", "runtime", "identity"];
+/** What every long-running command shares. */
+const shared = [...kits, "process"];
 const domains = ["nodes", "routes", "loadbalancers", "registry", "volumes", "interruptions", "discovery", "dashboard", "doctor"];
 
 /** What each folder of src/ may import besides itself. `commands` wires, so it may import all but the sandbox. */
@@ -21,10 +23,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   kube: ["runtime"],
   aws: ["runtime"],
   identity: ["kube", "aws", "runtime"],
-  ...Object.fromEntries(domains.map((domain) => [domain, kits])),
-  commands: [...kits, ...domains],
-  main: ["commands", "runtime"],
-  sandbox: [...kits, ...domains, "commands", "main"],
+  process: kits,
+  ...Object.fromEntries(domains.map((domain) => [domain, shared])),
+  commands: [...shared, ...domains],
+  main: ["commands", "process", "runtime"],
+  sandbox: [...shared, ...domains, "commands", "main"],
 };
 
 /** The originals that only runtime/world.ts may touch, because simulation replaces them. */

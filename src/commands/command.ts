@@ -1,4 +1,4 @@
-import type { TellCrash } from "../runtime/process.ts";
+import type { TellCrash } from "../process/exit.ts";
 import type { World } from "../runtime/world.ts";
 
 /** Where a command's words go. */

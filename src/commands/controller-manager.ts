@@ -1,5 +1,8 @@
 /** `fairlead controller-manager`: from the command line to a running process, and from its end to an exit status. */
 import { awsSockets } from "../aws/sockets.ts";
+import { build, rawVersion } from "../process/build.ts";
+import { ConfigurationFailed, messageOf } from "../process/errors.ts";
+import { exitStatus, type TellCrash } from "../process/exit.ts";
 import { LeadershipLost } from "../runtime/election.ts";
 import { machineLoopDelays, watchEventLoop } from "../runtime/event-loop.ts";
 import { FlagError, flagLines } from "../runtime/flags.ts";
@@ -9,12 +12,9 @@ import type { Host } from "../runtime/host.ts";
 import { descriptorDestination } from "../runtime/log-descriptor.ts";
 import { type Logs, openLogs } from "../runtime/logs.ts";
 import { exportBuildInfo, exportMachineMetrics, newRegistry } from "../runtime/metrics.ts";
-import { exitStatus, type TellCrash } from "../runtime/process.ts";
 import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
-import { build, rawVersion } from "./build.ts";
 import type { Command, Console } from "./command.ts";
-import { ConfigurationFailed, messageOf } from "./controller-manager/errors.ts";
 import { gateWarnings } from "./controller-manager/feature-gates.ts";
 import { flagSections, flagTable, type Options, parseOptions } from "./controller-manager/flags.ts";
 import { OptionsInvalid, optionWarnings, validateOptions } from "./controller-manager/validate.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { eventTable } from "./docs-events.ts";
 
 const root = join(import.meta.dirname, "../..");
-const sources = globSync("src/{nodes,routes,loadbalancers,commands/controller-manager}/**/*.ts", { cwd: root })
+const sources = globSync("src/{nodes,routes,loadbalancers,process,commands/controller-manager}/**/*.ts", { cwd: root })
   .filter((file) => !/\.test\.ts$|fixture/.test(file))
   .map((file) => readFileSync(join(root, file), "utf8"));
 

@@ -10,6 +10,8 @@ import { asJson, asTable } from "../doctor/report.ts";
 import { KubeClient } from "../kube/client.ts";
 import { loadKubeConfig } from "../kube/config/load.ts";
 import type { Connect } from "../kube/connections.ts";
+import { build } from "../process/build.ts";
+import { agentOf } from "../process/clients.ts";
 import { FlagError, type FlagValues, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, string, strings } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
@@ -20,10 +22,8 @@ import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
 import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
-import { build } from "./build.ts";
 import type { Command } from "./command.ts";
-import { agentOf } from "./controller-manager/clients.ts";
-import { loadCloudConfig } from "./controller-manager/cloud.ts";
+import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
 
 const checkable: readonly Feature[] = ["nodes", "load-balancers", "routes", "tagging", "registry"];
 

@@ -13,6 +13,8 @@ import type { Stored } from "../kube/resource.ts";
 import { Inventory } from "../loadbalancers/observe.ts";
 import { type SeenService, serviceState } from "../loadbalancers/service/seen.ts";
 import type { SurveyParts } from "../loadbalancers/service/survey.ts";
+import { build } from "../process/build.ts";
+import { agentOf } from "../process/clients.ts";
 import { type FlagValues, flag } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { dryRunGate } from "../runtime/gate.ts";
@@ -20,11 +22,9 @@ import type { Transport } from "../runtime/http.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
 import type { World } from "../runtime/world.ts";
-import { build } from "./build.ts";
-import { agentOf } from "./controller-manager/clients.ts";
-import { loadCloudConfig } from "./controller-manager/cloud.ts";
 import type { CloudConfig } from "./controller-manager/cloud-config.ts";
 import { loadBalancerSettings } from "./controller-manager/load-balancer-settings.ts";
+import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
 
 /** The flags that say which cluster and which account. */
 export const liveFlags = {

@@ -1,6 +1,6 @@
 /** The single executable: the credential provider alone, on Bun, with the shortest way to the first request. */
 import manifest from "../../package.json" with { type: "json" };
-import { endOnCrash } from "../runtime/process.ts";
+import { endOnCrash } from "../process/exit.ts";
 import { realWorld } from "../runtime/world.ts";
 import { bunPlatform, bunStreams } from "./platform-bun.ts";
 import { runProgram } from "./program.ts";

@@ -1,21 +1,26 @@
 /** Flags of the process and its controllers. */
+
+import { apiServerFlags, kubeconfigFlags, leaderElectionFlags } from "../../process/flags.ts";
 import { flag, undecided } from "../../runtime/flags.ts";
-import { bool, duration, float, float32, int, int32, string, stringArray, strings, stringToString } from "../../runtime/flags-kinds.ts";
+import {
+  bool,
+  duration,
+  float,
+  int,
+  int32,
+  int32s,
+  ip,
+  namedCertificates,
+  string,
+  stringArray,
+  strings,
+  stringToString,
+} from "../../runtime/flags-kinds.ts";
 import { canonicalNames, controllerNames } from "./controller-names.ts";
 import { featureGates, gateList } from "./feature-gates.ts";
 
+const none: readonly string[] = [];
 const offByDefault = canonicalNames.filter((name) => !controllerNames[name].onByDefault);
-
-/** Profiles and dumps. */
-export const debuggingFlags = {
-  profiling: flag(bool, true, "Serve CPU profiles under /debug/pprof/ and the log verbosity under /debug/flags/v, to authorized users."),
-  "contention-profiling": flag(bool, false, "Accepted for compatibility; has no effect: there are no locks to profile."),
-  "enable-heap-dumps": flag(
-    bool,
-    false,
-    "Serve heap dumps under /debug/pprof/heap as well. A heap dump holds every token and secret of the process: turn this on only to hunt a leak.",
-  ),
-};
 
 /** Leader migration. */
 export const leaderMigrationFlags = {
@@ -73,28 +78,8 @@ export const genericFlags = {
   ),
   "external-cloud-volume-plugin": flag(string, "", "Accepted for compatibility; has no effect."),
   "feature-gates": flag(featureGates, {}, `Feature gates as name=value pairs. Gates:\n${gateList()}`),
-  "kube-api-burst": undecided(
-    int32,
-    "no limit of our own: the API server's fairness decides",
-    "Largest burst of requests to the API server.",
-  ),
-  "kube-api-content-type": flag(string, "application/vnd.kubernetes.protobuf", "Accepted for compatibility; requests are JSON."),
-  "kube-api-qps": undecided(float32, "no limit of our own: the API server's fairness decides", "Requests to the API server a second."),
-  "leader-elect": flag(bool, true, "Hold a Lease while controllers run, so that of several replicas only one acts."),
-  "leader-elect-lease-duration": flag(
-    duration,
-    15_000,
-    "How long candidates wait after the last renewal they saw before they take the Lease.",
-  ),
-  "leader-elect-renew-deadline": flag(
-    duration,
-    10_000,
-    "How long the leader goes on without managing to renew the Lease. Less than the lease duration.",
-  ),
-  "leader-elect-resource-lock": flag(string, "leases", "Kind of object the leader holds. Must be 'leases'."),
-  "leader-elect-resource-name": flag(string, "cloud-controller-manager", "Name of the Lease."),
-  "leader-elect-resource-namespace": flag(string, "kube-system", "Namespace of the Lease, and of that of leader migration."),
-  "leader-elect-retry-period": flag(duration, 2_000, "Pause between two attempts to acquire or renew the Lease."),
+  ...apiServerFlags,
+  ...leaderElectionFlags("cloud-controller-manager"),
   "min-resync-period": flag(duration, 43_200_000, "Every object is looked at again after a period drawn from this to twice this."),
   "node-sync-period": flag(duration, 0, "No effect.", { deprecated: "This flag has no effect and will be removed." }),
   "route-reconciliation-period": undecided(
@@ -136,9 +121,27 @@ export const serviceFlags = {
 
 /** The API server, and what has no better place. */
 export const miscFlags = {
-  kubeconfig: flag(string, "", "Path of a kubeconfig file. Empty: the service account of the pod."),
-  master: flag(string, "", "Address of the API server; overrides the kubeconfig's."),
+  ...kubeconfigFlags,
   "node-status-update-frequency": flag(duration, 300_000, "How often the addresses of all nodes are refreshed."),
+};
+
+/** Webhooks, of which there are none. */
+export const webhookFlags = {
+  webhooks: flag(strings, none, "Admission webhooks to serve. There are none: every name is refused."),
+};
+
+/** The server webhooks would have. */
+export const webhookServingFlags = {
+  "webhook-bind-address": flag(ip, "0.0.0.0", "Accepted for compatibility; no webhook is served."),
+  "webhook-cert-dir": flag(string, "", "Accepted for compatibility; no webhook is served."),
+  "webhook-disable-http2-serving": flag(bool, false, "Accepted for compatibility; no webhook is served."),
+  "webhook-secure-port": flag(int, 10260, "Accepted for compatibility; no webhook is served. Must differ from --secure-port unless 0."),
+  "webhook-tls-cert-file": flag(string, "", "Accepted for compatibility; no webhook is served."),
+  "webhook-tls-cipher-suites": flag(strings, none, "Accepted for compatibility; no webhook is served."),
+  "webhook-tls-curve-preferences": flag(int32s, [], "Accepted for compatibility; no webhook is served."),
+  "webhook-tls-min-version": flag(string, "", "Accepted for compatibility; no webhook is served."),
+  "webhook-tls-private-key-file": flag(string, "", "Accepted for compatibility; no webhook is served."),
+  "webhook-tls-sni-cert-key": flag(namedCertificates, [], "Accepted for compatibility; no webhook is served."),
 };
 
 /** The tagging controller. */

@@ -1,7 +1,9 @@
 /** Every flag of `fairlead controller-manager`, by section. */
+
+import { globalFlags } from "../../process/flags.ts";
+import { authenticationFlags, authorizationFlags, debuggingFlags, secureServingFlags } from "../../process/secure-port-flags.ts";
 import { type FlagSection, type FlagValues, type ParsedFlags, parseFlags } from "../../runtime/flags.ts";
 import {
-  debuggingFlags,
   genericFlags,
   leaderMigrationFlags,
   miscFlags,
@@ -9,15 +11,9 @@ import {
   nodeLifecycleFlags,
   serviceFlags,
   taggingFlags,
-} from "./flags-generic.ts";
-import {
-  authenticationFlags,
-  authorizationFlags,
-  globalFlags,
-  secureServingFlags,
   webhookFlags,
   webhookServingFlags,
-} from "./flags-serving.ts";
+} from "./flags-generic.ts";
 
 /** In the order `--help` shows them. */
 export const flagSections: readonly FlagSection[] = [

@@ -4,6 +4,7 @@ import { eventual } from "../../aws/testing/eventual.ts";
 import { nodes } from "../../kube/builtin.ts";
 import { informer } from "../../kube/informer.ts";
 import { watchSource } from "../../kube/watch-source.ts";
+import type { InformerKey } from "../../process/informers.ts";
 import { done } from "../../runtime/controller.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { HttpRequest } from "../../runtime/http.ts";
@@ -13,7 +14,6 @@ import { createEmbeddedCluster } from "../../sandbox/cluster/embedded/cluster.ts
 import { virtualWorld } from "../../sandbox/virtual-clock.ts";
 import type { ControllerFactory, ControllerTable } from "./context.ts";
 import { parseOptions } from "./flags.ts";
-import type { InformerKey } from "./informers.ts";
 import { operate } from "./operate.ts";
 
 const cloudConfig = "[Global]\nRegion=eu-west-1\nVPC=vpc-1\nSubnetID=subnet-1\nKubernetesClusterID=prod\n";

@@ -1,34 +1,27 @@
-/** The life of the process: configured, connected to AWS, leading, working, stopped. */
-import { Clouds } from "../../aws/cloud.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import { loadKubeConfig } from "../../kube/config/load.ts";
-import type { Connect } from "../../kube/connections.ts";
-import { isApiError } from "../../kube/errors.ts";
-import { EventPipeline } from "../../kube/event-recorder.ts";
-import { Controllers } from "../../runtime/controllers.ts";
-import { LeadershipLost } from "../../runtime/election.ts";
-import { openGate } from "../../runtime/gate.ts";
-import { HealthChecks } from "../../runtime/health.ts";
-import type { Host } from "../../runtime/host.ts";
-import type { Transport } from "../../runtime/http.ts";
-import type { Logs } from "../../runtime/logs.ts";
-import type { MigrationConfig } from "../../runtime/migration.ts";
-import { json } from "../../runtime/routes.ts";
-import { type Clock, jittered, sleep, within } from "../../runtime/world.ts";
-import { build } from "../build.ts";
-import { KubeClients } from "./clients.ts";
-import { CloudOpening, loadCloudConfig } from "./cloud.ts";
-import type { ControllerContext, ControllerTable } from "./context.ts";
-import { type CanonicalName, controllerNames } from "./controller-names.ts";
-import { ApiServerUnhealthy, CloudUnusable, ConfigurationFailed, messageOf } from "./errors.ts";
-import type { Options } from "./flags.ts";
-import { SharedInformers } from "./informers.ts";
-import { Leadership } from "./leadership.ts";
-import { byLock, loadMigration } from "./locks.ts";
-import { openServer, type Server } from "./server.ts";
-import { selectedControllers, startControllers } from "./start-controllers.ts";
+/** The controller manager as a process: from its options to what `process/` runs. */
 
-/** What one life of the process is made from. */
+import { CloudUnusable, ConfigurationFailed, messageOf } from "../../process/errors.ts";
+import { electionTimings, rateLimit } from "../../process/flags.ts";
+import type { LeadershipOptions } from "../../process/leadership.ts";
+import { type Network, operate as operateProcess } from "../../process/operate.ts";
+import type { ControllerEntry, Program } from "../../process/program.ts";
+import { openSecurePort } from "../../process/secure-port.ts";
+import type { Host } from "../../runtime/host.ts";
+import type { Log } from "../../runtime/log.ts";
+import type { Logs } from "../../runtime/logs.ts";
+import type { CloudConfig } from "./cloud-config.ts";
+import { configz, leaseName } from "./configz.ts";
+import type { ControllerTable } from "./context.ts";
+import { type CanonicalName, canonicalNames, controllerNames, isSelected } from "./controller-names.ts";
+import type { Options } from "./flags.ts";
+import { loadCloudConfig } from "./load-cloud-config.ts";
+import { byLock, loadMigration } from "./locks.ts";
+import { routesSkipped } from "./validate.ts";
+
+/** In Events, metrics and the user agent. */
+const component = "cloud-controller-manager";
+
+/** What one life of the controller manager is made from. */
 export interface Operation {
   readonly options: Options;
   /** As reported, which the user may have overridden. */
@@ -41,220 +34,87 @@ export interface Operation {
   readonly stop: AbortSignal;
 }
 
-/** The ways out of the process. */
-export interface Network {
-  readonly aws: Transport;
-  /** Sockets unless told otherwise. */
-  readonly kube?: Connect;
-}
-
-/** A pod has 30 s to end. */
-const grace = { workMs: 15_000, eventsMs: 3_000, leaseMs: 3_000, serverMs: 1_000 } as const;
-
 /** Runs until asked to stop, which is done gracefully; rejects with what made it end otherwise. */
-export async function operate(operation: Operation): Promise<void> {
-  operation.host.log.info(`Version: ${operation.version}`);
-  const life = new AbortController();
-  const process = await configure(operation, life.signal);
-  try {
-    const reason: unknown = await process.run().catch((error: unknown) => error);
-    // Without the lease nothing may go on, not even a tidy end.
-    if (reason instanceof LeadershipLost) throw reason;
-    await Promise.race([process.end(reason), process.lost()]);
-    if (reason !== operation.stop.reason) throw reason;
-  } finally {
-    life.abort(new Error("the process ends"));
-  }
+export async function operate({ options, version, host, logs, table, network, stop }: Operation): Promise<void> {
+  const { config, program, leadership } = await configure(options, table, host);
+  await operateProcess({
+    version,
+    host,
+    network,
+    stop,
+    kube: {
+      component,
+      kubeconfig: options.kubeconfig,
+      master: options.master,
+      limit: rateLimit(options),
+      // A dry run makes no service accounts; what it reads it reads as itself.
+      ownAccounts: options["use-service-account-credentials"] && !options["dry-run"],
+    },
+    aws: config.aws,
+    leadership,
+    serve: (health) => openSecurePort(host, options, { logs, health, configuration: () => configz(options) }),
+    programs: [program],
+    minResyncMs: options["min-resync-period"],
+  });
 }
 
-/** Everything that can fail because of what the command line names, before anything else is done. */
-async function configure(operation: Operation, life: AbortSignal): Promise<Process> {
-  const { options, host, logs } = operation;
-  const { files } = host.world;
-  const health = new HealthChecks(host);
-  try {
-    const config = await loadKubeConfig(host.world, { kubeconfig: options.kubeconfig, master: options.master });
-    const clients = new KubeClients(host, config, options, operation.network.kube);
-    const migration = await loadMigration(files, options, host.log);
-    const leadership = new Leadership(host, {
-      options,
-      client: clients.named("leader-election", openGate()),
-      migrationLease: migration?.leaderName,
-    });
-    if (leadership.check) health.add(leadership.check);
-    const server = await openServer(host, options, logs, health);
-    return new Process(operation, { life, health, clients, leadership, migration, server });
-  } catch (cause) {
+/** What the controller manager is in a process, its own or one that it shares. */
+export interface ConfiguredManager {
+  readonly config: CloudConfig;
+  readonly program: Program;
+  readonly leadership: Omit<LeadershipOptions, "client">;
+}
+
+/** Everything that its files say, before anything is waited for: a mistake in them will not pass. */
+export async function configure(options: Options, table: ControllerTable, host: Host): Promise<ConfiguredManager> {
+  const { log, world } = host;
+  const migration = await loadMigration(world.files, options, log).catch((cause: unknown) => {
     throw new ConfigurationFailed(messageOf(cause), { cause });
-  }
+  });
+  const config = await loadCloudConfig(host, options).catch((cause: unknown) => {
+    throw new CloudUnusable(cause);
+  });
+  const selected = byLock(selectedControllers(table, options, log), migration, log);
+  const entry = (name: CanonicalName): ControllerEntry => ({
+    ...controllerNames[name],
+    make: async (context) =>
+      (await table[name]?.({ ...context, config, options })) ?? { kind: "skip", why: "this build does not carry it" },
+  });
+  const home = { namespace: options["leader-elect-resource-namespace"], name: leaseName(options) };
+  const timings = electionTimings(options);
+  const elects = options["leader-elect"];
+  return {
+    config,
+    program: {
+      component,
+      controllers: selected.main.map(entry),
+      migrated: selected.migration.map(entry),
+      startIntervalMs: options["controller-start-interval"],
+    },
+    leadership: {
+      leases: elects ? [{ ...home, timings }] : [],
+      // A dry run holds its own Lease and no other.
+      ...(elects && migration && !options["dry-run"] && { migration: { namespace: home.namespace, name: migration.leaderName, timings } }),
+      home,
+      dryRun: options["dry-run"],
+    },
+  };
 }
 
-interface Parts {
-  /** Aborts when the process is over. */
-  readonly life: AbortSignal;
-  readonly health: HealthChecks;
-  readonly clients: KubeClients;
-  readonly leadership: Leadership;
-  readonly migration: MigrationConfig | undefined;
-  readonly server: Server;
-}
-
-class Process {
-  readonly #operation: Operation;
-  readonly #parts: Parts;
-  readonly #events: EventPipeline;
-  readonly #controllers: Controllers;
-  readonly #failed = new AbortController();
-
-  constructor(operation: Operation, parts: Parts) {
-    this.#operation = operation;
-    this.#parts = parts;
-    const { clients, leadership } = parts;
-    this.#events = new EventPipeline(clients.named("cloud-controller-manager", leadership.held));
-    this.#controllers = new Controllers(operation.host, { manager: "cloud-controller-manager", gate: leadership.gate });
-  }
-
-  /** Rejects with the reason for the end; never resolves. */
-  async run(): Promise<never> {
-    const { stop } = this.#operation;
-    const until = AbortSignal.any([stop, this.#parts.leadership.held.lost, this.#failed.signal]);
-    try {
-      await this.#work(until);
-      return await aborted(until);
-    } catch (error) {
-      // What was under way when it was called off fails in its own words; the reason is the one that counts.
-      throw until.aborted ? until.reason : error;
+/** The selected controllers, those left out with the reason in the log. */
+function selectedControllers(table: ControllerTable, options: Options, log: Log): CanonicalName[] {
+  return canonicalNames.filter((name) => {
+    if (!isSelected(name, options.controllers)) {
+      log.info(`"${name}" is disabled`);
+      return false;
     }
-  }
-
-  /** Rejects when the lease is lost, which also ends a tidy end; never resolves. A lease that was given up is not lost. */
-  async lost(): Promise<never> {
-    const reason = await aborted(this.#parts.leadership.held.lost).catch((error: unknown) => error);
-    if (reason instanceof LeadershipLost) throw reason;
-    return new Promise<never>(() => {});
-  }
-
-  async #work(until: AbortSignal): Promise<void> {
-    const { host, options, table } = this.#operation;
-    const { leadership, migration } = this.#parts;
-    const selected = byLock(selectedControllers(table, options, host.log), migration, host.log);
-    const place = await this.#openCloud(until);
-    await leadership.lead(this.#events.recorder("cloud-controller-manager"), until);
-    const start = await this.#starter(place, until);
-    await start(selected.main);
-    await leadership.leadMigration(until);
-    await start(selected.migration);
-  }
-
-  /** Stops in order: work, what is said about it, the right to do it, the server. */
-  async end(reason: unknown): Promise<void> {
-    const { host } = this.#operation;
-    const { leadership, server, clients } = this.#parts;
-    const { clock } = host.world;
-    host.log.info("stopping", { why: messageOf(reason) });
-    await this.#controllers.stop(grace.workMs);
-    leadership.announceEnd();
-    await within(clock, grace.eventsMs, "send Events", undefined, (signal) => this.#events.flush(signal));
-    await within(clock, grace.leaseMs, "release the lease", undefined, (signal) => leadership.release(signal));
-    await within(clock, grace.serverMs, "stop serving", undefined, async (signal) => server.serving?.stop(signal));
-    await clients.close();
-    host.log.info("stopped");
-  }
-
-  /** The file is checked before anything is waited for: a mistake in it will not pass. */
-  async #openCloud(until: AbortSignal): Promise<Place> {
-    const { host, options, network } = this.#operation;
-    const { health, leadership, life, server } = this.#parts;
-    const config = await loadCloudConfig(host, options).catch(unusable);
-    const clouds = new Clouds({ host, transport: network.aws, gate: leadership.gate, settings: config.aws, version: build.version });
-    const opening = new CloudOpening(host, clouds, config.aws);
-    health.add(opening.check);
-    await server.trust.follow(AbortSignal.any([until, life]));
-    const { cloud, self } = await opening.open(until).catch(unusable);
-    server.routes?.add({ path: "/debug/fairlead/calls", answer: () => json(200, { calls: cloud.ledger.latest }) });
-    host.log.info("knows its place in AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });
-    return { config, clouds, cloud, self };
-  }
-
-  /** What all controllers share is made once; the result starts those of the given names. */
-  async #starter(place: Place, until: AbortSignal): Promise<(names: readonly CanonicalName[]) => Promise<void>> {
-    const { host, options, table } = this.#operation;
-    const { clients, health, leadership, life } = this.#parts;
-    const { world, log } = host;
-    const client = clients.named("aws-cloud-provider", leadership.gate);
-    await apiServerAnswers(client, world.clock, until);
-    await this.#logServerVersion(client, until);
-    const informers = new SharedInformers(clients.named("shared-informers", leadership.gate), life);
-    health.add({ name: "informer-sync", probes: ["readyz"], problem: () => informers.problem() });
-    const resyncMs = jittered(world.random, options["min-resync-period"], 1);
-    return (names) =>
-      startControllers(names, {
-        table,
-        options,
-        world,
-        log,
-        controllers: this.#controllers,
-        health,
-        signal: until,
-        contextFor: (name) => this.#contextFor(name, { ...place, informers, resyncMs }),
-        onFailure: (error) => this.#failed.abort(error),
-      });
-  }
-
-  #contextFor(name: CanonicalName, shared: Shared): ControllerContext {
-    const { host, options } = this.#operation;
-    const { clients, leadership } = this.#parts;
-    const { client, eventSource } = controllerNames[name];
-    return {
-      ...shared,
-      host: { ...host, log: host.log.with({ logger: name }) },
-      kube: clients.forController(client, leadership.gate),
-      recorder: this.#events.recorder(eventSource),
-      home: leadership.lease,
-      providerRecorder: this.#events.recorder("aws-cloud-provider"),
-      gate: leadership.gate,
-      options,
-    };
-  }
-
-  async #logServerVersion(client: KubeClient, signal: AbortSignal): Promise<void> {
-    const { log } = this.#operation.host;
-    try {
-      const { gitVersion } = JSON.parse(await client.raw("/version", { signal })) as { gitVersion?: string };
-      log.info("API server", { version: gitVersion });
-    } catch (error) {
-      signal.throwIfAborted();
-      log.warn("the API server's version is not known", { error });
+    const skipped = name === "node-route-controller" ? routesSkipped(options) : undefined;
+    if (skipped !== undefined) {
+      log.warn(skipped);
+      log.warn(`Skipping "${name}"`);
+      return false;
     }
-  }
-}
-
-type Place = Pick<ControllerContext, "config" | "clouds" | "cloud" | "self">;
-type Shared = Place & Pick<ControllerContext, "informers" | "resyncMs">;
-
-function unusable(cause: unknown): never {
-  throw new CloudUnusable(cause);
-}
-
-/** Asks once a second, for ten seconds. */
-async function apiServerAnswers(client: KubeClient, clock: Clock, signal: AbortSignal): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await client.raw("/healthz", { signal, timeoutMs: 5_000 });
-      return;
-    } catch (cause) {
-      signal.throwIfAborted();
-      // Whoever refuses is there.
-      if (isApiError(cause, "forbidden", "unauthorized")) return;
-      if (tries === 10) throw new ApiServerUnhealthy(cause);
-      await sleep(clock, 1_000, signal);
-    }
-  }
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    if (!table[name]) log.warn(`"${name}" is selected, but this build does not carry it: nothing does its work`);
+    return table[name] !== undefined;
   });
 }

@@ -1,5 +1,8 @@
 /** What can be wrong with a command line that could be read: every problem at once, in the reference's order and words. */
-import { type ElectionTimings, timingProblems } from "../../runtime/election-timings.ts";
+
+import { electionTimings } from "../../process/flags.ts";
+import { tlsChoice } from "../../process/secure-port-flags.ts";
+import { timingProblems } from "../../runtime/election-timings.ts";
 import { goDuration, goQuote } from "../../runtime/flags-go.ts";
 import { type Cidr, parseCidr } from "../../runtime/ip.ts";
 import { nodeTlsOptions, type TlsChoice } from "../../runtime/tls-options.ts";
@@ -53,24 +56,6 @@ export function routesSkipped(options: Options): string | undefined {
 /** The pod CIDRs of `--cluster-cidr`. Call after validation. */
 export function clusterCidrs(options: Options): Cidr[] {
   return cidrTexts(options).flatMap((text) => parseCidr(text) ?? []);
-}
-
-/** The flags' timings of leader election. */
-export function electionTimings(options: Options): ElectionTimings {
-  return {
-    leaseDurationMs: options["leader-elect-lease-duration"],
-    renewDeadlineMs: options["leader-elect-renew-deadline"],
-    retryPeriodMs: options["leader-elect-retry-period"],
-  };
-}
-
-/** The flags' choice of TLS parameters. */
-export function tlsChoice(options: Options): TlsChoice {
-  return {
-    minVersion: options["tls-min-version"] || undefined,
-    cipherSuites: options["tls-cipher-suites"],
-    curves: options["tls-curve-preferences"],
-  };
 }
 
 function loggingProblems(options: Options): string[] {

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { eventual } from "../../aws/testing/eventual.ts";
-import { KubeClient } from "../../kube/client.ts";
-import { loadKubeConfig } from "../../kube/config/load.ts";
-import { openGate } from "../../runtime/gate.ts";
-import type { Host } from "../../runtime/host.ts";
-import type { Transport } from "../../runtime/http.ts";
-import { silentLog } from "../../runtime/log.ts";
-import { newRegistry } from "../../runtime/metrics.ts";
-import { createEmbeddedCluster } from "../../sandbox/cluster/embedded/cluster.ts";
-import { virtualWorld } from "../../sandbox/virtual-clock.ts";
-import { parseOptions } from "./flags.ts";
+import { eventual } from "../aws/testing/eventual.ts";
+import { KubeClient } from "../kube/client.ts";
+import { loadKubeConfig } from "../kube/config/load.ts";
+import { parseFlags } from "../runtime/flags.ts";
+import { openGate } from "../runtime/gate.ts";
+import type { Host } from "../runtime/host.ts";
+import type { Transport } from "../runtime/http.ts";
+import { silentLog } from "../runtime/log.ts";
+import { newRegistry } from "../runtime/metrics.ts";
+import { createEmbeddedCluster } from "../sandbox/cluster/embedded/cluster.ts";
+import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import { PublishedTrust } from "./published-trust.ts";
+import { authenticationFlags, authorizationFlags, debuggingFlags, secureServingFlags } from "./secure-port-flags.ts";
 
 const published = {
   "client-ca-file": "client CA",
@@ -43,7 +44,11 @@ async function trustWith(t: TestContext, argv: readonly string[] = [], send?: Tr
   const connect = () => ({ send: send ?? cluster.send, close: async () => {} });
   const config = await loadKubeConfig(world, { master: "http://cluster" });
   const client = new KubeClient({ host, config, gate: openGate(), userAgent: "test", connect });
-  const trust = new PublishedTrust(host, parseOptions(argv).values, client);
+  const trust = new PublishedTrust(
+    host,
+    parseFlags({ ...debuggingFlags, ...secureServingFlags, ...authenticationFlags, ...authorizationFlags }, argv).values,
+    client,
+  );
   const publish = () =>
     cluster.send({
       method: "POST",

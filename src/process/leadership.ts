@@ -1,25 +1,35 @@
 /** The right to act: which leases this process needs, and the one gate that follows from them. */
-import { leases } from "../../kube/builtin.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import type { ObjectRef } from "../../kube/event-correlator.ts";
-import type { EventRecorder } from "../../kube/event-recorder.ts";
-import { leaseStore } from "../../kube/lease-store.ts";
-import { apiVersion } from "../../kube/resource.ts";
-import { Election, identityOf } from "../../runtime/election.ts";
-import { dryRunGate, everyGate, openGate, type WriteGate } from "../../runtime/gate.ts";
-import type { HealthCheck } from "../../runtime/health.ts";
-import type { Host } from "../../runtime/host.ts";
-import { leaseName } from "./configz.ts";
-import type { Options } from "./flags.ts";
-import { electionTimings } from "./validate.ts";
+import { leases } from "../kube/builtin.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { ObjectRef } from "../kube/event-correlator.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import { leaseStore } from "../kube/lease-store.ts";
+import { apiVersion } from "../kube/resource.ts";
+import { Election, identityOf } from "../runtime/election.ts";
+import type { ElectionTimings } from "../runtime/election-timings.ts";
+import { dryRunGate, everyGate, openGate, type WriteGate } from "../runtime/gate.ts";
+import type { HealthCheck } from "../runtime/health.ts";
+import type { Host } from "../runtime/host.ts";
+
+/** One lease: while this process holds it, whoever else competes for it does nothing. */
+export interface LeaseToHold {
+  readonly namespace: string;
+  readonly name: string;
+  readonly timings: ElectionTimings;
+}
 
 /** What leadership is made from. */
 export interface LeadershipOptions {
-  readonly options: Options;
   /** Writes leases: its gate is open. */
   readonly client: KubeClient;
+  /** All of them are acquired, in this order, before anything is done. None: this process acts without asking. */
+  readonly leases: readonly LeaseToHold[];
   /** The lease of leader migration, when it takes part. */
-  readonly migrationLease: string | undefined;
+  readonly migration?: LeaseToHold;
+  /** The Lease that stands for this program in Events which concern no other object. */
+  readonly home: { readonly namespace: string; readonly name: string };
+  /** Nothing but Events and leases is written. */
+  readonly dryRun: boolean;
 }
 
 /** Leads at most once; after a loss the process ends. */
@@ -29,37 +39,31 @@ export class Leadership {
   /** What everything else passes: never open in a dry run. */
   readonly gate: WriteGate;
   readonly identity: string;
+  /** What an Event is about that concerns this program and nothing else. */
+  readonly lease: ObjectRef;
   readonly #host: Host;
-  readonly #options: Options;
-  readonly #main: Election | undefined;
+  readonly #elections: readonly Election[];
   readonly #migration: Election | undefined;
   #recorder: EventRecorder | undefined;
   #migrating = false;
 
-  constructor(host: Host, { options, client, migrationLease }: LeadershipOptions) {
+  constructor(host: Host, { client, leases: wanted, migration, home, dryRun }: LeadershipOptions) {
     this.#host = host;
-    this.#options = options;
     this.identity = identityOf(host.world);
-    const election = (name: string, lostMessage: string) =>
+    this.lease = { apiVersion: apiVersion(leases), kind: leases.kind, ...home };
+    const election = ({ namespace, name, timings }: LeaseToHold, lostMessage: string) =>
       new Election(host, {
-        store: leaseStore(client, {
-          namespace: options["leader-elect-resource-namespace"],
-          name,
-          renewDeadlineMs: options["leader-elect-renew-deadline"],
-        }),
+        store: leaseStore(client, { namespace, name, renewDeadlineMs: timings.renewDeadlineMs }),
         identity: this.identity,
-        timings: electionTimings(options),
+        timings,
         name,
         lostMessage,
         onNewLeader: (identity) => host.log.info("new leader elected", { lease: name, identity }),
       });
-    if (options["leader-elect"]) {
-      this.#main = election(leaseName(options), "leaderelection lost");
-      // A dry run holds its own Lease and no other.
-      if (migrationLease !== undefined && !options["dry-run"]) this.#migration = election(migrationLease, "migration leaderelection lost");
-    }
+    this.#elections = wanted.map((lease) => election(lease, "leaderelection lost"));
+    this.#migration = migration && election(migration, "migration leaderelection lost");
     this.held = this.#heldGate();
-    this.gate = options["dry-run"]
+    this.gate = dryRun
       ? everyGate(
           this.held,
           dryRunGate((write) => host.log.info(`dry run: would ${write}`)),
@@ -69,7 +73,7 @@ export class Leadership {
 
   /** `leaderElection` of `/healthz`; undefined without leader election. */
   get check(): HealthCheck | undefined {
-    const elections = [this.#main, this.#migration].filter((election) => election !== undefined);
+    const elections = this.#all();
     if (elections.length === 0) return undefined;
     return {
       name: "leaderElection",
@@ -77,18 +81,11 @@ export class Leadership {
     };
   }
 
-  /** The Lease it leads by: what an Event is about that concerns this program and nothing else. */
-  get lease(): ObjectRef {
-    const namespace = this.#options["leader-elect-resource-namespace"];
-    return { apiVersion: apiVersion(leases), kind: leases.kind, name: leaseName(this.#options), namespace };
-  }
-
   /** Resolves when this process may act. Events about it go through the recorder. */
   async lead(recorder: EventRecorder, signal: AbortSignal): Promise<void> {
     this.#recorder = recorder;
-    if (!this.#main) return;
-    await this.#main.lead(signal);
-    this.#record("became leader");
+    for (const election of this.#elections) await election.lead(signal);
+    if (this.#elections.length > 0) this.#record("became leader");
   }
 
   /** Resolves when this process may run migrated controllers too: at once without migration, else holding both leases from then on. */
@@ -99,22 +96,26 @@ export class Leadership {
 
   /** Says in an Event that this process will lead no more. To be called while it still may. */
   announceEnd(): void {
-    if (this.#main?.leading()) this.#record("stopped leading");
+    if (this.#elections.length > 0 && this.#elections.every((election) => election.leading())) this.#record("stopped leading");
   }
 
   /** Gives the leases up, so that a successor need not wait. Nothing is written after the call. */
   async release(signal: AbortSignal): Promise<void> {
-    for (const election of [this.#migration, this.#main]) {
+    for (const election of this.#all().toReversed()) {
       try {
-        await election?.release(signal);
+        await election.release(signal);
       } catch (error) {
         this.#host.log.warn("the lease could not be given up; a successor waits until it runs out", { error });
       }
     }
   }
 
+  #all(): Election[] {
+    return [...this.#elections, ...(this.#migration ? [this.#migration] : [])];
+  }
+
   #heldGate(): WriteGate {
-    const main = this.#main?.gate ?? openGate();
+    const main = this.#elections.length === 0 ? openGate() : everyGate(...this.#elections.map(({ gate }) => gate));
     const migration = this.#migration?.gate;
     if (!migration) return main;
     return {

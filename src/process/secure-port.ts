@@ -1,28 +1,34 @@
-/** What the process serves over HTTPS, and to whom. */
-import { accessReviews } from "../../kube/access-reviews.ts";
-import { KubeClient } from "../../kube/client.ts";
-import type { KubeConfig } from "../../kube/config/access.ts";
-import { loadKubeConfig } from "../../kube/config/load.ts";
-import { type CertificateFiles, loadCertificates } from "../../runtime/certificates.ts";
-import { DelegatedAuth } from "../../runtime/delegated-auth.ts";
-import { openGate } from "../../runtime/gate.ts";
-import type { HealthChecks } from "../../runtime/health.ts";
-import type { Host } from "../../runtime/host.ts";
-import type { Logs } from "../../runtime/logs.ts";
-import { profilingRoutes } from "../../runtime/profiling.ts";
-import { RouteTable } from "../../runtime/routes.ts";
-import { type Serving, serve } from "../../runtime/serving.ts";
-import { configRoute, healthRoutes, metricsRoutes, verbosityRoute } from "../../runtime/standard-routes.ts";
-import { nodeTlsOptions } from "../../runtime/tls-options.ts";
-import type { World } from "../../runtime/world.ts";
+/** The secure port of a Kubernetes component: what the process serves over HTTPS, and to whom. */
+import { accessReviews } from "../kube/access-reviews.ts";
+import { KubeClient } from "../kube/client.ts";
+import type { KubeConfig } from "../kube/config/access.ts";
+import { loadKubeConfig } from "../kube/config/load.ts";
+import { type CertificateFiles, loadCertificates } from "../runtime/certificates.ts";
+import { DelegatedAuth } from "../runtime/delegated-auth.ts";
+import { openGate } from "../runtime/gate.ts";
+import type { HealthChecks } from "../runtime/health.ts";
+import type { Host } from "../runtime/host.ts";
+import type { Logs } from "../runtime/logs.ts";
+import { profilingRoutes } from "../runtime/profiling.ts";
+import { RouteTable } from "../runtime/routes.ts";
+import { type Serving, serve } from "../runtime/serving.ts";
+import { configRoute, healthRoutes, metricsRoutes, verbosityRoute } from "../runtime/standard-routes.ts";
+import { nodeTlsOptions } from "../runtime/tls-options.ts";
+import type { World } from "../runtime/world.ts";
 import { agentOf } from "./clients.ts";
-import { configz } from "./configz.ts";
-import type { Options } from "./flags.ts";
 import { PublishedTrust } from "./published-trust.ts";
-import { tlsChoice } from "./validate.ts";
+import { type SecurePortFlags, tlsChoice } from "./secure-port-flags.ts";
+
+/** What is served besides what the flags say. */
+export interface ServedParts {
+  readonly logs: Logs;
+  readonly health: HealthChecks;
+  /** What `/configz` answers. */
+  configuration(): Readonly<Record<string, unknown>>;
+}
 
 /** A bound port, and the trust that decides who may use it. */
-export interface Server {
+export interface SecurePort {
   /** Undefined with `--secure-port=0`. */
   readonly serving: Serving | undefined;
   readonly trust: PublishedTrust;
@@ -31,7 +37,7 @@ export interface Server {
 }
 
 /** Binds the port. Health is served at once; the rest as soon as the API server can be asked about users. */
-export async function openServer(host: Host, options: Options, logs: Logs, health: HealthChecks): Promise<Server> {
+export async function openSecurePort(host: Host, options: SecurePortFlags, parts: ServedParts): Promise<SecurePort> {
   const port = options["secure-port"];
   if (port === 0) return { serving: undefined, trust: new PublishedTrust(host, options, undefined) };
   const authentication = await reviewer(host, options["authentication-kubeconfig"], "authentication");
@@ -49,7 +55,7 @@ export async function openServer(host: Host, options: Options, logs: Logs, healt
     allowedTtlMs: options["authorization-webhook-cache-authorized-ttl"],
     deniedTtlMs: options["authorization-webhook-cache-unauthorized-ttl"],
   });
-  const routes = routesOf(host, options, logs, health);
+  const routes = routesOf(host, options, parts);
   const serving = await serve(host, {
     bindAddress: options["bind-address"],
     port,
@@ -62,20 +68,16 @@ export async function openServer(host: Host, options: Options, logs: Logs, healt
   return { serving, trust, routes };
 }
 
-function routesOf(host: Host, options: Options, logs: Logs, health: HealthChecks): RouteTable {
+function routesOf(host: Host, options: SecurePortFlags, { logs, health, configuration }: ServedParts): RouteTable {
   const routes = new RouteTable();
-  routes.add(
-    ...healthRoutes(health),
-    ...metricsRoutes(host.metrics, health.slis),
-    configRoute(() => configz(options)),
-  );
+  routes.add(...healthRoutes(health), ...metricsRoutes(host.metrics, health.slis), configRoute(configuration));
   if (options.profiling) {
     routes.add(verbosityRoute(logs), ...profilingRoutes({ clock: host.world.clock, heapDumps: options["enable-heap-dumps"], routes }));
   }
   return routes;
 }
 
-function certificateOptions(options: Options) {
+function certificateOptions(options: SecurePortFlags) {
   const certFile = options["tls-cert-file"];
   const directory = options["cert-dir"];
   const named = options["tls-sni-cert-key"].map(

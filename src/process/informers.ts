@@ -1,8 +1,8 @@
 /** The informers of a process: each made once, followed from then on, and shared by all controllers that read it. */
 
-import type { KubeClient } from "../../kube/client.ts";
-import type { Informer } from "../../kube/informer.ts";
-import type { Identified } from "../../kube/store.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { Informer } from "../kube/informer.ts";
+import type { Identified } from "../kube/store.ts";
 
 /** Identifies an informer and says how it is made. A part that shares one exports its key. */
 export interface InformerKey<V extends Identified, I extends string = never> {

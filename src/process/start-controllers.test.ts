@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Controllers } from "../../runtime/controllers.ts";
-import { openGate } from "../../runtime/gate.ts";
-import { HealthChecks } from "../../runtime/health.ts";
-import { silentLog } from "../../runtime/log.ts";
-import { newRegistry } from "../../runtime/metrics.ts";
-import { virtualWorld } from "../../sandbox/virtual-clock.ts";
-import { parseOptions } from "./flags.ts";
+import { Controllers } from "../runtime/controllers.ts";
+import { openGate } from "../runtime/gate.ts";
+import { HealthChecks } from "../runtime/health.ts";
+import { silentLog } from "../runtime/log.ts";
+import { newRegistry } from "../runtime/metrics.ts";
+import { virtualWorld } from "../sandbox/virtual-clock.ts";
+import type { ControllerEntry } from "./program.ts";
 import { startControllers } from "./start-controllers.ts";
 
 test("a controller that works on one key for hours is slow, not dead: no probe has the process started anew", async () => {
@@ -30,9 +30,16 @@ test("a controller that works on one key for hours is slow, not dead: no probe h
       return new Promise<never>(() => {});
     },
   };
-  await startControllers(["node-route-controller"], {
-    table: { "node-route-controller": async () => ({ kind: "run", controllers: [{ controller: slow }] }) },
-    options: parseOptions(["--cloud-provider=aws"]).values,
+  const entry: ControllerEntry = {
+    name: "node-route-controller",
+    client: "route-controller",
+    eventSource: "route_controller",
+    metric: "route",
+    queue: "Routes",
+    make: async () => ({ kind: "run", controllers: [{ controller: slow }] }),
+  };
+  await startControllers([entry], {
+    intervalMs: 0,
     world,
     log: silentLog,
     controllers: new Controllers(host, { manager: "cloud-controller-manager", gate: openGate() }),

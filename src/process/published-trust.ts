@@ -1,11 +1,11 @@
 /** Whom the server of this process believes: from flags, and from the ConfigMap in which the API server publishes its own trust. */
-import { type AuthenticationConfig, readAuthenticationConfig } from "../../kube/authentication-config.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import { isApiError } from "../../kube/errors.ts";
-import type { RequestHeaderTrust } from "../../runtime/delegated-auth.ts";
-import type { Host } from "../../runtime/host.ts";
-import { sleep } from "../../runtime/world.ts";
-import type { Options } from "./flags.ts";
+import { type AuthenticationConfig, readAuthenticationConfig } from "../kube/authentication-config.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { isApiError } from "../kube/errors.ts";
+import type { RequestHeaderTrust } from "../runtime/delegated-auth.ts";
+import type { Host } from "../runtime/host.ts";
+import { sleep } from "../runtime/world.ts";
+import type { SecurePortFlags } from "./secure-port-flags.ts";
 
 const retryMs = 2_000;
 const refreshMs = 60_000;
@@ -18,14 +18,14 @@ export class TrustUnreadable extends Error {
 /** Authorities of client certificates, and the proxy that may name users; kept as fresh as their sources. */
 export class PublishedTrust {
   readonly #host: Host;
-  readonly #options: Options;
+  readonly #options: SecurePortFlags;
   /** Undefined when nobody can be asked. */
   readonly #client: KubeClient | undefined;
   #clientCa: string | undefined;
   #requestHeaderCa: string | undefined;
   #published: AuthenticationConfig | undefined;
 
-  constructor(host: Host, options: Options, client: KubeClient | undefined) {
+  constructor(host: Host, options: SecurePortFlags, client: KubeClient | undefined) {
     this.#host = host;
     this.#options = options;
     this.#client = options["authentication-skip-lookup"] ? undefined : client;
@@ -109,7 +109,7 @@ function refused(cause: Error): TrustUnreadable {
   );
 }
 
-function headersOf(options: Options): Omit<RequestHeaderTrust, "authorities"> {
+function headersOf(options: SecurePortFlags): Omit<RequestHeaderTrust, "authorities"> {
   return {
     allowedNames: options["requestheader-allowed-names"],
     usernameHeaders: options["requestheader-username-headers"],

@@ -1,40 +1,19 @@
-/** Flags of the HTTPS server, of who may use it, and of logging. */
-import { flag, type Kind, undecided } from "../../runtime/flags.ts";
-import { goQuote, parseGoBool } from "../../runtime/flags-go.ts";
-import {
-  bool,
-  duration,
-  int,
-  int32s,
-  ip,
-  level,
-  namedCertificates,
-  quantity,
-  string,
-  strings,
-  vmodule,
-} from "../../runtime/flags-kinds.ts";
-import { cipherSuites, tlsVersions } from "../../runtime/tls-options.ts";
+/** Flags of the HTTPS server, of who may use it, and of what it shows. */
+import { type FlagValues, flag } from "../runtime/flags.ts";
+import { bool, duration, int, int32s, ip, namedCertificates, string, strings } from "../runtime/flags-kinds.ts";
+import { cipherSuites, type TlsChoice, tlsVersions } from "../runtime/tls-options.ts";
 
 const none: readonly string[] = [];
 
-/** Webhooks, of which there are none. */
-export const webhookFlags = {
-  webhooks: flag(strings, none, "Admission webhooks to serve. There are none: every name is refused."),
-};
-
-/** The server webhooks would have. */
-export const webhookServingFlags = {
-  "webhook-bind-address": flag(ip, "0.0.0.0", "Accepted for compatibility; no webhook is served."),
-  "webhook-cert-dir": flag(string, "", "Accepted for compatibility; no webhook is served."),
-  "webhook-disable-http2-serving": flag(bool, false, "Accepted for compatibility; no webhook is served."),
-  "webhook-secure-port": flag(int, 10260, "Accepted for compatibility; no webhook is served. Must differ from --secure-port unless 0."),
-  "webhook-tls-cert-file": flag(string, "", "Accepted for compatibility; no webhook is served."),
-  "webhook-tls-cipher-suites": flag(strings, none, "Accepted for compatibility; no webhook is served."),
-  "webhook-tls-curve-preferences": flag(int32s, [], "Accepted for compatibility; no webhook is served."),
-  "webhook-tls-min-version": flag(string, "", "Accepted for compatibility; no webhook is served."),
-  "webhook-tls-private-key-file": flag(string, "", "Accepted for compatibility; no webhook is served."),
-  "webhook-tls-sni-cert-key": flag(namedCertificates, [], "Accepted for compatibility; no webhook is served."),
+/** Profiles and dumps. */
+export const debuggingFlags = {
+  profiling: flag(bool, true, "Serve CPU profiles under /debug/pprof/ and the log verbosity under /debug/flags/v, to authorized users."),
+  "contention-profiling": flag(bool, false, "Accepted for compatibility; has no effect: there are no locks to profile."),
+  "enable-heap-dumps": flag(
+    bool,
+    false,
+    "Serve heap dumps under /debug/pprof/heap as well. A heap dump holds every token and secret of the process: turn this on only to hunt a leak.",
+  ),
 };
 
 /** The HTTPS server. */
@@ -121,41 +100,16 @@ export const authorizationFlags = {
   "authorization-webhook-cache-unauthorized-ttl": flag(duration, 10_000, "How long a refusal is remembered."),
 };
 
-/** What `--version` asks for. */
-export interface VersionRequest {
-  readonly print: "no" | "short" | "raw";
-  /** The version to report in place of our own. */
-  readonly reported?: string;
+/** All that opening the port takes. */
+export type SecurePortFlags = FlagValues<
+  typeof debuggingFlags & typeof secureServingFlags & typeof authenticationFlags & typeof authorizationFlags
+>;
+
+/** The flags' choice of TLS parameters. */
+export function tlsChoice(options: SecurePortFlags): TlsChoice {
+  return {
+    minVersion: options["tls-min-version"] || undefined,
+    cipherSuites: options["tls-cipher-suites"],
+    curves: options["tls-curve-preferences"],
+  };
 }
-
-const version: Kind<VersionRequest> = {
-  type: "version",
-  bare: "true",
-  parse(text, before) {
-    if (text === "raw") return { ...before, print: "raw" };
-    if (!text.startsWith("v")) return { ...before, print: parseGoBool(text) ? "short" : "no" };
-    if (!/^v\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$/.test(text)) throw new SyntaxError(`illegal version string ${goQuote(text)}`);
-    return { print: before?.print ?? "no", reported: text };
-  },
-  print: ({ print }) => ({ no: "false", short: "true", raw: "raw" })[print],
-};
-
-/** Help, version and the log. */
-export const globalFlags = {
-  help: flag(bool, false, "Print this help.", { shorthand: "h" }),
-  "log-flush-frequency": flag(duration, 5_000, "Accepted for compatibility; lines of the log are not held back."),
-  "log-text-info-buffer-size": flag(quantity, 0, "Accepted for compatibility, with feature gate LoggingAlphaOptions only; has no effect."),
-  "log-text-split-stream": flag(bool, false, "Accepted for compatibility, with feature gate LoggingAlphaOptions only; has no effect."),
-  "logging-format": undecided(string, "text on a terminal, else json", "Format of the log: text or json."),
-  v: flag(level, 0, "Verbosity of the log.", { shorthand: "v" }),
-  version: flag(
-    version,
-    { print: "no" },
-    "Print the version and end; raw prints all that is known of the build; vX.Y.Z sets the version that is reported.",
-  ),
-  vmodule: flag(
-    vmodule,
-    {},
-    "Verbosity of parts of the program: pattern=N, matched against the field logger of a line; * stands for anything.",
-  ),
-};

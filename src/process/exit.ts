@@ -1,5 +1,5 @@
 /** The edge between a program and the operating system: crashes and signals in, exit statuses out. */
-import { redact } from "./redact.ts";
+import { redact } from "../runtime/redact.ts";
 
 /** Exit statuses, as the reference has them; `crashed` (EX_SOFTWARE of sysexits.h) is a defect of this program. */
 export const exitStatus = { done: 0, leadershipLost: 1, crashed: 70, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143, fatal: 255 } as const;

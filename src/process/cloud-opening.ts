@@ -1,35 +1,15 @@
-/** From `--cloud-config` to a cloud this process knows its place in. */
-import type { Cloud, Clouds } from "../../aws/cloud.ts";
-import { MetadataUnavailable } from "../../aws/metadata.ts";
-import { type AwsSettings, SettingsInvalid } from "../../aws/settings.ts";
-import { ClusterIdInvalid } from "../../identity/cluster-id.ts";
-import { identifySelf, type Self } from "../../identity/self.ts";
-import type { HealthCheck } from "../../runtime/health.ts";
-import type { Host } from "../../runtime/host.ts";
-import { jittered, sleep } from "../../runtime/world.ts";
-import { type CloudConfig, CloudConfigInvalid, readCloudConfig } from "./cloud-config.ts";
-import type { Options } from "./flags.ts";
-
-/** Reads and checks the file; nothing of AWS is asked yet. What has no effect in it is warned about, or refused if strict. */
-export async function loadCloudConfig(host: Host, options: Pick<Options, "cloud-config" | "strict-cloud-config">): Promise<CloudConfig> {
-  const path = options["cloud-config"];
-  if (path === "") return readCloudConfig(new Uint8Array()).config;
-  let content: Uint8Array;
-  try {
-    content = await host.world.files.read(path);
-  } catch (cause) {
-    throw new CloudConfigInvalid(`Couldn't open cloud provider configuration ${path}: ${(cause as Error).message}`, { cause });
-  }
-  const { config, warnings } = readCloudConfig(content);
-  if (warnings.length > 0 && options["strict-cloud-config"]) {
-    throw new CloudConfigInvalid(`cloud config ${path} is refused because of --strict-cloud-config: ${warnings.join("; ")}`);
-  }
-  for (const warning of warnings) host.log.warn(`cloud config ${path}: ${warning}`);
-  return config;
-}
+/** From settings to a cloud this process knows its place in. */
+import type { Cloud, Clouds } from "../aws/cloud.ts";
+import { MetadataUnavailable } from "../aws/metadata.ts";
+import { type AwsSettings, SettingsInvalid } from "../aws/settings.ts";
+import { ClusterIdInvalid } from "../identity/cluster-id.ts";
+import { identifySelf, type Self } from "../identity/self.ts";
+import type { HealthCheck } from "../runtime/health.ts";
+import type { Host } from "../runtime/host.ts";
+import { jittered, sleep } from "../runtime/world.ts";
 
 const firstPauseMs = 1_000;
-const longestPauseMs = 30_000;
+const maxPauseMs = 30_000;
 
 /**
  * Finds the region, this process's place in it and the cluster's id. Trouble that may pass (metadata service, network,
@@ -50,7 +30,7 @@ export class CloudOpening {
 
   async open(signal: AbortSignal): Promise<{ readonly cloud: Cloud; readonly self: Self }> {
     const { clock, random } = this.#host.world;
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       try {
         const cloud = await this.#clouds.home(signal);
         const self = await identifySelf(this.#settings, this.#clouds, { cause: "startup", signal, urgency: "user" });

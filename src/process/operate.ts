@@ -1,0 +1,254 @@
+/** The life of a process: configured, connected to AWS, leading, working, stopped. */
+import { Clouds } from "../aws/cloud.ts";
+import type { AwsSettings } from "../aws/settings.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { loadKubeConfig } from "../kube/config/load.ts";
+import type { Connect } from "../kube/connections.ts";
+import { isApiError } from "../kube/errors.ts";
+import { EventPipeline } from "../kube/event-recorder.ts";
+import { Controllers } from "../runtime/controllers.ts";
+import { LeadershipLost } from "../runtime/election.ts";
+import { openGate } from "../runtime/gate.ts";
+import { HealthChecks } from "../runtime/health.ts";
+import type { Host } from "../runtime/host.ts";
+import type { Transport } from "../runtime/http.ts";
+import { json } from "../runtime/routes.ts";
+import { type Clock, jittered, sleep, within } from "../runtime/world.ts";
+import { build } from "./build.ts";
+import { type ClientOptions, KubeClients } from "./clients.ts";
+import { CloudOpening } from "./cloud-opening.ts";
+import { ApiServerUnhealthy, CloudUnusable, ConfigurationFailed, messageOf } from "./errors.ts";
+import { SharedInformers } from "./informers.ts";
+import { Leadership, type LeadershipOptions } from "./leadership.ts";
+import type { ControllerEntry, ProcessContext, Program } from "./program.ts";
+import type { SecurePort } from "./secure-port.ts";
+import { startControllers } from "./start-controllers.ts";
+
+/** What one life of a process is made from. */
+export interface Operation {
+  /** As reported, which the user may have overridden. */
+  readonly version: string;
+  readonly host: Host;
+  readonly network: Network;
+  /** Asks for a graceful end. */
+  readonly stop: AbortSignal;
+  readonly kube: KubeOptions;
+  readonly aws: AwsSettings;
+  readonly leadership: Omit<LeadershipOptions, "client">;
+  /** Binds the port that health, metrics and the rest are served on. */
+  serve(health: HealthChecks): Promise<SecurePort>;
+  readonly programs: readonly Program[];
+  /** Every object is looked at again after a period drawn from this to twice this. */
+  readonly minResyncMs: number;
+}
+
+/** How the API server is found, and how it is spoken to. */
+export interface KubeOptions extends ClientOptions {
+  readonly kubeconfig: string;
+  readonly master: string;
+}
+
+/** The ways out of the process. */
+export interface Network {
+  readonly aws: Transport;
+  /** Sockets unless told otherwise. */
+  readonly kube?: Connect;
+}
+
+/** A pod has 30 s to end. */
+const grace = { workMs: 15_000, eventsMs: 3_000, leaseMs: 3_000, serverMs: 1_000 } as const;
+
+/** Runs until asked to stop, which is done gracefully; rejects with what made it end otherwise. */
+export async function operate(operation: Operation): Promise<void> {
+  operation.host.log.info(`Version: ${operation.version}`);
+  const life = new AbortController();
+  const process = await configure(operation, life.signal);
+  try {
+    const reason: unknown = await process.run().catch((error: unknown) => error);
+    // Without the lease nothing may go on, not even a tidy end.
+    if (reason instanceof LeadershipLost) throw reason;
+    await Promise.race([process.end(reason), process.lost()]);
+    if (reason !== operation.stop.reason) throw reason;
+  } finally {
+    life.abort(new Error("the process ends"));
+  }
+}
+
+/** Everything that can fail because of what the command line names, before anything else is done. */
+async function configure(operation: Operation, life: AbortSignal): Promise<Process> {
+  const { host, kube, network } = operation;
+  const health = new HealthChecks(host);
+  try {
+    const config = await loadKubeConfig(host.world, { kubeconfig: kube.kubeconfig, master: kube.master });
+    const clients = new KubeClients(host, config, kube, network.kube);
+    const leadership = new Leadership(host, { ...operation.leadership, client: clients.named("leader-election", openGate()) });
+    if (leadership.check) health.add(leadership.check);
+    const port = await operation.serve(health);
+    return new Process(operation, { life, health, clients, leadership, port });
+  } catch (cause) {
+    throw new ConfigurationFailed(messageOf(cause), { cause });
+  }
+}
+
+interface Parts {
+  /** Aborts when the process is over. */
+  readonly life: AbortSignal;
+  readonly health: HealthChecks;
+  readonly clients: KubeClients;
+  readonly leadership: Leadership;
+  readonly port: SecurePort;
+}
+
+class Process {
+  readonly #operation: Operation;
+  readonly #parts: Parts;
+  readonly #events: EventPipeline;
+  readonly #controllers: Controllers;
+  readonly #failed = new AbortController();
+
+  constructor(operation: Operation, parts: Parts) {
+    this.#operation = operation;
+    this.#parts = parts;
+    const { clients, leadership } = parts;
+    const { component } = operation.kube;
+    this.#events = new EventPipeline(clients.named(component, leadership.held));
+    this.#controllers = new Controllers(operation.host, { manager: component, gate: leadership.gate });
+  }
+
+  /** Rejects with the reason for the end; never resolves. */
+  async run(): Promise<never> {
+    const { stop } = this.#operation;
+    const until = AbortSignal.any([stop, this.#parts.leadership.held.lost, this.#failed.signal]);
+    try {
+      await this.#work(until);
+      return await aborted(until);
+    } catch (error) {
+      // What was under way when it was called off fails in its own words; the reason is the one that counts.
+      throw until.aborted ? until.reason : error;
+    }
+  }
+
+  /** Rejects when the lease is lost, which also ends a tidy end; never resolves. A lease that was given up is not lost. */
+  async lost(): Promise<never> {
+    const reason = await aborted(this.#parts.leadership.held.lost).catch((error: unknown) => error);
+    if (reason instanceof LeadershipLost) throw reason;
+    return new Promise<never>(() => {});
+  }
+
+  async #work(until: AbortSignal): Promise<void> {
+    const { programs, kube } = this.#operation;
+    const { leadership } = this.#parts;
+    const place = await this.#openCloud(until);
+    await leadership.lead(this.#events.recorder(kube.component), until);
+    const start = await this.#starter(place, until);
+    for (const program of programs) await start(program, program.controllers);
+    await leadership.leadMigration(until);
+    for (const program of programs) await start(program, program.migrated);
+  }
+
+  /** Stops in order: work, what is said about it, the right to do it, the server. */
+  async end(reason: unknown): Promise<void> {
+    const { host } = this.#operation;
+    const { leadership, port, clients } = this.#parts;
+    const { clock } = host.world;
+    host.log.info("stopping", { why: messageOf(reason) });
+    await this.#controllers.stop(grace.workMs);
+    leadership.announceEnd();
+    await within(clock, grace.eventsMs, "send Events", undefined, (signal) => this.#events.flush(signal));
+    await within(clock, grace.leaseMs, "release the lease", undefined, (signal) => leadership.release(signal));
+    await within(clock, grace.serverMs, "stop serving", undefined, async (signal) => port.serving?.stop(signal));
+    await clients.close();
+    host.log.info("stopped");
+  }
+
+  async #openCloud(until: AbortSignal): Promise<Place> {
+    const { host, aws, network } = this.#operation;
+    const { health, leadership, life, port } = this.#parts;
+    const clouds = new Clouds({ host, transport: network.aws, gate: leadership.gate, settings: aws, version: build.version });
+    const opening = new CloudOpening(host, clouds, aws);
+    health.add(opening.check);
+    await port.trust.follow(AbortSignal.any([until, life]));
+    const { cloud, self } = await opening.open(until).catch(unusable);
+    port.routes?.add({ path: "/debug/fairlead/calls", answer: () => json(200, { calls: cloud.ledger.latest }) });
+    host.log.info("knows its place in AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });
+    return { clouds, cloud, self };
+  }
+
+  /** What all controllers share is made once; the result starts some of a program's controllers. */
+  async #starter(place: Place, until: AbortSignal): Promise<(program: Program, entries: readonly ControllerEntry[]) => Promise<void>> {
+    const { host, minResyncMs } = this.#operation;
+    const { clients, health, leadership, life } = this.#parts;
+    const { world, log } = host;
+    const client = clients.named("aws-cloud-provider", leadership.gate);
+    await apiServerAnswers(client, world.clock, until);
+    await this.#logServerVersion(client, until);
+    const informers = new SharedInformers(clients.named("shared-informers", leadership.gate), life);
+    health.add({ name: "informer-sync", probes: ["readyz"], problem: () => informers.problem() });
+    const resyncMs = jittered(world.random, minResyncMs, 1);
+    return ({ startIntervalMs }, entries) =>
+      startControllers(entries, {
+        intervalMs: startIntervalMs,
+        world,
+        log,
+        controllers: this.#controllers,
+        health,
+        signal: until,
+        contextFor: (entry) => this.#contextFor(entry, { ...place, informers, resyncMs }),
+        onFailure: (error) => this.#failed.abort(error),
+      });
+  }
+
+  #contextFor({ name, client, eventSource }: ControllerEntry, shared: Shared): ProcessContext {
+    const { host } = this.#operation;
+    const { clients, leadership } = this.#parts;
+    return {
+      ...shared,
+      host: { ...host, log: host.log.with({ logger: name }) },
+      kube: clients.forController(client, leadership.gate),
+      recorder: this.#events.recorder(eventSource),
+      home: leadership.lease,
+      gate: leadership.gate,
+    };
+  }
+
+  async #logServerVersion(client: KubeClient, signal: AbortSignal): Promise<void> {
+    const { log } = this.#operation.host;
+    try {
+      const { gitVersion } = JSON.parse(await client.raw("/version", { signal })) as { gitVersion?: string };
+      log.info("API server", { version: gitVersion });
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn("the API server's version is not known", { error });
+    }
+  }
+}
+
+type Place = Pick<ProcessContext, "clouds" | "cloud" | "self">;
+type Shared = Place & Pick<ProcessContext, "informers" | "resyncMs">;
+
+function unusable(cause: unknown): never {
+  throw new CloudUnusable(cause);
+}
+
+/** Asks once a second, for ten seconds. */
+async function apiServerAnswers(client: KubeClient, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.raw("/healthz", { signal, timeoutMs: 5_000 });
+      return;
+    } catch (cause) {
+      signal.throwIfAborted();
+      // A refusal proves that the server is up.
+      if (isApiError(cause, "forbidden", "unauthorized")) return;
+      if (tries === 10) throw new ApiServerUnhealthy(cause);
+      await sleep(clock, 1_000, signal);
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
