@@ -38,11 +38,20 @@ test("what was claimed after the writer began is not settled by it", () => {
   assert.deepEqual([claims.waitsFor("u"), claims.waitsFor("v")], [[], ["sg-1"]]);
 });
 
+test("a claim that changes after the writer began is not settled by it", () => {
+  const { claims, told } = book();
+  claims.claim(owner, claim, usual);
+  const waiting = claims.waitingFor("sg-1");
+  claims.claim(owner, { ...claim, former: ["more"] }, usual);
+  claims.settled("sg-1", waiting, true);
+  assert.deepEqual([claims.waitsFor("u"), told], [["sg-1"], []]);
+});
+
 test("trouble is told to those who wait, once for each cause", () => {
   const { claims, told } = book();
   claims.claim(owner, claim, usual);
-  claims.failed("sg-1", claims.waitingFor("sg-1"), new Error("denied"));
-  claims.failed("sg-1", claims.waitingFor("sg-1"), new Error("denied"));
+  claims.failed("sg-1", [...claims.waitingFor("sg-1").keys()], new Error("denied"));
+  claims.failed("sg-1", [...claims.waitingFor("sg-1").keys()], new Error("denied"));
   assert.deepEqual([told, claims.trouble("u")], [["default/web"], "denied"]);
 });
 

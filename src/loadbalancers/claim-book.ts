@@ -41,18 +41,21 @@ export interface ClaimOptions {
   readonly other?: string;
 }
 
-/** Why a group is not as an owner needs it. */
-interface Trouble {
-  readonly cause: string;
-  readonly why: string;
+/** An owner waits for a group. What it asks for later is another wait: what was done for this one does not end it. */
+interface Wait {
+  /** Why the group cannot be brought to what the owner needs. */
+  trouble?: { readonly cause: string; readonly why: string };
 }
+
+/** Those who wait for a group, by owner. */
+export type Waits = ReadonlyMap<string, Wait>;
 
 const kinds: readonly Kind[] = ["classic", "network"];
 
 export class ClaimBook {
   readonly #entries = new Map<string, Entry>();
-  /** By node group: the owners who wait for it, each with what keeps the group from being as it needs it. */
-  readonly #waiting = new Map<string, Map<string, Trouble | undefined>>();
+  /** By node group, then by owner. */
+  readonly #waiting = new Map<string, Map<string, Wait>>();
   #wakeWriter: (group: string) => void = () => {};
   #wakeOwner: (key: string) => void = () => {};
 
@@ -76,7 +79,7 @@ export class ClaimBook {
     const same = before?.kind === "claim" && JSON.stringify(before.claim) === JSON.stringify(claim);
     if (same && !recheck) return;
     // What kept the groups from the former claim need not keep them from this one.
-    if (!same) for (const waiting of this.#waiting.values()) if (waiting.has(id)) waiting.set(id, undefined);
+    if (!same) for (const waiting of this.#waiting.values()) if (waiting.has(id)) waiting.set(id, {});
     const left = before?.kind === "claim" ? before.claim.nodeGroups : [];
     this.#ask(owner, [...claim.nodeGroups, ...left, ...groups]);
   }
@@ -116,7 +119,7 @@ export class ClaimBook {
   /** Why one of the groups that this Service waits for cannot be brought to what it needs. */
   trouble(uid: string): string | undefined {
     const ids = kinds.map((kind) => idOf({ uid, kind }));
-    return [...this.#waiting.values()].flatMap((waiting) => ids.flatMap((id) => waiting.get(id)?.why ?? []))[0];
+    return [...this.#waiting.values()].flatMap((waiting) => ids.flatMap((id) => waiting.get(id)?.trouble?.why ?? []))[0];
   }
 
   owners(): Pick<Owners, "claims" | "leaving"> & { readonly unknown: readonly Unknown[] } {
@@ -129,25 +132,27 @@ export class ClaimBook {
   }
 
   /** Those who wait for a group now: what is done next is done for them. */
-  waitingFor(group: string): readonly string[] {
-    return [...(this.#waiting.get(group)?.keys() ?? [])];
+  waitingFor(group: string): Waits {
+    return new Map(this.#waiting.get(group));
   }
 
   /** The group is as they need it. Those who leave are told only of changes: they look again by themselves. */
-  settled(group: string, owners: readonly string[], changed: boolean): void {
+  settled(group: string, waits: Waits, changed: boolean): void {
     const waiting = this.#waiting.get(group);
-    for (const owner of owners) waiting?.delete(owner);
+    const over = [...waits].filter(([id, wait]) => waiting?.get(id) === wait).map(([id]) => id);
+    for (const id of over) waiting?.delete(id);
     if (waiting?.size === 0) this.#waiting.delete(group);
-    this.#tell(owners.filter((id) => changed || this.#entries.get(id)?.kind !== "leaving"));
+    this.#tell(over.filter((id) => changed || this.#entries.get(id)?.kind !== "leaving"));
   }
 
   /** The group cannot be brought to what these need. The same cause again is no news: only its request id differs. */
   failed(group: string, owners: readonly string[], error: unknown): void {
     const root = error instanceof Error && error.cause !== undefined ? error.cause : error;
     const trouble = { cause: causeOf(root), why: error instanceof Error ? error.message : String(error) };
-    const waiting = this.#waiting.get(group) ?? new Map<string, Trouble | undefined>();
-    const news = owners.filter((id) => this.#entries.has(id) && waiting.get(id)?.cause !== trouble.cause);
-    for (const id of owners) if (this.#entries.has(id)) waiting.set(id, trouble);
+    const waiting = this.#waiting.get(group) ?? new Map<string, Wait>();
+    const concerned = owners.filter((id) => this.#entries.has(id));
+    const news = concerned.filter((id) => waiting.get(id)?.trouble?.cause !== trouble.cause);
+    for (const id of concerned) waiting.set(id, Object.assign(waiting.get(id) ?? {}, { trouble }));
     if (waiting.size > 0) this.#waiting.set(group, waiting);
     this.#tell(news);
   }
@@ -164,8 +169,8 @@ export class ClaimBook {
   #ask(owner: Owner, groups: readonly string[]): void {
     const id = idOf(owner);
     for (const group of new Set(groups)) {
-      const waiting = this.#waiting.get(group) ?? new Map<string, Trouble | undefined>();
-      this.#waiting.set(group, waiting.set(id, waiting.get(id)));
+      const waiting = this.#waiting.get(group) ?? new Map<string, Wait>();
+      this.#waiting.set(group, waiting.set(id, waiting.get(id) ?? {}));
       this.#wakeWriter(group);
     }
   }

@@ -46,7 +46,7 @@ export function rulesController(parts: RulesParts): Controller {
         return await bring(id, parts, ask);
       } catch (error) {
         signal.throwIfAborted();
-        if (!refusalIn(error)) parts.book.failed(id, parts.book.waitingFor(id), error);
+        if (!refusalIn(error)) parts.book.failed(id, [...parts.book.waitingFor(id).keys()], error);
         throw error;
       }
     },
@@ -80,7 +80,7 @@ async function bring(id: string, parts: RulesParts, ask: Ask): Promise<Outcome> 
     return again(againMs, "rules are taken away only when every Service has said what it needs");
   }
   const isServed = (owner: string) => !granted.refused.has(owner) && !granted.waiting.has(owner);
-  book.settled(id, waiting.filter(isServed), changes);
+  book.settled(id, new Map([...waiting].filter(([owner]) => isServed(owner))), changes);
   return granted.waiting.size > 0 ? again(againMs, "the group was not as it was seen") : afterRefusals(granted, rest.length > 0);
 }
 
