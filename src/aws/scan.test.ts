@@ -9,14 +9,14 @@ const shape = fields({ name: text, inner: fields({ note: text }), tagSet: list(f
 const document = `<?xml version="1.0" encoding="UTF-8"?>
 <!-- a > comment --><Answer xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">
   <ignored><name>not this</name><inner><deep/></inner></ignored>
-  <name>a &lt;b&gt; &amp; &#233;&#x1F600; größe</name><empty/>
+  <name>a &lt;b&gt; &amp; &#233;&#x1F600; größe &valueOf;</name><empty/>
   <inner><other>x</other><note><![CDATA[1 < 2 &amp; so]]></note></inner>
   <tagSet><item><key>k</key><value></value></item><item><key>k2</key><value>ü</value></item><item/></tagSet>
 </Answer>
 `;
 
 const expected = {
-  name: "a <b> & é😀 größe",
+  name: "a <b> & é😀 größe &valueOf;",
   inner: { note: "1 < 2 &amp; so" },
   tagSet: [{ key: "k", value: "" }, { key: "k2", value: "ü" }, {}],
 };

@@ -267,13 +267,13 @@ function keptOf({ shape, values, items, text }: Frame): unknown {
   }
 }
 
-const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+const entities = new Map(Object.entries({ lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" }));
 
 function decodeEntities(value: string): string {
   if (!value.includes("&")) return value;
   return value.replace(/&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g, (whole, hex?: string, decimal?: string, name?: string) => {
     if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
     if (decimal !== undefined) return String.fromCodePoint(Number.parseInt(decimal, 10));
-    return entities[name ?? ""] ?? whole;
+    return entities.get(name ?? "") ?? whole;
   });
 }

@@ -117,11 +117,15 @@ const byStatus: Readonly<Record<number, ApiErrorReason>> = {
   504: "timeout",
 };
 
+function said(reason: string | undefined): ApiErrorReason | undefined {
+  return reason !== undefined && Object.hasOwn(bySaidReason, reason) ? bySaidReason[reason] : undefined;
+}
+
 /** The error of a `Status`, whether it came as an HTTP answer or inside a watch. */
 export function statusError(asked: string, httpStatus: number, status: Status, retryAfterMs?: number): ApiError {
   const inDetails = status.details?.retryAfterSeconds;
   return new ApiError({
-    reason: bySaidReason[status.reason ?? ""] ?? byStatus[httpStatus] ?? "unknown",
+    reason: said(status.reason) ?? byStatus[httpStatus] ?? "unknown",
     status: httpStatus,
     asked,
     said: status.message ?? status.reason ?? "no reason given",

@@ -152,11 +152,12 @@ test("a trusted proxy names the user in headers; anybody else's headers mean not
     "x-remote-group": ["g1", "g2"],
     "x-remote-uid": "7",
     "x-remote-extra-scopes%2fa": "read",
+    "x-remote-extra-__proto__": "own",
   };
   const decision = await ask({ headers, certificate: client(proxies, { commonName: "front-proxy-client" }) });
   assert.deepEqual(decision, {
     kind: "allowed",
-    user: { name: "bob", groups: ["g1", "g2", "system:authenticated"], uid: "7", extra: { "scopes/a": ["read"] } },
+    user: { name: "bob", groups: ["g1", "g2", "system:authenticated"], uid: "7", extra: { "scopes/a": ["read"], ["__proto__"]: ["own"] } },
   });
   assert.equal((await ask({ headers })).kind, "forbidden");
   assert.equal((await ask({ headers, certificate: client(proxies, { commonName: "other" }) })).kind, "unauthorized");

@@ -184,13 +184,15 @@ function values(headers: AccessRequest["headers"], name: string): readonly strin
 }
 
 function extrasOf(headers: AccessRequest["headers"], prefixes: readonly string[]): Record<string, readonly string[]> {
-  const extras: Record<string, readonly string[]> = {};
-  for (const prefix of prefixes.map((text) => text.toLowerCase())) {
-    for (const name of Object.keys(headers)) {
-      if (name.startsWith(prefix)) extras[unescaped(name.slice(prefix.length))] = values(headers, name);
-    }
-  }
-  return extras;
+  // Built from pairs, because the names are the client's: `__proto__` is one like any other.
+  const extras = prefixes
+    .map((prefix) => prefix.toLowerCase())
+    .flatMap((prefix) =>
+      Object.keys(headers)
+        .filter((name) => name.startsWith(prefix))
+        .map((name) => [unescaped(name.slice(prefix.length)), values(headers, name)] as const),
+    );
+  return Object.fromEntries(extras);
 }
 
 function unescaped(text: string): string {

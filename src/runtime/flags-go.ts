@@ -59,7 +59,8 @@ export function parseGoFloat(text: string, largest: number): number {
   if (!/^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(digits)) {
     throw new SyntaxError(`strconv.ParseFloat: parsing ${goQuote(text)}: invalid syntax`);
   }
-  const value = Number(digits);
+  // Not the negative zero, which no flag means.
+  const value = Number(digits) + 0;
   if (Math.abs(value) > largest) throw new RangeError(`strconv.ParseFloat: parsing ${goQuote(text)}: value out of range`);
   return value;
 }
@@ -93,7 +94,7 @@ export function parseGoDuration(text: string): number {
     rest = rest.slice(number.length);
     const unit = /^[^.\d]*/.exec(rest)![0];
     if (unit === "") throw new SyntaxError(`time: missing unit in duration ${goQuote(text)}`);
-    const scale = durationUnits[unit];
+    const scale = Object.hasOwn(durationUnits, unit) ? durationUnits[unit] : undefined;
     if (scale === undefined) throw new SyntaxError(`time: unknown unit ${goQuote(unit)} in duration ${goQuote(text)}`);
     total += Number(number) * scale;
     rest = rest.slice(unit.length);
@@ -120,9 +121,11 @@ function trimmed(number: number): string {
   return String(Number(number.toFixed(9)));
 }
 
-/** One line of comma-separated values as Go's `encoding/csv` reads it. */
-export function parseCsvLine(text: string): string[] {
-  if (text === "") return [];
+/** The first line of comma-separated values as Go's `encoding/csv` reads it: a value from a manifest may end in a line break. */
+export function parseCsvLine(given: string): string[] {
+  if (given === "") return [];
+  const text = given.replaceAll("\r\n", "\n").replace(/^\n+/, "");
+  if (text === "") throw new SyntaxError("EOF");
   const fields: string[] = [];
   let at = 0;
   for (;;) {
@@ -131,14 +134,13 @@ export function parseCsvLine(text: string): string[] {
       fields.push(field);
       at = end;
     } else {
-      const comma = text.indexOf(",", at);
-      const end = comma < 0 ? text.length : comma;
+      const end = at + /^[^,\n]*/.exec(text.slice(at))![0].length;
       const bare = text.slice(at, end).indexOf('"');
       if (bare >= 0) throw new SyntaxError(`parse error on line 1, column ${at + bare + 1}: bare " in non-quoted-field`);
       fields.push(text.slice(at, end));
       at = end;
     }
-    if (at >= text.length) return fields;
+    if (at >= text.length || text[at] === "\n") return fields;
     at += 1;
   }
 }
@@ -149,12 +151,12 @@ function quotedField(text: string, start: number): { field: string; end: number 
   for (;;) {
     const quote = text.indexOf('"', at);
     const after = quote < 0 ? undefined : (text[quote + 1] ?? ",");
-    if (quote < 0 || (after !== '"' && after !== ",")) {
+    if (quote < 0 || (after !== '"' && after !== "," && after !== "\n")) {
       const column = (quote < 0 ? text.length : quote) + 1;
       throw new SyntaxError(`parse error on line 1, column ${column}: extraneous or missing " in quoted-field`);
     }
     field += text.slice(at, quote);
-    if (after === ",") return { field, end: quote + 1 };
+    if (after !== '"') return { field, end: quote + 1 };
     field += '"';
     at = quote + 2;
   }

@@ -111,11 +111,12 @@ export const quantity: Kind<number> = {
   parse(text) {
     const match = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text);
     const number = Number(match?.[1]);
-    const scale = quantityScales[match?.[2] ?? "-"];
+    const suffix = match?.[2] ?? "-";
+    const scale = Object.hasOwn(quantityScales, suffix) ? quantityScales[suffix] : undefined;
     if (!match || !Number.isFinite(number) || scale === undefined) {
       throw new SyntaxError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
     }
-    return number * scale;
+    return number * scale + 0;
   },
   print: String,
 };

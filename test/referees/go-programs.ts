@@ -14,6 +14,11 @@ export function certificateReferee(say?: (line: string) => void): Promise<string
   return build("x509", ["go.mod", "main.go"], say);
 }
 
+/** What Go's standard library reads from a text. */
+export function goValuesReferee(say?: (line: string) => void): Promise<string> {
+  return build("go-values", ["go.mod", "main.go"], say);
+}
+
 async function build(name: string, files: readonly string[], say: (line: string) => void = () => {}): Promise<string> {
   const folder = join(import.meta.dirname, name);
   const sources = await Promise.all(files.map((file) => readFile(join(folder, file))));

@@ -1,7 +1,7 @@
 /** Every referee: a program nobody here wrote that ours is held to. What is added here is built and run by `npm run referees`. */
 import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
-import { certificateReferee, kubeletReferee } from "./go-programs.ts";
+import { certificateReferee, goValuesReferee, kubeletReferee } from "./go-programs.ts";
 import { obtainPython } from "./python.ts";
 import { referenceControllerManager } from "./reference.ts";
 
@@ -27,6 +27,7 @@ export const referees: readonly Referee[] = [
     obtain: (say) => obtainPython({ world: realWorld(), say }),
   },
   { name: "Go's crypto/x509", tests: ["test/referees/client-certificates.test.ts"], obtain: certificateReferee },
+  { name: "Go's strconv, time and csv", tests: ["test/referees/go-values.test.ts"], obtain: goValuesReferee },
   { name: "kubelet", tests: ["test/referees/kubelet.test.ts"], obtain: kubeletReferee },
   {
     name: "the reference's controller manager",

@@ -30,7 +30,7 @@ export function taskOf(service: SeenService): Task {
 /** Who else serves a Service, in words; undefined when nobody else does. Then nothing of its status is ours. */
 export function otherServer({ loadBalancerClass, view }: SeenService): string | undefined {
   if (loadBalancerClass !== undefined) {
-    const known = classes[loadBalancerClass];
+    const known = classes.get(loadBalancerClass);
     return `${known ?? "another controller"}, by loadBalancerClass ${loadBalancerClass}`;
   }
   if (kindOf(view.annotations) !== "foreign") return undefined;
@@ -38,10 +38,10 @@ export function otherServer({ loadBalancerClass, view }: SeenService): string | 
   return `the AWS Load Balancer Controller, by annotation ${key}: ${view.annotations[key]}`;
 }
 
-const classes: Readonly<Record<string, string>> = {
-  "service.k8s.aws/nlb": "the AWS Load Balancer Controller",
-  "eks.amazonaws.com/nlb": "EKS Auto Mode",
-};
+const classes: ReadonlyMap<string, string> = new Map([
+  ["service.k8s.aws/nlb", "the AWS Load Balancer Controller"],
+  ["eks.amazonaws.com/nlb", "EKS Auto Mode"],
+]);
 
 /** Whether a change of a Service is a reason to look at its load balancer. Labels, selectors and status are not. */
 export function concernsLoadBalancer(before: SeenService | undefined, after: SeenService): boolean {

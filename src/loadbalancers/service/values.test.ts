@@ -5,6 +5,10 @@ import { parseGoBool, parseInteger, parseKeyValues, parseList } from "./values.t
 test("key=value lists forgive what users write", () => {
   assert.deepEqual(parseKeyValues("K=V K1=V2,Key1========, =====, =Val, , 234,"), { K: "V K1", Key1: "", "234": "" });
   assert.deepEqual(parseKeyValues("a=1,a=2"), { a: "2" });
+  assert.deepEqual(Object.entries(parseKeyValues("__proto__=x,constructor=y")), [
+    ["__proto__", "x"],
+    ["constructor", "y"],
+  ]);
   assert.deepEqual(parseKeyValues("  "), {});
 });
 

@@ -25,10 +25,10 @@ export function parseList(text: string): string[] {
  * skipped, what follows a second `=` is dropped, the last of equal keys wins.
  */
 export function parseKeyValues(text: string): Record<string, string> {
-  const pairs: Record<string, string> = {};
+  const pairs = new Map<string, string>();
   for (const entry of text.trim().split(",")) {
     const [key = "", value = ""] = entry.trim().split("=");
-    if (key !== "") pairs[key] = value;
+    if (key !== "") pairs.set(key, value);
   }
-  return pairs;
+  return Object.fromEntries(pairs);
 }

@@ -1,0 +1,3 @@
+module fairlead.dev/referees/go-values
+
+go 1.26.0
