@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The path of the executable for an architecture; built once for each content of its sources. */
 export async function credentialProvider(architecture: Architecture, say: (line: string) => void = () => {}): Promise<string> {
-  const scripts = await bundle();
+  const scripts = await providerScripts();
   const [compiler, runtime] = await Promise.all([bun(hostArchitecture(), say), sealedBun(architecture, say)]);
   const key = contentKey(...scripts.flatMap(({ name, text }) => [name, text]), runtime, ...compileFlags);
   const make = async (path: string) => {
@@ -36,10 +36,11 @@ export async function credentialProvider(architecture: Architecture, say: (line:
   return await cached(`ecr-credential-provider/${key}/linux-${architecture}/ecr-credential-provider`, make, { say });
 }
 
-const sharedProfile = "./shared-profile.js";
+/** The part that loads the AWS SDK, and its name within the executable. */
+const apart = { source: "src/aws/profile-credentials.ts", name: "./profile-credentials.js" };
 
 const compileFlags = [
-  `--external=${sharedProfile}`,
+  `--external=${apart.name}`,
   "--compile",
   "--bytecode",
   "--format=cjs",
@@ -52,16 +53,16 @@ const compileFlags = [
   "--no-compile-autoload-package-json",
 ];
 
-interface Script {
+export interface Script {
   readonly name: string;
   readonly text: string;
 }
 
 /** The program, and beside it the part that loads the AWS SDK, so that those who do not need it do not even map it. */
-async function bundle(): Promise<Script[]> {
+export async function providerScripts(): Promise<Script[]> {
   const result = await build({
     absWorkingDir: root,
-    entryPoints: ["src/registry/entry.ts", "src/registry/shared-profile.ts"],
+    entryPoints: ["src/registry/entry.ts", apart.source],
     outdir: "dist",
     bundle: true,
     platform: "node",
@@ -75,8 +76,8 @@ async function bundle(): Promise<Script[]> {
       {
         name: "apart",
         setup: ({ onResolve }) =>
-          onResolve({ filter: /\/shared-profile\.ts$/ }, ({ kind }) =>
-            kind === "dynamic-import" ? { path: sharedProfile, external: true } : undefined,
+          onResolve({ filter: /\/profile-credentials\.ts$/ }, ({ kind }) =>
+            kind === "dynamic-import" ? { path: apart.name, external: true } : undefined,
           ),
       },
     ],
