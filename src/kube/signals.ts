@@ -18,13 +18,3 @@ export async function underAll<T>(signals: readonly (AbortSignal | undefined)[],
     for (const undo of unhook) undo();
   }
 }
-
-/** The outcome of work that others may have begun, or the abort's reason as soon as it is aborted. */
-export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
-}

@@ -10,15 +10,20 @@ export interface Machine extends World {
   stall(ms: number): void;
   /** Its wall clock is set to another time; spans do not notice. */
   jump(ms: number): void;
+  /** How long it has stood still altogether. */
+  readonly stalledMs: number;
   /** Resolves when it runs again; never after a crash. */
   running(): Promise<void>;
 }
 
+const awsKeys = { AWS_ACCESS_KEY_ID: "AKIASIMULATED0000000", AWS_SECRET_ACCESS_KEY: "simulated" };
+
 /** A machine in a world that goes on without it. */
-export function machineIn(world: World, hostname: string): Machine {
+export function machineIn(world: World, hostname: string, environment: World["environment"] = awsKeys): Machine {
   const { clock } = world;
   let alive = true;
   let stalledUntil = 0;
+  let stalledMs = 0;
   let jumped = 0;
 
   const whenRunning = (callback: () => void): void => {
@@ -47,16 +52,21 @@ export function machineIn(world: World, hostname: string): Machine {
     clock: own,
     random: seededRandom(Math.floor(world.random.number() * 2 ** 32)),
     files: world.files,
-    environment: { AWS_ACCESS_KEY_ID: "AKIASIMULATED0000000", AWS_SECRET_ACCESS_KEY: "simulated" },
+    environment,
     hostname,
     get alive() {
       return alive;
+    },
+    get stalledMs() {
+      return stalledMs - Math.max(0, stalledUntil - clock.monotonic());
     },
     crash() {
       alive = false;
     },
     stall(ms) {
-      stalledUntil = Math.max(stalledUntil, clock.monotonic() + ms);
+      const until = Math.max(stalledUntil, clock.monotonic() + ms);
+      stalledMs += until - Math.max(stalledUntil, clock.monotonic());
+      stalledUntil = until;
     },
     jump(ms) {
       jumped += ms;

@@ -28,6 +28,43 @@ export const plants: readonly Plant[] = [
     givenAwayBy: "a cache equals the server in the end",
   },
   {
+    name: "calls-have-no-place-of-their-own",
+    world: "kits",
+    file: "src/kube/connections.ts",
+    changes: [["new Places({ shared: callsAtOnce - callsOfItsOwn, own: callsOfItsOwn })", "new Places({ shared: callsAtOnce, own: 0 })"]],
+    givenAwayBy: "no part of a process waits for another's calls",
+  },
+  {
+    name: "calls-wait-beyond-their-limit",
+    world: "kits",
+    file: "src/kube/exchange.ts",
+    changes: [
+      ["await within(clock, endsAt - clock.monotonic(), call.asked, call.signal,", "await within(clock, 600_000, call.asked, call.signal,"],
+    ],
+    givenAwayBy: "what has a time limit ends by it",
+  },
+  {
+    name: "certificate-with-anothers-key",
+    world: "kits",
+    file: "src/kube/config/rotated.ts",
+    changes: [["parsed.checkPrivateKey(privateKey) ?", "privateKey !== undefined ?"]],
+    givenAwayBy: "a certificate is used with its own key only",
+  },
+  {
+    name: "authority-read-once-a-minute",
+    world: "kits",
+    file: "src/kube/config/file.ts",
+    changes: [["      authority?.forget();\n", ""]],
+    givenAwayBy: "files are read anew when TLS fails",
+  },
+  {
+    name: "limit-waits-for-the-work",
+    world: "kits",
+    file: "src/runtime/world.ts",
+    changes: [["return await unlessAborted(inner.signal, work(inner.signal));", "return await work(inner.signal);"]],
+    givenAwayBy: "what has a time limit ends by it",
+  },
+  {
     name: "queue-runs-key-twice",
     world: "kits",
     file: "src/runtime/queue.ts",

@@ -2,10 +2,10 @@
 import type { ConfigMap, Node } from "kubernetes-types/core/v1.d.ts";
 import { type Cloud, Clouds } from "../../src/aws/cloud.ts";
 import { createTags, deleteTags, describeInstances } from "../../src/aws/ec2-actions.ts";
+import type { Metadata } from "../../src/aws/metadata.ts";
 import { noSettings } from "../../src/aws/settings.ts";
 import { configMaps, nodes } from "../../src/kube/builtin.ts";
 import { KubeClient } from "../../src/kube/client.ts";
-import type { KubeConfig } from "../../src/kube/config/access.ts";
 import { type Informer, informer, type Trimmed } from "../../src/kube/informer.ts";
 import { leaseStore } from "../../src/kube/lease-store.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
@@ -36,6 +36,12 @@ export class Replica implements Resident {
   readonly nodes: Informer<Trimmed<Node>>;
   readonly records: Informer<Trimmed<ConfigMap>>;
   readonly cloud: Cloud;
+  readonly metadata: Metadata;
+  /** Parts of the process with a client each: one that makes many calls at once, and one that makes few. */
+  readonly busy: KubeClient;
+  readonly calm: KubeClient;
+  /** Paths below /healthz that were asked for. */
+  readonly probes = new Set<string>();
   readonly #scene: Scene;
   readonly #election: Election;
   readonly #client: KubeClient;
@@ -50,7 +56,8 @@ export class Replica implements Resident {
     const { world, history } = scene;
     this.name = name;
     this.#scene = scene;
-    this.machine = machineIn(world, name);
+    // Without keys in its environment: they come from the metadata service.
+    this.machine = machineIn(world, name, {});
     this.identity = identityOf(this.machine);
     const host: Host = { world: this.machine, log: this.#log(), metrics: newRegistry() };
     const line = (server: Line["send"], describe: (request: HttpRequest) => { what: string; writes: boolean }) =>
@@ -60,6 +67,7 @@ export class Replica implements Resident {
         server,
         onSend: (request) => {
           const { what, writes } = describe(request);
+          if (request.url.pathname.startsWith("/healthz/")) this.probes.add(request.url.pathname);
           if (writes) scene.checkLeads(this.identity, `${this.name} sends ${what}`);
         },
         onAnswer: (request, how) => history.tell(this.name, `${describe(request).what} → ${how}`),
@@ -67,8 +75,9 @@ export class Replica implements Resident {
     this.kubeLine = line(scene.cluster.send, kubeRequest);
     this.awsLine = line(scene.cloud.handle, awsRequest);
 
-    const connections = { send: this.kubeLine.send, close: async () => {} };
-    const open = new KubeClient({ host, config, gate: openGate(), userAgent: name, connect: () => connections });
+    const { certificates, metadata } = scene;
+    const config = certificates.configOf(this.machine);
+    const open = new KubeClient({ host, config, gate: openGate(), userAgent: name, connect: certificates.connect(name, this.kubeLine) });
     this.#election = new Election(host, {
       store: leaseStore(open, { namespace: leaseNamespace, name: leaseName, renewDeadlineMs: defaultTimings.renewDeadlineMs }),
       identity: this.identity,
@@ -78,9 +87,18 @@ export class Replica implements Resident {
     });
     const { gate } = this.#election;
     this.#client = open.as({ gate });
+    this.busy = open.as({ gate });
+    this.calm = open.as({});
     this.nodes = informer({ client: open, of: nodes });
     this.records = informer({ client: open, of: configMaps, namespace });
-    const clouds = new Clouds({ host, transport: this.awsLine.send, gate, settings: noSettings, version: "simulated" });
+    const clouds = new Clouds({
+      host,
+      transport: metadata.nextTo(this.machine, this.awsLine.send),
+      gate,
+      settings: noSettings,
+      version: "simulated",
+    });
+    this.metadata = clouds.metadata;
     this.cloud = clouds.in(scene.cloud.account.region);
     this.#controllers = new Controllers(host, { manager: "simulated", gate });
   }
@@ -176,14 +194,6 @@ export class Replica implements Resident {
     return log;
   }
 }
-
-const config: KubeConfig = {
-  server: new URL("http://embedded"),
-  origin: "the simulation",
-  access: async () => ({ headers: {}, tls: {} }),
-  refused() {},
-  tlsFailed() {},
-};
 
 function kubeRequest(request: HttpRequest): { what: string; writes: boolean } {
   const { pathname, searchParams } = request.url;

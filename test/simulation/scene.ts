@@ -10,6 +10,8 @@ import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { annotation, tagKey } from "./keeper.ts";
 import { leaseName } from "./replica.ts";
+import { Certificates } from "./rotating-certificates.ts";
+import { MetadataService } from "./stalling-metadata.ts";
 import { streamedListsOf } from "./streamed-lists.ts";
 
 /** Compiled once: they are the same in every history. */
@@ -22,6 +24,8 @@ export class Scene {
   readonly cluster: EmbeddedCluster;
   readonly cloud: Cloud;
   readonly network: Network;
+  readonly certificates: Certificates;
+  readonly metadata: MetadataService;
 
   constructor(seed: number) {
     this.world = virtualWorld(seed);
@@ -30,6 +34,8 @@ export class Scene {
     this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 200, streamedLists: streamedListsOf(seed) });
     this.cloud = createCloud({ world: this.world, seed, shapes });
     this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 1 });
+    this.certificates = new Certificates(this);
+    this.metadata = new MetadataService(this);
   }
 
   /** Rule 5: whoever starts a write must hold the lease at that moment. */

@@ -1,7 +1,9 @@
 /** One history from one seed: a world with two replicas lives through a storm, and must be in order afterwards. */
 import type { Informer } from "../../src/kube/informer.ts";
 import { bodyText } from "../../src/runtime/http.ts";
+import { restartApiserver } from "./apiserver-restart.ts";
 import { budgetBout, drainMs } from "./budget-bout.ts";
+import { hangingWebhook } from "./hanging-webhook.ts";
 import { namespace } from "./keeper.ts";
 import { type Outcome, played } from "./outcome.ts";
 import { askAround, live } from "./people.ts";
@@ -14,7 +16,7 @@ const stormMs = 120_000;
 /** How long the controllers may take to put everything in order when nothing disturbs them. */
 const patienceMs = 600_000;
 
-const climate: Climate = {
+const climateOf = (scene: Scene, town: Replicas<Replica>): Climate => ({
   agent: "replica",
   aws: [
     () => ({ action: "ec2:*", effect: { kind: "throttle" }, probability: 0.6 }),
@@ -22,7 +24,15 @@ const climate: Climate = {
   ],
   awsMs: 20_000,
   calmMs: 15_000,
-};
+  own: [
+    () => restartApiserver(scene),
+    () => hangingWebhook(scene, town),
+    () => scene.certificates.rotatePair(),
+    () => scene.certificates.rotatePair(),
+    () => scene.certificates.rotateAuthority(),
+    () => scene.metadata.stall(),
+  ],
+});
 
 /** Plays the history of a seed to its end. */
 export function simulate(seed: number): Promise<Outcome> {
@@ -35,7 +45,12 @@ async function play(scene: Scene): Promise<void> {
   await makeNamespace(scene);
   const over = new AbortController();
   const town = new Replicas(scene, (name) => new Replica(scene, name));
-  const ending = [live(scene, over.signal), askAround(scene, () => town.all(), over.signal), storm(scene, town, climate, over.signal)];
+  const ending = [
+    live(scene, over.signal),
+    askAround(scene, () => town.all(), over.signal),
+    scene.metadata.askAround(() => town.all(), over.signal),
+    storm(scene, town, climateOf(scene, town), over.signal),
+  ];
   const bout = budgetBout(scene, over.signal);
   await world.advance(stormMs);
   over.abort(new Error("the storm is over"));

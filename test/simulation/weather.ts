@@ -28,6 +28,8 @@ export interface Climate {
   readonly awsMs: number;
   /** The longest pause between two happenings. */
   readonly calmMs: number;
+  /** What can happen in this world only. */
+  readonly own?: readonly (() => void)[];
 }
 
 type Town = Replicas<Resident>;
@@ -72,6 +74,7 @@ export async function storm(sky: Sky, town: Town, climate: Climate, signal: Abor
       const id = cloud.controls.faults.add(rule);
       lasting(sky, () => cloud.controls.faults.remove(id), climate.awsMs);
     }),
+    ...(climate.own ?? []),
   ];
   while (!signal.aborted) {
     await sleep(world.clock, chance.between(1000, climate.calmMs), signal).catch(() => {});

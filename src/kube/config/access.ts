@@ -1,7 +1,6 @@
 /** How the API server is reached and how we prove who we are. */
 import type { TlsOptions } from "../../runtime/http.ts";
-import type { Clock } from "../../runtime/world.ts";
-import { unlessAborted } from "../signals.ts";
+import { type Clock, unlessAborted } from "../../runtime/world.ts";
 
 /** What one connection and one request carry. */
 export interface Access {

@@ -10,6 +10,8 @@ export type Effect =
   | { readonly kind: "reset" }
   /** The request is carried out and the line is cut before the answer arrives. */
   | { readonly kind: "lose-answer" }
+  /** An admission webhook takes so long, and then lets the request pass, or fails. A client that gives up calls it off. */
+  | { readonly kind: "webhook"; readonly ms: number; readonly fails: boolean }
   /** Neither an answer nor an end, until the client gives up. */
   | { readonly kind: "hang" };
 
@@ -57,6 +59,10 @@ export class Faults {
         if (effect.kind === "refuse") return refusal(effect);
         if (effect.kind === "reset") throw new ConnectionReset();
         if (effect.kind === "hang") await never(request.signal);
+        if (effect.kind === "webhook") {
+          await sleep(this.#world.clock, effect.ms, request.signal);
+          if (effect.fails) return refusal({ kind: "refuse", status: 500 }, webhookFailure);
+        }
         if (effect.kind === "delay") await sleep(this.#world.clock, effect.ms, request.signal);
         if (effect.kind === "lose-answer") loseAnswer = true;
       }
@@ -90,13 +96,19 @@ const reasons: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-function refusal(effect: Extract<Effect, { kind: "refuse" }>): HttpResponse {
+const webhookFailure =
+  'Internal error occurred: failed calling webhook "slow.example.com": failed to call webhook: Post "https://slow.default.svc:443/": context deadline exceeded';
+
+function refusal(
+  effect: Extract<Effect, { kind: "refuse" }>,
+  message = effect.status === 429 ? "too many requests, please try again later" : "refused by a fault that was injected",
+): HttpResponse {
   const status = {
     kind: "Status",
     apiVersion: "v1",
     metadata: {},
     status: "Failure",
-    message: effect.status === 429 ? "too many requests, please try again later" : "refused by a fault that was injected",
+    message,
     reason: reasons[effect.status] ?? "InternalError",
     details: effect.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: effect.retryAfterSeconds },
     code: effect.status,
