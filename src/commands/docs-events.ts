@@ -1,7 +1,8 @@
-/** The page of Events: every reason, what it means, and what to do. A test holds the table against the code. */
+/** The page of Events: every reason, what it means, and what to do. */
+import type { EventReason } from "../identity/event-reasons.ts";
 
 export interface EventRow {
-  readonly reason: string;
+  readonly reason: EventReason;
   readonly type: "Normal" | "Warning";
   readonly on: "Node" | "Service" | "Lease" | "Node, Lease";
   readonly means: string;

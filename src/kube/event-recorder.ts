@@ -13,13 +13,13 @@ import { counter } from "./metrics.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 import { apiVersion } from "./resource.ts";
 
-/** Records events in the name of one component. */
-export interface EventRecorder {
+/** Records events in the name of one component, for any of these reasons. */
+export interface EventRecorder<Reason extends string> {
   /**
    * Says the same again by counting it. `same` tells what that is when messages differ in times and request ids only; the
    * Event then carries the latest of them.
    */
-  record(object: ObjectRef, type: "Normal" | "Warning", reason: string, message: string, same?: string): void;
+  record(object: ObjectRef, type: "Normal" | "Warning", reason: Reason, message: string, same?: string): void;
 }
 
 /** A reference to an object read through this resource. */
@@ -61,7 +61,7 @@ export class EventPipeline {
     });
   }
 
-  recorder(component: string): EventRecorder {
+  recorder(component: string): EventRecorder<string> {
     return {
       record: (object, type, reason, message, same) => {
         if (this.#queue.length >= queueLimit || this.#givenUp.signal.aborted) {

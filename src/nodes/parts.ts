@@ -1,9 +1,9 @@
 /** What the controllers of this domain are made of. */
 import type { Cloud } from "../aws/cloud.ts";
+import type { EventRecorder } from "../identity/event-reasons.ts";
 import type { Nodes } from "../identity/node-view.ts";
 import type { Self } from "../identity/self.ts";
 import type { KubeClient } from "../kube/client.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Host } from "../runtime/host.ts";
 
 export interface NodeParts {

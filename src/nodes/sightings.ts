@@ -1,9 +1,11 @@
 /** One look at EC2 for all Nodes that are not ready: a few joined calls answer whether each machine exists and how it is. */
+
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
 import type { Instance } from "../aws/instance.ts";
 import type { InstanceLookup } from "../aws/instances.ts";
 import { regionOfZone } from "../aws/regions.ts";
+import type { EventReason } from "../identity/event-reasons.ts";
 import { claimOf, type SeenNode } from "../identity/node-view.ts";
 import { clusterTagFilter, hasClusterTag } from "../identity/ownership.ts";
 import type { Self } from "../identity/self.ts";
@@ -15,7 +17,7 @@ import type { Sighting } from "./gone.ts";
 export type Seen =
   | { readonly kind: "instance"; readonly instanceId: string; readonly sighting: Sighting }
   /** Nothing will be done about it; `reason` and `message` say why, for an Event. */
-  | { readonly kind: "left-alone"; readonly reason: string; readonly message: string }
+  | { readonly kind: "left-alone"; readonly reason: EventReason; readonly message: string }
   | { readonly kind: "failed"; readonly error: unknown };
 
 export interface Looking {
@@ -96,7 +98,7 @@ function seenByName(found: readonly Instance[], self: Self, node: SeenNode): See
   return { kind: "instance", instanceId: only.id, sighting: sightingOf(only) };
 }
 
-function leftAlone(reason: string, message: string): Seen {
+function leftAlone(reason: EventReason, message: string): Seen {
   return { kind: "left-alone", reason, message };
 }
 

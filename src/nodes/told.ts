@@ -1,6 +1,7 @@
+import type { EventReason, EventRecorder } from "../identity/event-reasons.ts";
 import type { SeenNode } from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
-import { type EventRecorder, objectRef } from "../kube/event-recorder.ts";
+import { objectRef } from "../kube/event-recorder.ts";
 
 /** Tells about a Node what does not change: each thing once, for as long as the Node is the same one. */
 export class Told {
@@ -12,7 +13,7 @@ export class Told {
   }
 
   /** A Warning of this reason, unless the same was said of this Node before. `about` tells what counts as the same. */
-  once(node: SeenNode, reason: string, message: string, about = message): void {
+  once(node: SeenNode, reason: EventReason, message: string, about = message): void {
     const { name, uid } = node.metadata;
     let said = this.#said.get(name);
     if (said?.uid !== uid) {

@@ -1,8 +1,9 @@
 /** The right to act: which leases this process needs, and the one gate that follows from them. */
+
+import type { EventRecorder } from "../identity/event-reasons.ts";
 import { leases } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ObjectRef } from "../kube/event-correlator.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
 import { leaseStore } from "../kube/lease-store.ts";
 import { apiVersion } from "../kube/resource.ts";
 import { Election, identityOf } from "../runtime/election.ts";

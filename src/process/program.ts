@@ -4,10 +4,10 @@
  * A domain does not know these types: it exports a function of the plain parts it needs, and a command hands it those.
  */
 import type { Cloud, Clouds } from "../aws/cloud.ts";
+import type { EventRecorder } from "../identity/event-reasons.ts";
 import type { Self } from "../identity/self.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { ObjectRef } from "../kube/event-correlator.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Controller } from "../runtime/controller.ts";
 import type { MetricNames } from "../runtime/controllers.ts";
 import type { WriteGate } from "../runtime/gate.ts";

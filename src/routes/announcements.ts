@@ -1,9 +1,10 @@
 /** What is told about routes in Events and in the log, and what has been told already. */
 import { causeOf, isAwsError } from "../aws/errors.ts";
+import type { EventRecorder } from "../identity/event-reasons.ts";
 import type { Nodes, SeenNode } from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { ObjectRef } from "../kube/event-correlator.ts";
-import { type EventRecorder, objectRef } from "../kube/event-recorder.ts";
+import { objectRef } from "../kube/event-recorder.ts";
 import type { Host } from "../runtime/host.ts";
 import { isLasting } from "./back-off.ts";
 import type { Refusal } from "./desire.ts";

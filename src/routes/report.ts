@@ -1,11 +1,12 @@
 /** Tells the truth about a node's network where users look: its NetworkUnavailable condition, and Events. */
 
+import type { EventRecorder } from "../identity/event-reasons.ts";
 import { conditionOf, type SeenNode } from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
 import type { ObjectRef } from "../kube/event-correlator.ts";
-import { type EventRecorder, objectRef } from "../kube/event-recorder.ts";
+import { objectRef } from "../kube/event-recorder.ts";
 import type { Clock } from "../runtime/world.ts";
 
 export const networkUnavailable = "NetworkUnavailable";

@@ -84,6 +84,7 @@ export class NodeWorld {
   readonly writes: KubeWrite[] = [];
   readonly #files: Record<string, string>;
   readonly #running: RunningManager[] = [];
+  readonly #requests = new Map<string, number>();
   #empty = false;
 
   constructor(options: NodeWorldOptions) {
@@ -215,6 +216,11 @@ export class NodeWorld {
     return this.aws.controls.journal.calls(`ec2:${action}`);
   }
 
+  /** How often it was tried to call an EC2 action, whether or not the call arrived. */
+  requests(action: string): number {
+    return this.#requests.get(action) ?? 0;
+  }
+
   /** DescribeInstances answers that there is nothing, until the returned function is called. */
   answerEmpty(): () => void {
     this.#empty = true;
@@ -234,6 +240,8 @@ export class NodeWorld {
   }
 
   async #ask(request: HttpRequest): Promise<HttpResponse> {
+    const action = new URLSearchParams(String(request.body)).get("Action") ?? "";
+    this.#requests.set(action, this.requests(action) + 1);
     if (!this.#empty || !String(request.body).includes("Action=DescribeInstances&")) return this.aws.handle(request);
     const body = "<DescribeInstancesResponse><reservationSet/></DescribeInstancesResponse>";
     return { status: 200, headers: { "x-amzn-requestid": "empty" }, body: once(body) };

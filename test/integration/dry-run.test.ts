@@ -21,7 +21,7 @@ test("a dry run writes nothing but Events and its own Lease, whatever its contro
   await eventually(() => assert.equal(tried.size, 2));
   await dry.stop();
 
-  assert.ok((await cluster.events()).some(({ reason }) => reason === "Labelling"));
+  assert.ok((await cluster.events()).some(({ reason }) => reason === "LoadBalancerPlan"));
   const writes = (await cluster.writes(dry.account)).filter(({ status }) => status < 300);
   assert.deepEqual(
     writes.filter((write) => !allowed(write)),
@@ -59,7 +59,7 @@ function labelling(onTry: (name: string) => void): ControllerTable {
         concurrency: 1,
         async reconcile(name: string, signal: AbortSignal) {
           onTry(name);
-          recorder.record(objectRef(nodes, followed.get(name)!), "Normal", "Labelling", `${name} gets its label`);
+          recorder.record(objectRef(nodes, followed.get(name)!), "Normal", "LoadBalancerPlan", `${name} gets its label`);
           await kube.patch(nodes, { name }, { merge: { metadata: { labels: { labelled: "yes" } } } }, { signal });
           return done;
         },

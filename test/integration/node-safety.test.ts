@@ -41,8 +41,12 @@ for (const [name, trouble] of Object.entries(troubles)) {
       { environment: { ...account.environment, ...keys } },
     );
     await process.says(/Started \\"cloud-node-lifecycle-controller/);
+    const asked = () => account.cloud.controls.journal.calls("ec2:DescribeInstances");
+    await eventually(() => assert.ok(asked() > 0, "EC2 is asked about them"));
+    const before = asked();
     // There is no condition to wait for: that nothing happens is the point.
     await pause(longerThanAnyGraceMs);
+    assert.ok(asked() > before, "EC2 is asked about them all the while");
     assert.equal((await cluster.nodeNames()).length, 20);
     end();
     for (const { id } of instances) account.setState(id, "terminated");

@@ -1,8 +1,10 @@
 /** What the user sees of a Service's load balancer: finalizer, status, condition, Events. */
+
+import type { EventRecorder } from "../../identity/event-reasons.ts";
 import { services } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
-import { type EventRecorder, objectRef } from "../../kube/event-recorder.ts";
+import { objectRef } from "../../kube/event-recorder.ts";
 import { redact } from "../../runtime/redact.ts";
 import type { Clock } from "../../runtime/world.ts";
 import { cleanupFinalizer, hasFinalizer, type SeenService, type ServiceCondition } from "./seen.ts";

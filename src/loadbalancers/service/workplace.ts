@@ -1,9 +1,9 @@
 /** What every part of the Service controller works with. */
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
+import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { Nodes } from "../../identity/node-view.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import type { EventRecorder } from "../../kube/event-recorder.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { ClaimBook } from "../claim-book.ts";
