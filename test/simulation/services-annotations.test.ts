@@ -15,9 +15,13 @@ interface Row {
   readonly annotation: keyof typeof annotationTable | "source-ranges";
   readonly what: string;
   readonly wish: ServiceWish | ((world: ServiceWorld) => ServiceWish);
+  /** Annotations that are given once the load balancer stands. */
+  readonly edits?: Readonly<Record<string, string>>;
   readonly options?: ServiceWorldOptions;
   readonly sees: (world: ServiceWorld) => unknown;
   readonly expect: unknown | ((world: ServiceWorld) => unknown);
+  /** What it asks for is what everybody gets: of the other rows it is checked that the annotation makes a difference. */
+  readonly asDefault?: true;
 }
 
 const managed = { config: "NLBSecurityGroupMode=Managed" };
@@ -56,10 +60,11 @@ const rows: readonly Row[] = [
   { annotation: "type", what: "nlb", wish: { annotations: { type: "nlb" } }, sees: (w) => network(w).loadBalancer.type, expect: "network" },
   {
     annotation: "type-change",
-    what: "without a change",
+    what: "with a change",
     wish: { annotations: { "type-change": "replace" } },
-    sees: (w) => classicOf(w, "web") !== undefined,
-    expect: true,
+    edits: { type: "nlb" },
+    sees: (w) => networkOf(w, "web")?.loadBalancer.type,
+    expect: "network",
   },
   {
     annotation: "name",
@@ -72,18 +77,18 @@ const rows: readonly Row[] = [
     annotation: "internal",
     what: "classic",
     wish: { annotations: { internal: "true" } },
-    sees: (w) => [classic(w).scheme, classic(w).subnetIds.toSorted()],
-    expect: (w: ServiceWorld) => [
-      "internal",
-      w.network.publicSubnetIds
-        .concat(w.network.privateSubnetIds)
-        .filter((id) => w.network.privateSubnetIds.includes(id))
+    sees: (w) => [
+      classic(w).scheme,
+      ...classic(w)
+        .subnetIds.map((id) => w.aws.account.ec2.subnets.get(id)?.tags.Name)
         .toSorted(),
     ],
+    expect: ["internal", "test-private-us-east-1a", "test-private-us-east-1b", "test-private-us-east-1c"],
   },
   {
     annotation: "internal",
     what: "false",
+    asDefault: true,
     wish: { annotations: { internal: "false" } },
     sees: (w) => classic(w).scheme,
     expect: "internet-facing",
@@ -165,6 +170,7 @@ const rows: readonly Row[] = [
       wish: { annotations: { ...tls, "backend-protocol": protocol } },
       sees: listeners,
       expect: [expect],
+      ...(protocol === "tcp" && { asDefault: true }),
     }),
   ),
   {
@@ -211,10 +217,10 @@ const rows: readonly Row[] = [
   },
   {
     annotation: "access-log-emit-interval",
-    what: "60",
-    wish: { annotations: { "access-log-enabled": "true", "access-log-emit-interval": "60", "access-log-s3-bucket-name": "b" } },
+    what: "5",
+    wish: { annotations: { "access-log-enabled": "true", "access-log-emit-interval": "5", "access-log-s3-bucket-name": "b" } },
     sees: (w) => classic(w).attributes.accessLog.emitInterval,
-    expect: 60,
+    expect: 5,
   },
   {
     annotation: "access-log-s3-bucket-name",
@@ -295,6 +301,7 @@ const rows: readonly Row[] = [
   {
     annotation: "security-groups",
     what: "network, otherwise ignored",
+    asDefault: true,
     wish: (w) => ({ annotations: { type: "nlb", "security-groups": w.network.nodeGroupId } }),
     sees: (w) => network(w).loadBalancer.groupIds,
     expect: [],
@@ -365,6 +372,7 @@ const rows: readonly Row[] = [
   {
     annotation: "healthcheck-path",
     what: "network, dropped for TCP",
+    asDefault: true,
     wish: { annotations: { type: "nlb", "healthcheck-path": "/up" } },
     sees: (w) => check(w).path,
     expect: undefined,
@@ -426,6 +434,14 @@ const rows: readonly Row[] = [
     expect: { "preserve_client_ip.enabled": "false", "proxy_protocol_v2.enabled": "true" },
   },
   {
+    annotation: "eip-allocations",
+    what: "one elastic IP a subnet, in the order of the subnets",
+    options: { settings: { quotas: { addresses: 5 } } },
+    wish: (w) => ({ annotations: { type: "nlb", "eip-allocations": withAddresses(w).toReversed().join(", ") } }),
+    sees: (w) => w.network.publicSubnetIds.map((id) => network(w).loadBalancer.zones.find(({ subnetId }) => subnetId === id)?.allocationId),
+    expect: ["eipalloc-00000000000000003", "eipalloc-00000000000000002", "eipalloc-00000000000000001"],
+  },
+  {
     annotation: "source-ranges",
     what: "of the annotation, normalised and once",
     wish: { annotations: { "service.beta.kubernetes.io/load-balancer-source-ranges": "10.0.0.0/8 , 192.168.0.0/16,10.0.0.0/8" } },
@@ -434,38 +450,42 @@ const rows: readonly Row[] = [
   },
 ];
 
-for (const { annotation, what, wish, options, sees, expect } of rows) {
-  test(`${annotation}: ${what}`, async (t) => {
-    const world = await bed(t, options);
-    await world.create("web", typeof wish === "function" ? wish(world) : wish);
-    await world.published("web");
-    assert.deepEqual(sees(world), typeof expect === "function" ? (expect as (world: ServiceWorld) => unknown)(world) : expect);
+/** What is seen of a row's Service, with the row's own annotation or without it, and what is expected to be. */
+async function look(t: TestContext, { annotation, wish, edits, options, sees, expect }: Row, annotated: boolean) {
+  const world = await bed(t, options);
+  const asked = typeof wish === "function" ? wish(world) : wish;
+  const annotations = Object.entries(asked.annotations ?? {}).filter(([name]) => annotated || !name.endsWith(annotation));
+  assert.ok(annotated || annotations.length < Object.keys(asked.annotations ?? {}).length, "the row sets the annotation it is about");
+  await world.create("web", { ...asked, annotations: Object.fromEntries(annotations) });
+  // Without it the Service may ask for something that is refused.
+  await world.world.advance(60_000);
+  if (edits) await world.edit("web", edits);
+  if (edits) await world.world.advance(10 * 60_000);
+  const seen = () => {
+    try {
+      return sees(world);
+    } catch {
+      return "nothing of the kind";
+    }
+  };
+  return { seen: annotated ? sees(world) : seen(), expected: typeof expect === "function" ? expect(world) : expect };
+}
+
+for (const row of rows) {
+  test(`${row.annotation}: ${row.what}`, async (t) => {
+    const { seen, expected } = await look(t, row, true);
+    assert.deepEqual(seen, expected);
+    if (row.asDefault) return;
+    const without = await look(t, row, false);
+    assert.notDeepEqual(without.seen, without.expected, "without the annotation it is otherwise");
   });
 }
 
-test("every annotation of the table has a test that looks at the account", () => {
-  const tested = new Set<string>([
-    ...rows.map(({ annotation }) => annotation),
-    "eip-allocations",
-    "healthcheck-timeout",
-    "access-log-enabled",
-  ]);
+test("every annotation of the table has a row in which it makes a difference to the account", () => {
+  const tested = new Set<string>(rows.filter(({ asDefault }) => !asDefault).map(({ annotation }) => annotation));
   assert.deepEqual(
     Object.keys(annotationTable).filter((name) => !tested.has(name)),
     [],
-  );
-});
-
-test("eip-allocations: one elastic IP a subnet, in the order of the subnets", async (t) => {
-  const world = await bed(t, { settings: { quotas: { addresses: 5 } } });
-  const ids = withAddresses(world);
-  await world.create("web", { annotations: { type: "nlb", "eip-allocations": ids.toReversed().join(", ") } });
-  await world.published("web");
-  assert.deepEqual(
-    world.network.publicSubnetIds.map(
-      (subnet) => network(world).loadBalancer.zones.find(({ subnetId }) => subnetId === subnet)?.allocationId,
-    ),
-    ids.toReversed(),
   );
 });
 

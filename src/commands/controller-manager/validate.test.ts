@@ -96,14 +96,22 @@ for (const [argv, message] of refusals) {
   });
 }
 
-test("what does not apply is not checked", () => {
-  validateOptions(aws("--leader-elect=false", "--leader-elect-lease-duration=1s"));
-  validateOptions(aws("--secure-port=0", "--webhook-secure-port=0", "--tls-min-version=x"));
-  validateOptions(aws("--tags=a=b", "--tagging-controller-rate-limit=-1"));
-  validateOptions(aws("--configure-cloud-routes=false", "--cluster-cidr=x"));
-  validateOptions(aws("--controllers=*,-route", "--cluster-cidr=x"));
-  validateOptions(aws("--feature-gates=AllAlpha=true", "--log-text-split-stream"));
-  validateOptions(aws("--logging-format=json"));
+test("what does not apply is not checked, and is refused where it applies", () => {
+  const cases = [
+    ["--leader-elect-lease-duration=1s", ["--leader-elect=false"], [], /leaseDuration must be greater/],
+    ["--tls-min-version=x", ["--secure-port=0", "--webhook-secure-port=0"], [], /unknown tls version "x"/],
+    ["--tagging-controller-rate-limit=-1", ["--tags=a=b"], ["--tags=a=b", "--controllers=tagging"], /rate-limit should not be less/],
+    ["--cluster-cidr=x", ["--configure-cloud-routes=false"], [], /invalid CIDR address: x/],
+    ["--cluster-cidr=x", ["--controllers=*,-route"], ["--controllers=*"], /invalid CIDR address: x/],
+    ["--log-text-split-stream", ["--feature-gates=AllAlpha=true"], [], /LoggingAlphaOptions is disabled/],
+  ] as const;
+  for (const [flag, unneeded, needed, problem] of cases) {
+    const valid = aws(flag, ...unneeded);
+    assert.equal(validateOptions(valid), undefined, flag);
+    assert.throws(() => validateOptions(aws(flag, ...needed)), problem);
+  }
+  assert.throws(() => validateOptions(aws("--logging-format=xml")), /Unsupported log format/);
+  assert.equal(validateOptions(aws("--logging-format=json")), undefined);
 });
 
 test("cluster CIDRs may have blanks around them", () => {

@@ -71,6 +71,7 @@ test("A group may refer to itself and still be deleted", async () => {
   const { ec2, web } = await bed();
   await allow(ec2, web, tcp(80, { UserIdGroupPairs: [{ GroupId: web }] }));
   await ec2.send(new DeleteSecurityGroupCommand({ GroupId: web }));
+  await refused(ec2.send(new DescribeSecurityGroupsCommand({ GroupIds: [web] })), "InvalidGroup.NotFound");
 });
 
 test("Authorize: a group source with a different description is a duplicate, and nothing of the call is added", async () => {

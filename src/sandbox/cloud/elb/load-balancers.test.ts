@@ -115,9 +115,15 @@ test("a classic load balancer has an interface in every subnet, which keeps its 
 test("deleting a classic load balancer is idempotent", async () => {
   const bed = await balancingBed();
   await bed.elb.send(classic(bed));
+  await bed.elb.send(classic(bed, { LoadBalancerName: "kept" }));
   await bed.elb.send(new DeleteLoadBalancerCommand({ LoadBalancerName: "web" }));
   await bed.elb.send(new DeleteLoadBalancerCommand({ LoadBalancerName: "web" }));
   await bed.elb.send(new DeleteLoadBalancerCommand({ LoadBalancerName: "never" }));
+  const { LoadBalancerDescriptions } = await bed.elb.send(new DescribeLoadBalancersCommand({}));
+  assert.deepEqual(
+    LoadBalancerDescriptions?.map(({ LoadBalancerName }) => LoadBalancerName),
+    ["kept"],
+  );
 });
 
 test("an unknown classic load balancer is LoadBalancerNotFound in every operation", async () => {
