@@ -1,6 +1,6 @@
 /** Where a service is reached in a region, and how requests to it are signed, when that is not the SDK's default. */
-import { findService, type ServiceName, serviceFacts } from "./services.ts";
-import type { AwsSettings } from "./settings.ts";
+import { type ServiceName, serviceFacts } from "./services.ts";
+import { type AwsSettings, overrideFor } from "./settings.ts";
 
 export interface Endpoint {
   /** The base URL; undefined for AWS's own. */
@@ -24,7 +24,7 @@ export function endpointFor(
     fips: isTrue(environment.AWS_USE_FIPS_ENDPOINT),
     dualStack: isTrue(environment.AWS_USE_DUALSTACK_ENDPOINT),
   };
-  const override = settings.serviceOverrides.find((entry) => findService(entry.service) === service && entry.region.trim() === region);
+  const override = overrideFor(service, region, settings.serviceOverrides);
   if (override !== undefined) {
     return {
       // A given URL is used as it is; asking for a variant of it as well is refused by the SDK.

@@ -6,7 +6,7 @@
 import type { Transport } from "../runtime/http.ts";
 import { type WholeAnswer, wholeAnswer } from "../runtime/whole-answer.ts";
 import { sleep, TimedOut, type World, within } from "../runtime/world.ts";
-import { type AwsSettings, isMetadataOverride } from "./settings.ts";
+import { type AwsSettings, metadataOverride } from "./settings.ts";
 
 /** The metadata service did not give an answer. The message says why, as far as that can be told from here. */
 export class MetadataUnavailable extends Error {
@@ -132,7 +132,7 @@ export class Metadata {
 class NoTokenAnswer extends Error {}
 
 function metadataBase(settings: AwsSettings, environment: Readonly<Record<string, string | undefined>>): string {
-  const override = settings.serviceOverrides.find(isMetadataOverride)?.url.trim();
+  const override = metadataOverride(settings.serviceOverrides)?.url.trim();
   const given = override || environment.AWS_EC2_METADATA_SERVICE_ENDPOINT;
   if (given) return given.replace(/\/+$/, "");
   const ipv6 = environment.AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE?.toLowerCase() === "ipv6";

@@ -42,7 +42,6 @@ const refusals: readonly (readonly [Partial<ServiceOverride>, string])[] = [
   [{ region: "" }, 'service region is missing [Region is ""] in override 1'],
   [{ url: "" }, 'url is missing [URL is ""] in override 1'],
   [{ signingRegion: "" }, 'signingRegion is missing [SigningRegion is ""] in override 1'],
-  [{ url: "not a url" }, 'could not parse override URL "not a url" in override 1'],
 ];
 for (const [fault, message] of refusals) {
   test(`an override is refused: ${message}`, () => {
@@ -52,11 +51,24 @@ for (const [fault, message] of refusals) {
   });
 }
 
-test("a service may be overridden once a region, by any of its names", () => {
-  assert.throws(() => validateSettings(withOverrides(override, { ...override, id: "2", service: "ec2 " })), {
-    message: "unable to validate custom endpoint overrides: duplicate entry found for service override [2] (ec2 in us-east-1)",
+test("a service may be overridden once a region; by another of its names it may be, but that has no effect", () => {
+  assert.throws(() => validateSettings(withOverrides(override, { ...override, id: "2", service: "EC2 " })), {
+    message: "unable to validate custom endpoint overrides: duplicate entry found for service override [2] (EC2 in us-east-1)",
   });
+  const legacy = { ...override, id: "2", service: "ec2", url: "https://legacy" };
+  for (const settings of [withOverrides(override, legacy), withOverrides(legacy, override)]) {
+    assert.deepEqual(validateSettings(settings), [
+      'service override 2: Service "ec2" is the service of override 1 too, by another name; it has no effect',
+    ]);
+    assert.equal(endpointFor("ec2", override.region, settings, {}).url, override.url);
+  }
   assert.deepEqual(validateSettings(withOverrides(override, { ...override, id: "2", region: "eu-west-1" })), []);
+});
+
+test("a URL that cannot be parsed is warned about: the reference starts with it", () => {
+  assert.deepEqual(validateSettings(withOverrides({ ...override, url: "not a url" })), [
+    'service override 1: could not parse override URL "not a url"; every call of the service will fail',
+  ]);
 });
 
 test("an override of a service nobody calls is warned about", () => {

@@ -1,5 +1,5 @@
 /** What an operator may say about AWS, as plain values. The cloud config file and the flags are parsed into this elsewhere. */
-import { findService } from "./services.ts";
+import { findService, type ServiceName, serviceFacts } from "./services.ts";
 
 export interface AwsSettings {
   /** Legacy: an availability zone, from which the region is derived. Wins over `region`. */
@@ -37,13 +37,14 @@ export class SettingsInvalid extends Error {
   override readonly name = "SettingsInvalid";
 }
 
-/** Throws `SettingsInvalid` for the first setting that cannot work; returns warnings about those that have no effect. */
+/**
+ * Throws `SettingsInvalid` for the first setting that the reference refuses too; returns warnings about those that have no
+ * effect or cannot work.
+ */
 export function validateSettings(settings: AwsSettings): readonly string[] {
   validateOverrides(settings.serviceOverrides);
   if (settings.roleArn !== undefined) parseArn(settings.roleArn, "RoleARN");
-  return settings.serviceOverrides
-    .filter((override) => findService(override.service) === undefined && !isMetadataOverride(override))
-    .map((override) => `service override ${override.id}: Service "${override.service}" is not a service Fairlead calls; it has no effect`);
+  return settings.serviceOverrides.flatMap((override) => warningsFor(override, settings.serviceOverrides));
 }
 
 function validateOverrides(overrides: readonly ServiceOverride[]): void {
@@ -54,16 +55,38 @@ function validateOverrides(overrides: readonly ServiceOverride[]): void {
     if (region.trim() === "") throw problem(`service region is missing [Region is ""] in override ${id}`);
     if (url.trim() === "") throw problem(`url is missing [URL is ""] in override ${id}`);
     if (signingRegion.trim() === "") throw problem(`signingRegion is missing [SigningRegion is ""] in override ${id}`);
-    if (!URL.canParse(url.trim())) throw problem(`could not parse override URL "${url}" in override ${id}`);
-    // "EC2" and its legacy name "ec2" are one service: two sections for it contradict each other.
-    const key = `${findService(service) ?? service.trim().toLowerCase()} ${region.trim()}`;
+    // Names as they are written, because that is what the reference tells apart.
+    const key = JSON.stringify([service.trim(), region.trim()]);
     if (seen.has(key)) throw problem(`duplicate entry found for service override [${id}] (${service.trim()} in ${region.trim()})`);
     seen.add(key);
   }
 }
 
-/** Whether the override is for the instance metadata service, whatever its region. */
-export function isMetadataOverride(override: ServiceOverride): boolean {
+function warningsFor(override: ServiceOverride, all: readonly ServiceOverride[]): readonly string[] {
+  const { id, service, region, url } = override;
+  const warning = (text: string) => [`service override ${id}: ${text}`];
+  const called = findService(service);
+  if (called === undefined && !isMetadataOverride(override)) {
+    return warning(`Service "${service}" is not a service Fairlead calls; it has no effect`);
+  }
+  const used = called === undefined ? metadataOverride(all) : overrideFor(called, region.trim(), all);
+  if (used !== override)
+    return warning(`Service "${service}" is the service of override ${used?.id} too, by another name; it has no effect`);
+  return URL.canParse(url.trim()) ? [] : warning(`could not parse override URL "${url}"; every call of the service will fail`);
+}
+
+/** The override of a service in a region. Its SDK ID goes before other names for it, which the reference does not know. */
+export function overrideFor(service: ServiceName, region: string, overrides: readonly ServiceOverride[]): ServiceOverride | undefined {
+  const fitting = overrides.filter((override) => findService(override.service) === service && override.region.trim() === region);
+  return fitting.find((override) => override.service.trim() === serviceFacts(service).sdkId) ?? fitting[0];
+}
+
+/** The override of the instance metadata service, whatever its region. */
+export function metadataOverride(overrides: readonly ServiceOverride[]): ServiceOverride | undefined {
+  return overrides.find(({ service }) => service.trim() === "ec2imds") ?? overrides.find(isMetadataOverride);
+}
+
+function isMetadataOverride(override: ServiceOverride): boolean {
   return override.service.trim().toLowerCase() === "ec2imds";
 }
 

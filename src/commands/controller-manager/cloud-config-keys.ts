@@ -38,6 +38,8 @@ export interface Key<T> {
   readonly help: string;
   /** Throws with the reason. `before` is what earlier lines made. */
   read(value: IniValue, before: T): T;
+  /** What is odd about a value that is accepted all the same, because the reference starts with it. */
+  odd?(value: IniValue): string | undefined;
 }
 
 const text = (help: string): Key<Text> => ({
@@ -83,8 +85,11 @@ export const globalKeys: { readonly [Name in keyof Global]: Key<Global[Name]> } 
     help: "Address families of nodes in order of preference: `ipv4`, `ipv6`. Repeat the key or separate with commas.",
     read(value, before) {
       if (value === undefined) return [];
-      const named = value.split(",").map((family) => oneOf(family.trim(), ["ipv4", "ipv6"]));
-      return [...new Set([...before, ...named])];
+      return [...new Set([...before, ...listed(value).filter(isFamily)])];
+    },
+    odd(value = "") {
+      const others = listed(value).filter((family) => !isFamily(family));
+      return others.length === 0 ? undefined : `${others.map((family) => JSON.stringify(family)).join(", ")}: must be ipv4 or ipv6`;
     },
   },
   SupportedTopologyInstanceTypePattern: {
@@ -167,6 +172,14 @@ export const overrideKeys: Readonly<
   SigningName: { field: "signingName", required: false, help: "The service name requests are signed for; the service's own when empty." },
   SigningMethod: { required: false, help: "Accepted for compatibility; has no effect." },
 };
+
+function listed(value: string): string[] {
+  return value.split(",").map((item) => item.trim());
+}
+
+function isFamily(text: string): text is IpFamily {
+  return text === "ipv4" || text === "ipv6";
+}
 
 function oneOf<const T extends string>(value: string, allowed: readonly T[]): T {
   const found = allowed.find((candidate) => candidate === value);

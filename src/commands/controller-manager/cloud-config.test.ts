@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { virtualWorld } from "../../sandbox/virtual-clock.ts";
 import { readCloudConfig } from "./cloud-config.ts";
+import { globalKeys, overrideKeys } from "./cloud-config-keys.ts";
 
 const read = (text: string) => readCloudConfig(Buffer.from(text));
 const global = (...lines: string[]) => read(`[Global]\n${lines.join("\n")}\n`);
@@ -145,10 +147,6 @@ const refusals: [string, string][] = [
     'unable to read AWS cloud provider config file: 2:1: 70000 is not a port: must be between 0 and 65535, 0 for the default at section "Global", variable "ClusterServiceSharedLoadBalancerHealthProbePort"',
   ],
   [
-    "[Global]\nNodeIPFamilies = ipv5\n",
-    'unable to read AWS cloud provider config file: 2:1: invalid value "ipv5": must be one of ipv4, ipv6 at section "Global", variable "NodeIPFamilies"',
-  ],
-  [
     "[Global]\nClusterServiceLoadBalancerHealthProbeMode = shared\n",
     'unable to read AWS cloud provider config file: 2:1: invalid value "shared": must be one of ServiceNodePort, Shared at section "Global", variable "ClusterServiceLoadBalancerHealthProbeMode"',
   ],
@@ -197,4 +195,88 @@ test("the same service twice in one region is refused, in two regions it is not"
   assert.throws(() => twice("r"), {
     message: "unable to validate custom endpoint overrides: duplicate entry found for service override [2] (EC2 in r)",
   });
+});
+
+test("what the reference starts with starts here too, with a warning", () => {
+  const families = read("[Global]\nNodeIPFamilies = ipv5, ipv6\n");
+  assert.deepEqual(families.config.nodes.ipFamilies, ["ipv6"]);
+  assert.deepEqual(families.warnings, ['2:1: NodeIPFamilies ignores "ipv5": must be ipv4 or ipv6']);
+  const legacy = ["Service=ec2", ...complete.slice(1)];
+  const both = read(`[ServiceOverride "1"]\n${complete.join("\n")}\n[ServiceOverride "2"]\n${legacy.join("\n")}\n`);
+  assert.equal(both.config.aws.serviceOverrides.length, 2);
+  assert.deepEqual(both.warnings, [
+    'service override 2: Service "ec2" is the service of override 1 too, by another name; it has no effect',
+  ]);
+});
+
+/** What such files are made of, and what breaks readers of them. */
+const pieces = [
+  ...[
+    "[Global]\n",
+    "[global]\n",
+    '[ServiceOverride "1"]\n',
+    '[ServiceOverride "2"]\n',
+    "[ServiceOverride]\n",
+    "[Other]\n",
+    '[Global "x"]\n',
+    '[a ""]\n',
+    "[",
+  ],
+  ...Object.keys(globalKeys).map((name) => `${name} = `),
+  ...Object.keys(overrideKeys).map((name) => `${name}=`),
+  ...[
+    "true\n",
+    "no\n",
+    "ipv4\n",
+    "ipv4,ipv6\n",
+    "us-west-2a\n",
+    "10256\n",
+    "0x10\n",
+    "-1\n",
+    "99999999999\n",
+    "Shared\n",
+    "Managed\n",
+    "(\n",
+    "[a-z]+\n",
+  ],
+  ...["EC2\n", "ec2\n", "ec2imds\n", "https://x\n", "arn:aws:iam::1:role/x\n", "constructor = x\n", "__proto__ = x\n", "valueOf\n"],
+  ...["\n", "\r\n", " ", "\t", '"', "\\", "\\\n", '"a;b"', "; c\n", "# c\n", "=", "\0", "\ufeff", "\u00e9", "x", '\\"'],
+];
+
+test("any file is read to something that makes sense, or refused with a place and a reason", () => {
+  const { random } = virtualWorld(3);
+  const tally = { read: 0, refused: 0 };
+  for (let i = 0; i < 20_000; i++) {
+    const length = Math.floor(random.number() * 12);
+    const file = Array.from({ length }, () => pieces[Math.floor(random.number() * pieces.length)]!).join("");
+    try {
+      const { config } = read(file);
+      const { ipFamilies, topologyInstanceTypes } = config.nodes;
+      assert.ok(ipFamilies.length > 0 && ipFamilies.every((family) => family === "ipv4" || family === "ipv6"), JSON.stringify(file));
+      assert.ok(topologyInstanceTypes instanceof RegExp);
+      const { sharedHealthProbePort: port, healthProbeMode, nlbSecurityGroupMode } = config.loadBalancers;
+      assert.ok(Number.isInteger(port) && port > 0 && port <= 65_535, JSON.stringify(file));
+      assert.ok(["ServiceNodePort", "Shared"].includes(healthProbeMode) && [undefined, "Managed"].includes(nlbSecurityGroupMode));
+      for (const value of Object.values(config.aws))
+        assert.ok(value === undefined || value.length > 0 || Array.isArray(value), JSON.stringify(file));
+      tally.read++;
+    } catch (error) {
+      assert.equal((error as Error).name, "CloudConfigInvalid", `${JSON.stringify(file)}: ${error}`);
+      tally.refused++;
+    }
+  }
+  assert.ok(tally.read > 1_000 && tally.refused > 1_000, JSON.stringify(tally));
+});
+
+test("lines that nobody knows change nothing but warnings", () => {
+  const { random } = virtualWorld(4);
+  const lines = ["[Global]", "Region = us-east-1", "NodeIPFamilies = ipv6", '[ServiceOverride "1"]', ...complete];
+  const plain = read(lines.join("\n")).config;
+  for (let i = 0; i < 500; i++) {
+    const at = 1 + Math.floor(random.number() * lines.length);
+    const noise = ["# comment", "; comment", "", "  ", "Unknown = x", "constructor = 1", "toString", "Unknown-key"][
+      Math.floor(random.number() * 8)
+    ]!;
+    assert.deepEqual(read(lines.toSpliced(at, 0, noise).join("\n")).config, plain, noise);
+  }
 });

@@ -105,6 +105,8 @@ class Draft {
 
   #readGlobal<Name extends keyof Global>(name: Name, entry: IniEntry, value: IniValue): void {
     this.#global[name] = readAt(entry, name, () => globalKeys[name].read(value, this.#global[name]));
+    const odd = globalKeys[name].odd?.(value);
+    if (odd !== undefined) this.warnings.push(`${entry.line}:${entry.column}: ${name} ignores ${odd}`);
   }
 
   #takeOverride(entry: IniEntry): void {
