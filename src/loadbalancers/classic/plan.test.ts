@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planJson, type Step } from "../../aws/plan.ts";
+import { echoClassic } from "../echo.fixture.ts";
 import { port, type WishOptions, wish } from "../service/wish.fixture.ts";
 import { desireClassic } from "./desire.ts";
 import { planClassic, planClassicDeletion, type SeenClassic } from "./plan.ts";
@@ -13,42 +14,7 @@ const inputOf = (steps: readonly Step[], name: string) =>
   (planJson(steps) as { action: string; input: Record<string, unknown> }[]).find(({ action }) => action.endsWith(`:${name}`))?.input;
 
 /** What stands after a plan for these options was carried out. */
-function standing(
-  options: WishOptions = {},
-): Required<Omit<SeenClassic, "zones">> & { loadBalancer: NonNullable<SeenClassic["loadBalancer"]> } {
-  const wanted = model(options);
-  const [first] = wanted.securityGroups;
-  const rules = first?.kind === "managed" ? first.group.rules : [];
-  const proxied = wanted.proxyProtocol ? ["k8s-proxyprotocol-enabled"] : [];
-  const tls = wanted.sslPolicy === undefined ? [] : [`k8s-SSLNegotiationPolicy-${wanted.sslPolicy}`];
-  return {
-    loadBalancer: {
-      subnets: wanted.subnets,
-      securityGroups: wanted.securityGroups.map((entry) => (entry.kind === "given" ? entry.id : "sg-managed")),
-      listeners: wanted.listeners.map((listener) => ({
-        ...listener,
-        protocol: listener.protocol.toUpperCase(),
-        instanceProtocol: listener.instanceProtocol.toUpperCase(),
-        policies: ["ssl", "https"].includes(listener.protocol) ? tls : [],
-      })),
-      healthCheck: wanted.healthCheck,
-      instances: wanted.instances,
-      // AWS reports a draining timeout also while draining is off.
-      attributes: { ...wanted.attributes, connectionDraining: { timeout: 300, ...wanted.attributes.connectionDraining } },
-      policies: {
-        names: [...proxied, ...tls],
-        backends: Object.fromEntries(wanted.listeners.map(({ instancePort }) => [instancePort, proxied])),
-      },
-    },
-    managedGroup: {
-      id: "sg-managed",
-      name: "k8s-elb-x",
-      tags: { "kubernetes.io/cluster/demo": "owned" },
-      owned: true,
-      rules: rules.map(({ cidr, ...rule }, i) => ({ id: `sgr-${i}`, cidr, ...rule })),
-    },
-  };
-}
+const standing = (options: WishOptions = {}) => echoClassic(plan(options, {}));
 
 test("a new load balancer: the group is opened first, instances come last", () => {
   assert.deepEqual(actions(plan({}, {})), [
@@ -115,7 +81,7 @@ test("new clients are let in before old ones are shut out, by rule id", () => {
 
 test("a group that lost its cluster tag gets it back", () => {
   const seen = standing();
-  const untagged = { ...seen, managedGroup: { ...seen.managedGroup, tags: {} } };
+  const untagged = { ...seen, managedGroup: { ...seen.managedGroup!, tags: {} } };
   assert.deepEqual(actions(plan({}, untagged)), ["CreateTags"]);
 });
 
@@ -123,7 +89,7 @@ test("a managed group that lost its cluster tag is left alone when others are gi
   const seen = standing();
   const given = { annotations: { "security-groups": "sg-mine" } };
   assert.ok(actions(plan(given, seen)).includes("DeleteSecurityGroup"));
-  const unmarked = { ...seen, managedGroup: { ...seen.managedGroup, tags: {}, owned: false } };
+  const unmarked = { ...seen, managedGroup: { ...seen.managedGroup!, tags: {}, owned: false } };
   assert.ok(!actions(plan(given, unmarked)).includes("DeleteSecurityGroup"));
 });
 

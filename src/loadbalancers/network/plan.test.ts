@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planJson, type Step } from "../../aws/plan.ts";
+import { echoNetwork } from "../echo.fixture.ts";
 import { port, type WishOptions, wish } from "../service/wish.fixture.ts";
 import { desireNetwork } from "./desire.ts";
-import { planNetwork, planNetworkDeletion, type SeenNetwork, type SeenTargetGroup } from "./plan.ts";
+import { planNetwork, planNetworkDeletion, type SeenNetwork } from "./plan.ts";
 
 const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/x";
 const model = (options?: WishOptions) => desireNetwork(wish("network", options)).model;
@@ -13,31 +14,7 @@ const inputOf = (steps: readonly Step[], name: string) =>
   (planJson(steps) as { action: string; input: Record<string, unknown> }[]).find(({ action }) => action === `elbv2:${name}`)?.input;
 
 /** What stands after a plan for these options was carried out. */
-function standing(options: WishOptions = {}): SeenNetwork & { loadBalancer: NonNullable<SeenNetwork["loadBalancer"]> } {
-  const wanted = model(options);
-  return {
-    loadBalancer: {
-      arn: "arn:lb",
-      securityGroups: wanted.securityGroups.kind === "wanted" ? ["sg-managed"] : [],
-      attributes: wanted.attributes,
-      listeners: wanted.listeners.map(({ port: at, protocol, certificate: arn, sslPolicy, forwardTo }) => ({
-        arn: `arn:listener:${at}`,
-        port: at,
-        protocol,
-        certificate: arn,
-        sslPolicy: sslPolicy ?? (protocol === "TLS" ? "AWS-default" : undefined),
-        forwardsTo: `arn:tg:${forwardTo}`,
-      })),
-    },
-    targetGroups: wanted.targetGroups.map(
-      (group): SeenTargetGroup => ({
-        ...group,
-        arn: `arn:tg:${group.name}`,
-        targets: group.targets.map((id) => ({ id, port: group.port })),
-      }),
-    ),
-  };
-}
+const standing = (options: WishOptions = {}) => echoNetwork(plan(options, { targetGroups: [] }));
 
 test("a new load balancer: groups of targets first, then listeners, in one pass", () => {
   const steps = plan({}, { targetGroups: [] });
