@@ -1,14 +1,12 @@
 /** A budget among impatient callers: what it grants, over any time, is never more than its bucket allows. */
 import { Budget } from "../../src/aws/budget.ts";
 import { sleep } from "../../src/runtime/world.ts";
-import type { Scene } from "./scene.ts";
+import { type Bout, boutLimitMs } from "./bout.ts";
 
 const limits = { rate: 4, most: 8, burst: 6 };
-/** Time enough for all who still wait, at the slowest rate a throttle leaves. */
-export const drainMs = 120_000;
 
 /** Callers come, give up and are throttled at random; afterwards nobody may be left waiting. */
-export async function budgetBout(scene: Scene, signal: AbortSignal): Promise<void> {
+export const budgetBout: Bout = async (scene, signal) => {
   const { chance, world, history } = scene;
   const budget = new Budget(world, limits);
   const granted: number[] = [];
@@ -30,9 +28,9 @@ export async function budgetBout(scene: Scene, signal: AbortSignal): Promise<voi
     if (chance.happens(0.2)) budget.throttled(world.clock.monotonic());
     await sleep(world.clock, chance.between(200, 5000), signal).catch(() => {});
   }
-  await sleep(world.clock, drainMs);
+  await sleep(world.clock, boutLimitMs);
   if (budget.waiting > 0) history.broken("everybody is served in the end", `${budget.waiting} calls still wait for their budget`);
-}
+};
 
 /** Between any two grants there were no more than the burst and what time had brought. */
 function checkRate(granted: readonly number[], broken: (rule: string, how: string) => void): void {

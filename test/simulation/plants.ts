@@ -94,6 +94,27 @@ export const plants: readonly Plant[] = [
     givenAwayBy: "each asker gets the answer to its own question",
   },
   {
+    name: "background-takes-every-call",
+    world: "kits",
+    file: "src/aws/coalescer.ts",
+    changes: [["const mostBackground = mostInFlight - 1;", "const mostBackground = mostInFlight;"]],
+    givenAwayBy: "a user's question does not wait behind the background",
+  },
+  {
+    name: "time-limit-ends-with-the-headers",
+    world: "kits",
+    file: "src/runtime/world.ts",
+    changes: [["return await unlessAborted(inner.signal, work(inner.signal));", "return await work(inner.signal);"]],
+    givenAwayBy: "nobody waits for credentials for ever",
+  },
+  {
+    name: "keys-asked-for-at-every-call",
+    world: "kits",
+    file: "src/aws/credentials.ts",
+    changes: [["if (tried && current !== undefined && left > 0) return current;", ""]],
+    givenAwayBy: "the same keys are not asked for at every call",
+  },
+  {
     name: "finalizer-goes-early",
     world: "services",
     file: "src/loadbalancers/service/departure.ts",

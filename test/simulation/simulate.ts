@@ -2,7 +2,10 @@
 import type { Informer } from "../../src/kube/informer.ts";
 import { bodyText } from "../../src/runtime/http.ts";
 import { restartApiserver } from "./apiserver-restart.ts";
-import { budgetBout, drainMs } from "./budget-bout.ts";
+import { boutLimitMs } from "./bout.ts";
+import { budgetBout } from "./budget-bout.ts";
+import { coalescerBout } from "./coalescer-bout.ts";
+import { credentialsBout } from "./credentials-bout.ts";
 import { hangingWebhook } from "./hanging-webhook.ts";
 import { namespace } from "./keeper.ts";
 import { type Outcome, played } from "./outcome.ts";
@@ -51,14 +54,14 @@ async function play(scene: Scene): Promise<void> {
     scene.metadata.askAround(() => town.all(), over.signal),
     storm(scene, town, climateOf(scene, town), over.signal),
   ];
-  const bout = budgetBout(scene, over.signal);
+  const bouts = Promise.all([budgetBout, credentialsBout, coalescerBout].map((bout) => bout(scene, over.signal)));
   await world.advance(stormMs);
   over.abort(new Error("the storm is over"));
   await world.advance(0);
   await Promise.all(ending);
   await settleDown(scene, town);
-  await world.advance(drainMs);
-  await bout;
+  await world.advance(boutLimitMs + 1000);
+  await bouts;
   await finalCheck(scene, town);
   town.close();
   scene.cluster.close();
