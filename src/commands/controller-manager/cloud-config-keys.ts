@@ -187,8 +187,28 @@ function oneOf<const T extends string>(value: string, allowed: readonly T[]): T 
   return found;
 }
 
-/** Go writes flags for a whole pattern at its beginning, `(?i)`, where JavaScript has them outside. */
+/**
+ * A pattern of Go's. It writes flags for all of it at its beginning, `(?i)`, where JavaScript has them outside, and some
+ * things that JavaScript refuses or, worse, reads otherwise: `\A` is the letter there.
+ */
 function goRegExp(pattern: string): RegExp {
   const [whole, flags] = /^\(\?([ims]+)\)/.exec(pattern) ?? ["", ""];
-  return new RegExp(pattern.slice(whole.length), flags);
+  const translated = pattern
+    .slice(whole.length)
+    .replace(/\\Q(.*?)(?:\\E|$)/gs, (_, text: string) => RegExp.escape(text))
+    .replace(/\\[\s\S]|\(\?P<|\[:\w+:\]/g, (part) => goSyntax.get(part) ?? part);
+  return new RegExp(translated, flags);
 }
+
+/** What Go writes and JavaScript writes otherwise. */
+const goSyntax: ReadonlyMap<string, string> = new Map([
+  ["\\A", "(?<![\\s\\S])"],
+  ["\\z", "(?![\\s\\S])"],
+  ["(?P<", "(?<"],
+  ["[:alpha:]", "A-Za-z"],
+  ["[:digit:]", "0-9"],
+  ["[:alnum:]", "A-Za-z0-9"],
+  ["[:lower:]", "a-z"],
+  ["[:upper:]", "A-Z"],
+  ["[:word:]", "\\w"],
+]);

@@ -209,6 +209,21 @@ test("what the reference starts with starts here too, with a warning", () => {
   ]);
 });
 
+test("a topology pattern means what it means in Go", () => {
+  for (const [pattern, type, matches] of [
+    ["(?i)P5", "p5.48xlarge", true],
+    [String.raw`\\Ap5\\.`, "p5.48xlarge", true],
+    [String.raw`\\A5\\.`, "p5.48xlarge", false],
+    [String.raw`xlarge\\z`, "p5.48xlarge", true],
+    ["^(?P<family>p|trn)[0-9]", "p5.48xlarge", true],
+    ["^[[:alpha:]]+[[:digit:]]", "p5.48xlarge", true],
+    [String.raw`^\\Qp5.\\E`, "p5x48xlarge", false],
+  ] as const) {
+    const { topologyInstanceTypes } = global(`SupportedTopologyInstanceTypePattern = "${pattern}"`).config.nodes;
+    assert.equal(topologyInstanceTypes.test(type), matches, pattern);
+  }
+});
+
 /** What such files are made of, and what breaks readers of them. */
 const pieces = [
   ...[
