@@ -202,6 +202,22 @@ export const plants: readonly Plant[] = [
     changes: [['taskOf(service).kind !== "ensure" ||', '(taskOf(service).kind !== "ensure" && !service.metadata.deletionTimestamp) ||']],
     givenAwayBy: "what is wanted exists, and nothing else",
   },
+  {
+    name: "address-of-others-taken-for-ours",
+    world: "services",
+    file: "src/loadbalancers/service/departure.ts",
+    changes: [
+      ["const isOurs = hasOwnHostname(service) ||", 'const isOurs = service.hostname.startsWith(seekerOf(service).chosen ?? "/") ||'],
+    ],
+    givenAwayBy: "another controller's Service is left alone",
+  },
+  {
+    name: "unmarked-target-group-goes",
+    world: "services",
+    file: "src/loadbalancers/service/survey.ts",
+    changes: [["const isStranger = (group: SeenTargetGroup) =>", "const isStranger = (group: SeenTargetGroup) => false &&"]],
+    givenAwayBy: "nothing is deleted without our mark",
+  },
 ];
 
 /** From now on the module is loaded with the fault in it. Must be called before anybody imports it. */

@@ -5,6 +5,7 @@ import { sleep } from "../../src/runtime/world.ts";
 import { certificate } from "../bed/service-world.ts";
 import type { Chance } from "./chance.ts";
 import { takenName } from "./services-foreign.ts";
+import { otherClass } from "./services-other-controller.ts";
 import type { ServicesScene } from "./services-scene.ts";
 
 const names = ["a", "b", "c", "d"];
@@ -97,7 +98,7 @@ async function create(scene: ServicesScene, name: string): Promise<void> {
   const { chance } = scene;
   const all = { ...annotations(scene, 4), ...(chance.happens(0.4) && { [annotationKey("type")]: "nlb" }) };
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
-  const spec = { type: "LoadBalancer", ...shape(chance) };
+  const spec = { type: "LoadBalancer", ...shape(chance), ...(chance.happens(0.1) && { loadBalancerClass: otherClass }) };
   await scene.touch(name, "POST", servicesPath, { metadata: { name, annotations: given }, spec });
 }
 

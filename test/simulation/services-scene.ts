@@ -6,6 +6,7 @@ import { NodesScene } from "./nodes-scene.ts";
 import { Account, type Holding } from "./services-account.ts";
 import { isHeld } from "./services-finalizers.ts";
 import { Before, type Lent, plantForeign } from "./services-foreign.ts";
+import { OtherController } from "./services-other-controller.ts";
 import { refusedType } from "./services-strangers.ts";
 import { judge, type Mode, type Surroundings, type Verdict } from "./services-wanted.ts";
 
@@ -33,6 +34,9 @@ export class ServicesScene extends NodesScene {
   readonly elsewhere: Network;
   /** When a replica last changed something of a load balancer, in virtual milliseconds. */
   lastChangeAt = 0;
+  /** What does not carry our mark for a while, each with whether it is as its people left it. */
+  readonly unmarked = new Map<string, () => boolean>();
+  readonly others = new OtherController(this);
   readonly #around: Surroundings;
   readonly #before: Before;
   readonly #settled = new Map<string, Settled>();
@@ -149,6 +153,8 @@ export class ServicesScene extends NodesScene {
     const stranger = by.startsWith("Register") ? this.#strangerIn(input) : undefined;
     if (stranger) this.#broken("no machine of another VPC is offered as a target", by, `${stranger} was in the batch`);
     if (done && /^\w+$/.test(by) && !/Route$|^ModifyInstanceAttribute$/.test(by)) this.lastChangeAt = this.world.clock.monotonic();
+    for (const how of this.others.damage()) this.#broken("another controller's Service is left alone", by, how);
+    for (const [what, stands] of this.unmarked) if (!stands()) this.#broken("nothing is deleted without our mark", by, `${what} is gone`);
     for (const how of this.#before.touched()) this.#broken("nothing foreign is touched", by, how);
     for (const holding of this.account.holdings(this.network.nodeGroupId)) {
       if (this.#isUnguarded(holding))

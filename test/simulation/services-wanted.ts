@@ -7,6 +7,7 @@ import type { ClassicLoadBalancer } from "../../src/sandbox/cloud/elb/state.ts";
 import type { LoadBalancer } from "../../src/sandbox/cloud/elbv2/state.ts";
 import type { Network } from "../../src/sandbox/cloud/network.ts";
 import type { Account } from "./services-account.ts";
+import { isTheirAddress } from "./services-other-controller.ts";
 
 const prefix = "service.beta.kubernetes.io/aws-load-balancer-";
 
@@ -47,7 +48,9 @@ export function judge(service: Service, around: Surroundings): Verdict {
     const left = [...standing.classics, ...standing.networks].map((lb) => `${name} wants no load balancer and has ${lb.name}`);
     // Nobody reads the address of a Service in deletion.
     const published =
-      hostname === undefined || service.metadata?.deletionTimestamp !== undefined ? [] : [`${name} has the address ${hostname}`];
+      hostname === undefined || isTheirAddress(hostname) || service.metadata?.deletionTimestamp !== undefined
+        ? []
+        : [`${name} has the address ${hostname}`];
     return { kind: "nobody's", wrong: [...left, ...published], ...none };
   }
   const [own, other] = wish.kind === "classic" ? [standing.classics, standing.networks] : ([standing.networks, standing.classics] as const);
@@ -119,7 +122,12 @@ function wishOf({ metadata, spec }: Service, standing: "classic" | "network"): W
   const annotations = metadata?.annotations ?? {};
   const get = (annotation: string) => annotations[prefix + annotation];
   const type = get("type");
-  const wanted = spec?.type === "LoadBalancer" && metadata?.deletionTimestamp === undefined && type !== "external" && type !== "nlb-ip";
+  const wanted =
+    spec?.type === "LoadBalancer" &&
+    spec.loadBalancerClass === undefined &&
+    metadata?.deletionTimestamp === undefined &&
+    type !== "external" &&
+    type !== "nlb-ip";
   const known = type === undefined ? "classic" : type === "nlb" ? "network" : undefined;
   const kind = wanted ? (known ?? standing) : undefined;
   const sslPorts = get("ssl-ports") ?? "*";
