@@ -62,6 +62,8 @@ export function wrongRouteCall(scene: NodesScene, form: URLSearchParams): string
   const target = table && routesIn(cloud, table).get(destination);
   const owner = scene.nodes().find((node) => node.spec?.podCIDRs?.includes(destination) && instanceIdOf(node) === target);
   if (target === undefined || owner === undefined) return undefined;
+  // After a stale read a route may be pointed where it leads already.
+  if (action === "ReplaceRoute" && form.get("InstanceId") === target) return undefined;
   const state = instances.get(target)?.state;
   const known = world.clock.now() - Date.parse(owner.metadata.creationTimestamp ?? "") > knownToAllMs;
   if (!known || (state !== "running" && state !== "stopped")) return undefined;
