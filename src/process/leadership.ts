@@ -100,15 +100,16 @@ export class Leadership {
     if (this.#elections.length > 0 && this.#elections.every((election) => election.leading())) this.#record("stopped leading");
   }
 
-  /** Gives the leases up, so that a successor need not wait. Nothing is written after the call. */
+  /** Gives the leases up, all at once, so that a successor need not wait and none waits for another. Nothing is written after the call. */
   async release(signal: AbortSignal): Promise<void> {
-    for (const election of this.#all().toReversed()) {
+    const releases = this.#all().map(async (election) => {
       try {
         await election.release(signal);
       } catch (error) {
         this.#host.log.warn("the lease could not be given up; a successor waits until it runs out", { error });
       }
-    }
+    });
+    await Promise.all(releases);
   }
 
   #all(): Election[] {

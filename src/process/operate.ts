@@ -150,15 +150,24 @@ class Process {
   async end(reason: unknown): Promise<void> {
     const { host } = this.#operation;
     const { leadership, port, clients } = this.#parts;
-    const { clock } = host.world;
     host.log.info("stopping", { why: messageOf(reason) });
     await this.#controllers.stop(grace.workMs);
     leadership.announceEnd();
-    await within(clock, grace.eventsMs, "send Events", undefined, (signal) => this.#events.flush(signal));
-    await within(clock, grace.leaseMs, "release the lease", undefined, (signal) => leadership.release(signal));
-    await within(clock, grace.serverMs, "stop serving", undefined, async (signal) => port.serving?.stop(signal));
+    await this.#lastStep("send Events", grace.eventsMs, (signal) => this.#events.flush(signal));
+    await this.#lastStep("release the lease", grace.leaseMs, (signal) => leadership.release(signal));
+    await this.#lastStep("stop serving", grace.serverMs, async (signal) => port.serving?.stop(signal));
     await clients.close();
     host.log.info("stopped");
+  }
+
+  /** Whatever becomes of it, the next step is taken: Events that do not get through are no reason to keep the lease. */
+  async #lastStep(what: string, limitMs: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { world, log } = this.#operation.host;
+    try {
+      await within(world.clock, limitMs, what, undefined, work);
+    } catch (error) {
+      log.warn(`cannot ${what} before the end`, { error });
+    }
   }
 
   async #openCloud(until: AbortSignal): Promise<Place> {

@@ -131,6 +131,32 @@ test("a lease that is lost while work in hand is waited for ends the process as 
   assert.equal(said(/"stopped"/), 0);
 });
 
+test("Events that do not get through at the end do not keep the lease from being given up", async (t) => {
+  const { machine, start, createNode, lease, labelled, cluster, said } = world(t);
+  await createNode("a");
+  const process = start({ "cloud-node-controller": labeller });
+  await machine.runUntil(() => labelled() === 1, 10_000, "it works");
+  cluster.faults.add({ match: ({ url }) => url.pathname.includes("/events"), effect: { kind: "hang" } });
+  process.stop();
+  await eventual(machine, process.ended);
+  assert.equal(lease()?.spec.holderIdentity ?? "", "");
+  assert.equal(said(/"stopped"/), 1);
+});
+
+test("a lease that cannot be given up in time does not keep the other one, nor makes an asked-for end a failure", async (t) => {
+  const { machine, start, lease, cluster, said } = world(t);
+  const migration = "cloud-provider-extraction-migration";
+  const process = start({}, "--enable-leader-migration");
+  await machine.runUntil(() => lease(migration)?.spec.holderIdentity !== undefined, 10_000, "it holds both");
+  cluster.faults.add({ match: ({ url }) => url.pathname.endsWith(`/leases/${migration}`), effect: { kind: "hang" } });
+  process.stop();
+  await eventual(machine, process.ended);
+  assert.equal(lease()?.spec.holderIdentity ?? "", "");
+  assert.match(lease(migration)?.spec.holderIdentity ?? "", /^vm_/);
+  assert.equal(said(/could not be given up/), 1);
+  assert.equal(said(/"stopped"/), 1);
+});
+
 test("of two processes one works, and the other takes over when it stops", async (t) => {
   const { machine, start, createNode, lease, labelled } = world(t);
   const first = start({ "cloud-node-controller": labeller });
