@@ -482,6 +482,26 @@ test("places that become free go round among the clients that wait", async () =>
   assert.equal((await Promise.all([...hogs, ...reads])).length, callsAtOnce + 12);
 });
 
+test("a place that comes at the moment its caller gives up is not lost", async () => {
+  const { world, server, client } = bed();
+  for (let round = 0; round < 2 * callsAtOnce; round++) {
+    const enough = new AbortController();
+    const calls = Array.from({ length: callsAtOnce }, () => client.get(nodes, { name: "n" }, { signal: enough.signal }));
+    // The first failure ends the others' work, as when several things are asked for and all are needed.
+    for (const call of calls) call.catch(() => enough.abort(new Error("enough")));
+    const waiting = client.get(nodes, { name: "waiting" }, { signal: enough.signal }).catch(() => {});
+    await world.settle();
+    server.take().refuse(404, "NotFound");
+    await Promise.allSettled([...calls, waiting]);
+    while (server.waiting.length > 0) server.take();
+  }
+  const read = client.get(nodes, { name: "n" });
+  await world.settle();
+  assert.equal(server.waiting.length, 1, "there are places still");
+  server.take().json(node);
+  await read;
+});
+
 test("a write that waits while the lease is lost is not sent", async () => {
   const { gate, lose } = lease();
   const { world, server, client } = bed({ gate });

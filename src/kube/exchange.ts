@@ -92,12 +92,17 @@ export class Exchange {
     const leave = urgent ? () => {} : () => this.#share.leave();
     call.signal?.throwIfAborted();
     if (limiter === undefined && (urgent || this.#share.tryEnter())) return leave;
+    let entered = false;
     try {
       await within(clock, endsAt - clock.monotonic(), call.asked, call.signal, async (signal) => {
         await limiter?.take(signal);
         if (!urgent) await this.#share.enter(signal);
+        // Between the place being given and this line, and again before the wait is over, whoever asked may have given up.
+        if (signal.aborted) leave();
+        else entered = true;
       });
     } catch (error) {
+      if (entered) leave();
       throw error instanceof TimedOut ? this.#neverSent(call, error) : error;
     }
     // The place may come at the very moment that ends the wait: nothing is sent only to be cut off.
