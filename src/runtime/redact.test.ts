@@ -28,9 +28,14 @@ const texts: readonly (readonly [string, string, string])[] = [
   ["user and password in a URL", "dial https://planted:hunter2@proxy.example:3128: refused", "hunter2"],
   ["credentials in JSON", `{"AccessKeyId":"AKIA1","SecretAccessKey":"${secretKey}","Token":"${sessionToken}"}`, "PLANTED"],
   ["credentials in escaped JSON", `body: "{\\"SecretAccessKey\\":\\"${secretKey}\\",\\"SessionToken\\":\\"${sessionToken}\\"}"`, "PLANTED"],
+  ["escaped JSON whose slashes are escaped too", '{\\"SecretAccessKey\\":\\"wJa\\\\/PLANTED\\",\\"Code\\":\\"ok\\"}', "PLANTED"],
   ["credentials in XML", `<SecretAccessKey>${secretKey}</SecretAccessKey><SessionToken>${sessionToken}</SessionToken>`, "PLANTED"],
   ["an ini file", `aws_secret_access_key = ${secretKey}\naws_session_token=${sessionToken}`, "PLANTED"],
   ["a private key", "-----BEGIN EC PRIVATE KEY-----\nPLANTED\n-----END EC PRIVATE KEY-----", "PLANTED"],
+  ["a private key after its name", "private-key: -----BEGIN EC PRIVATE KEY-----\nPLANTED\n-----END EC PRIVATE KEY-----\nnext", "PLANTED"],
+  ["a private key in quotes", 'secret="-----BEGIN EC PRIVATE KEY-----\nPLANTED\n-----END EC PRIVATE KEY-----" rest', "PLANTED"],
+  ["a private key in a word", "token=-----BEGIN PRIVATE KEY-----\nPLANTED\n-----END PRIVATE KEY-----", "PLANTED"],
+  ["a private key after a value that ends its line with a backslash", "token='x\\\n-----BEGIN PRIVATE KEY-----\nPLANTED", "PLANTED"],
   ["a token of the AWS authenticator", "k8s-aws-v1.aHR0cHM6Ly9zdHMPLANTED", "PLANTED"],
   ["an ECR password", "QVdTOmV5SnBZWGxzYjJGa0lqb2lQTEFOVEVE", "QVdTOmV5SnBZ"],
   ["a password", "password=hunter2-PLANTED", "PLANTED"],
@@ -144,6 +149,11 @@ test("long texts are cut, and a secret that the cut goes through is not shown in
   const clean = redact(text);
   assert.ok(!clean.includes("PLA"), clean.slice(-80));
   assert.match(clean, /… \(\d+ characters\)$/);
+  rememberSecret("of-no-shape-PLANTED-at-all");
+  const masks = `token=${"t".repeat(8_000)} `;
+  const straddling = `${masks}${".".repeat(20 * 1024 - masks.length - 24)}of-no-shape-PLANTED-at-all and more`;
+  assert.ok(!redact(straddling).includes("PLANTED"), "however much was masked before it");
+  assert.match(redact(straddling), /^token=\[redacted\] \.+… \(\d+ characters\)$/);
   const many = redactValue(Array.from({ length: 100 }, () => "z".repeat(10_000)));
   assert.ok(JSON.stringify(many).length < 100_000);
 });

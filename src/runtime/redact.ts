@@ -19,13 +19,16 @@ export function redact(text: string, options: { readonly strict?: boolean } = {}
   // Cut first: the work must not depend on how long a text somebody else has written.
   const known = maskKnownSecrets(text.slice(0, maxText + beyond), masked);
   const { spans } = findSecrets(known, options.strict);
+  // However much was masked before it: what stands near the cut may be the beginning of a secret that nobody can recognise.
+  const limit = text.length > maxText + beyond ? known.length - beyond : known.length;
   let clean = "";
   let at = 0;
   for (const { from, to } of spans) {
+    if (from >= limit) break;
     clean += known.slice(at, from) + masked;
     at = to;
   }
-  clean += known.slice(at);
+  clean += known.slice(at, Math.max(at, limit));
   return text.length > maxText ? `${clean.slice(0, maxText)}… (${text.length} characters)` : clean;
 }
 

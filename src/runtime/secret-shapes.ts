@@ -61,6 +61,7 @@ const inQuotable = setOf(/[^\n\r"'\\]/, true);
 const inValue = setOf(/[^\s"'<>,;&)}\]\\]/, true);
 const backslash = setOf(/\\/);
 
+const keyBegin = "-----BEGIN ";
 /** Longest run that is looked at without masking it. */
 const near = 64;
 const plain = /^(?:true|false|null|nil|none|undefined)$/i;
@@ -84,8 +85,9 @@ class Finder {
     for (let found = expression.exec(this.#text); found !== null; found = expression.exec(this.#text)) {
       const span = this.#secretAt(found[0], found.index);
       if (span === undefined || span.to <= span.from) continue;
-      spans.push(span);
-      expression.lastIndex = Math.max(expression.lastIndex, span.to);
+      const to = this.#endWithKeys(span);
+      spans.push({ from: span.from, to });
+      expression.lastIndex = Math.max(expression.lastIndex, to);
     }
     return { spans, steps: this.#steps + this.#text.length };
   }
@@ -93,7 +95,7 @@ class Finder {
   #secretAt(place: string, at: number): Span | undefined {
     const after = at + place.length;
     switch (place) {
-      case "-----BEGIN ":
+      case keyBegin:
         return this.#privateKey(at, after);
       case "eyJ":
         return this.#run(at, inWebToken, 8 + place.length, near);
@@ -111,6 +113,21 @@ class Finder {
         return this.#userInfo(after);
     }
     return this.#credentials(place, at, after) ?? this.#named(at, after);
+  }
+
+  /** Where a secret ends when a private key begins in it: `private-key: -----BEGIN`, of which the name alone would mask one line. */
+  #endWithKeys({ from, to }: Span): number {
+    let end = to;
+    for (let at = from; at < end; ) {
+      const found = this.#text.slice(at, end + keyBegin.length).indexOf(keyBegin);
+      this.#steps += found < 0 ? end - at : found + keyBegin.length;
+      if (found < 0) break;
+      const after = at + found + keyBegin.length;
+      const key = this.#privateKey(at + found, after);
+      at = key?.to ?? after;
+      if (key !== undefined) end = Math.max(end, key.to);
+    }
+    return end;
   }
 
   /** To its last line, or to the end of the text. */
@@ -176,7 +193,7 @@ class Finder {
     const opening = this.#end(from + (/^[bru]{1,2}(?=\\*["'])/i.exec(this.#text.slice(from, from + 8))?.[0].length ?? 0), backslash, 4);
     const quote = this.#text[opening];
     if (isQuote(quote)) {
-      const to = this.#closing(opening + 1, quote!, this.#text[opening - 1] === "\\");
+      const to = this.#closing(opening + 1, quote!, this.#backslashesBefore(opening));
       return this.#unlessPlain(opening + 1, to);
     }
     if (header.test(this.#text.slice(start, end))) return this.#unlessPlain(from, this.#end(from, inQuotable));
@@ -192,17 +209,33 @@ class Finder {
     return this.#unlessPlain(from, this.#end(to, inValue));
   }
 
-  /** Where a quoted value ends: at its quote, or at the end of the line, so that the next secret's own quote does not end it. */
-  #closing(from: number, quote: string, escaped: boolean): number {
+  /**
+   * Where a quoted value ends: at its quote, or at the end of the line, so that the next secret's own quote does not end it.
+   * In a text that was quoted itself its quote has as many backslashes before it as the opening one; other backslashes belong
+   * to the value (`\\/`, for a slash).
+   */
+  #closing(from: number, quote: string, escapes: number): number {
     let at = from;
     for (; at < this.#text.length; at++) {
       this.#steps++;
       if (this.#text[at] === quote || this.#text[at] === "\n") break;
       if (this.#text[at] !== "\\") continue;
-      if (escaped) break;
-      at++;
+      if (escapes === 0) {
+        if (this.#text[at + 1] !== "\n") at++;
+        continue;
+      }
+      const run = this.#end(at, backslash);
+      if (this.#text[run] === quote && run - at <= escapes) break;
+      at = this.#text[run] === quote ? run : run - 1;
     }
     return Math.min(at, this.#text.length);
+  }
+
+  #backslashesBefore(at: number): number {
+    let from = at;
+    while (from > 0 && this.#text[from - 1] === "\\") from--;
+    this.#steps += at - from;
+    return at - from;
   }
 
   #unlessPlain(from: number, to: number): Span | undefined {
