@@ -142,14 +142,22 @@ export const runProgram: RunProgram = (call, signal) =>
     const child = spawn(call.command, call.args, { env: call.environment, stdio: ["ignore", "pipe", "pipe"], signal });
     let stdout = "";
     let stderr = "";
+    let isCut = false;
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       stdout += text;
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      const kept = (stderr + text).slice(-maxWords);
-      // The rest of a line whose beginning is gone may be the rest of a secret.
-      stderr = kept.length < maxWords ? kept : kept.slice(kept.indexOf("\n") + 1);
+      stderr += text;
+      if (stderr.length <= maxWords) return;
+      stderr = stderr.slice(-maxWords);
+      isCut = true;
     });
     child.on("error", (error) => reject(signal.aborted ? signal.reason : error));
-    child.on("close", (code) => resolve({ exitCode: code ?? -1, stdout, stderr }));
+    child.on("close", (code) => resolve({ exitCode: code ?? -1, stdout, stderr: isCut ? withoutFirstLine(stderr) : stderr }));
   });
+
+/** The rest of a line whose beginning is gone may be the rest of a secret. */
+function withoutFirstLine(text: string): string {
+  const end = text.indexOf("\n");
+  return end < 0 ? "" : text.slice(end + 1);
+}

@@ -375,3 +375,13 @@ test("a real program's output, errors and exit code are passed on", async () => 
   const call = { command: process.execPath, args: ["-e", script], environment: { WHO: "me" } };
   assert.deepEqual(await runProgram(call, signal), { exitCode: 4, stdout: "me\n", stderr: "oops\n" });
 });
+
+test("of what a program prints without end, whole lines are kept: the rest of one may be the rest of a secret", async () => {
+  const stderrOf = async (script: string) => {
+    const call = { command: process.execPath, args: ["-e", script], environment: {} };
+    return (await runProgram(call, signal)).stderr;
+  };
+  const secret = 'process.stderr.write("token=" + "PLANTED".repeat(2000), () => process.stderr.write("PLANTED"))';
+  assert.equal(await stderrOf(secret), "");
+  assert.equal(await stderrOf(secret.replace(/"PLANTED"\)\)$/, '"\\nwhy it failed"))')), "why it failed");
+});
