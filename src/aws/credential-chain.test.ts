@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import type { HttpRequest, Transport } from "../runtime/http.ts";
 import { realWorld } from "../runtime/world.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
@@ -89,12 +90,31 @@ test("a profile that fails is an error, and the instance's role is not even aske
     "role_arn = arn:aws:iam::1:role/r\nsource_profile = nobody",
     "role_arn = x",
     "role_arn = x\ncredential_process = /bin/true",
+    "sso_role_name = r",
+    "sso_region = eu-west-1",
   ]) {
     await withFiles(`[profile named]\n${broken}\n`, async (chain, asked) => {
       await assert.rejects(chain(), CredentialsUnavailable, broken);
       assert.deepEqual([...asked, ...requests], [], broken);
     });
   }
+});
+
+test("what a failing process of a profile prints, and what it is called with, reaches the message without its secrets", async () => {
+  const config = `[profile named]
+role_arn = arn:aws:iam::1:role/r
+source_profile = base
+[profile base]
+credential_process = FOLDER/keys PLANTED-argument
+`;
+  await withFiles(config, async (chain, _, folder) => {
+    const said = "trying\ngot token: PLANTED\nthe endpoint is down, it seems\n";
+    await writeFile(join(folder, "keys"), `#!/bin/sh\ncat >&2 <<EOF\n${said}EOF\nexit 3\n`, { mode: 0o755 });
+    const error = await chain().catch((failure: unknown) => failure);
+    assert.ok(error instanceof CredentialsUnavailable);
+    assert.match(error.message, /profile named: a credential_process failed: trying; .*the endpoint is down, it seems$/);
+    assert.doesNotMatch(inspect(error), /PLANTED/);
+  });
 });
 
 test("a profile's process is run anew when keys are asked for again, and its role is assumed over our own transport", async () => {

@@ -48,6 +48,8 @@ const indirect = [
   "sso_session",
   "sso_start_url",
   "sso_account_id",
+  "sso_region",
+  "sso_role_name",
   "login_session",
 ];
 

@@ -3,6 +3,7 @@ import { fromIni } from "@aws-sdk/credential-provider-ini";
 import { HttpResponse } from "@smithy/core/protocols";
 import type { HttpRequest, RequestHandler } from "@smithy/types";
 import type { Transport } from "../runtime/http.ts";
+import { redact } from "../runtime/redact.ts";
 import type { Credentials } from "./credentials.ts";
 import type { SharedProfile } from "./shared-profile.ts";
 
@@ -23,13 +24,26 @@ export async function credentialsOfProfile(profile: SharedProfile, { region, sen
     ...(profile.credentialsFile === undefined ? {} : { filepath: profile.credentialsFile }),
     clientConfig: { region, requestHandler: asRequestHandler(send, signal) },
   });
-  const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provide();
+  const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provide().catch((error: Error) => {
+    throw processFailure(profile, error) ?? error;
+  });
   return {
     accessKeyId,
     secretAccessKey,
     ...(sessionToken === undefined ? {} : { sessionToken }),
     ...(expiration === undefined ? {} : { expiresAt: expiration.getTime() }),
   };
+}
+
+/** The SDK quotes the whole command and all that it printed on stderr; of that, what it says is passed on, and no secrets. */
+function processFailure({ name }: SharedProfile, { message }: Error): Error | undefined {
+  const printed = /^Command failed: [^\n]*(.*)$/s.exec(message)?.[1];
+  if (printed === undefined) return undefined;
+  // Masked before it is cut: a cut takes away what a secret is known by.
+  const words = redact(printed.trim(), { strict: true })
+    .slice(-1000)
+    .replaceAll(/\s*\n\s*/g, "; ");
+  return new Error(`profile ${name}: a credential_process failed${words === "" ? "" : `: ${words}`}`);
 }
 
 /** Our transport in the shape the SDK's clients expect, so that proxies, certificates and time limits hold for them too. */
