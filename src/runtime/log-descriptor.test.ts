@@ -62,3 +62,26 @@ test("lines for a reader that is gone are dropped, by writes and by flushes, and
   const [status] = (await once(child, "exit")) as [number];
   assert.equal(status, 0);
 });
+
+test("a flush writes what a full pipe has refused before what came after it, and no line is cut", async () => {
+  const script = `
+    import { descriptorDestination } from ${JSON.stringify(new URL("./log-descriptor.ts", import.meta.url).href)};
+    const lastWords = () => {
+      process.stderr.write("the pipe is full");
+      destination.write("last\\n");
+      destination.flush();
+      process.exit(0);
+    };
+    // Asked for the time only when the pipe is full.
+    const clock = { now: () => 0, monotonic: () => 0, after: () => { setImmediate(lastWords); return () => {}; } };
+    const destination = descriptorDestination(process.stdout.fd, clock);
+    for (let i = 0; i < 2_000; i++) destination.write("x".repeat(999) + "\\n");`;
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], { stdio: ["ignore", "pipe", "pipe"] });
+  await once(child.stderr, "data");
+  let text = "";
+  for await (const chunk of child.stdout) text += chunk;
+  const lines = text.split("\n");
+  assert.equal(lines.pop(), "");
+  assert.equal(lines.pop(), "last");
+  assert.deepEqual([lines.length, new Set(lines).size], [2_000, 1]);
+});

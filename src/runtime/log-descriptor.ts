@@ -5,8 +5,8 @@ import type { Clock } from "./world.ts";
 
 /** What may wait for a slow reader; lines beyond it are dropped rather than kept for ever. */
 const maxWaiting = 8 * 1024 * 1024;
-/** A pipe that is full is tried again after this; a flush tries so often, and then gives up. */
-const busy = { pauseMs: 100, flushTries: 20 };
+/** A pipe that is full is tried again after this; a flush, which holds up everything else, sooner, so often, and then gives up. */
+const busy = { pauseMs: 100, flushPauseMs: 10, flushTries: 200 };
 
 /**
  * Writes lines asynchronously, so that a slow reader does not hold up the event loop. Lines that cannot be written are
@@ -17,6 +17,8 @@ export function descriptorDestination(fd: number, clock: Clock): LogDestination 
   let waiting: string[] = [];
   let length = 0;
   let writing = false;
+  /** What a full pipe has not taken yet, and the way to call off its next attempt. */
+  let refused: { readonly chunk: Buffer; readonly callOff: () => void } | undefined;
 
   const take = (): Buffer => {
     const chunk = Buffer.from(waiting.join(""));
@@ -32,9 +34,16 @@ export function descriptorDestination(fd: number, clock: Clock): LogDestination 
     writing = true;
     write(fd, chunk, (error, written) => {
       if (!error) send(written < chunk.length ? chunk.subarray(written) : take());
-      else if (isBusy(error)) clock.after(busy.pauseMs, () => send(chunk));
+      else if (isBusy(error)) pause(chunk);
       else send(take());
     });
+  };
+  const pause = (chunk: Buffer): void => {
+    const callOff = clock.after(busy.pauseMs, () => {
+      refused = undefined;
+      send(chunk);
+    });
+    refused = { chunk, callOff };
   };
 
   return {
@@ -45,17 +54,22 @@ export function descriptorDestination(fd: number, clock: Clock): LogDestination 
       if (!writing) send(take());
     },
     flush() {
-      let chunk = take();
+      // Also what waits for its next attempt: the last line must neither pass it nor be glued to half of another.
+      const earlier = refused;
+      earlier?.callOff();
+      refused = undefined;
+      let chunk = Buffer.concat([earlier?.chunk ?? Buffer.alloc(0), take()]);
       for (let tries = 0; chunk.length > 0 && tries < busy.flushTries; ) {
         try {
           chunk = chunk.subarray(writeSync(fd, chunk));
         } catch (error) {
           // The reader is gone, or the disk is full: there is nobody to tell.
-          if (!isBusy(error)) return;
+          if (!isBusy(error)) break;
           tries++;
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, busy.pauseMs);
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, busy.flushPauseMs);
         }
       }
+      if (earlier !== undefined) send(chunk);
     },
   };
 }
