@@ -84,7 +84,7 @@ export class Announcements {
   blind(error: Error): void {
     if (isAwsError(error) && !isLasting(error)) return;
     const { recorder, home, host } = this.#parts;
-    const waiting = this.#parts.nodes.list().filter((node) => routedNode(node) !== undefined && !saysSo(node, "routed"));
+    const waiting = this.#parts.nodes.list().filter((node) => routedNode(node)?.leftAlone === false && !saysSo(node, "routed"));
     const concerned = waiting.length > 0 ? waiting.slice(0, blindness.maxNodes).map((node) => objectRef(nodes, node)) : [home];
     const [cause, at] = [causeOf(error), host.world.clock.monotonic()];
     for (const about of concerned) {

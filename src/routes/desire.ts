@@ -23,7 +23,7 @@ export interface DesiredRoutes {
   readonly refused: readonly Refusal[];
   /**
    * Destinations of which it cannot be said at the moment where they must lead: the look-up of the machine failed, or the
-   * Node is not known to be on one yet. Whatever stands there is left alone.
+   * Node is not known to be on one. Whatever stands there is left alone.
    */
   readonly undecided: ReadonlySet<string>;
 }
@@ -55,7 +55,7 @@ export function desireRoutes(nodes: readonly RoutedNode[], tables: readonly Seen
     }
     const destination = formatCidr(block);
     if (node.instanceId === undefined) {
-      if (!node.awaitsInitialisation) refused.push({ node, destination, why: "the Node has no EC2 instance to route to" });
+      if (!node.leftAlone) refused.push({ node, destination, why: "the Node has no EC2 instance to route to" });
       undecided.add(destination);
       continue;
     }

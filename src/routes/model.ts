@@ -27,8 +27,11 @@ export interface RoutedNode {
   readonly createdAt: number;
   readonly podCidrs: readonly string[];
   readonly instanceId?: string;
-  /** Nobody has said yet which machine it is on: it is told so once it is initialised. */
-  readonly awaitsInitialisation?: boolean;
+  /**
+   * It is on no machine of EC2 that anybody knows of: it is not initialised yet, or its provider ID names something else.
+   * Nothing is made for it and nothing is said on it, and what stands for its pods is left alone.
+   */
+  readonly leftAlone?: boolean;
   /** The machine as EC2 tells it; undefined until it was asked, or when there is none. */
   readonly machine?: Machine;
 }

@@ -7,7 +7,6 @@ import type { RouteTable } from "../aws/route-tables.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
 import { claimedInstance, type SeenNode } from "../identity/node-view.ts";
 import { hasClusterTag } from "../identity/ownership.ts";
-import { parseProviderId } from "../identity/provider-id.ts";
 import { isLasting } from "./back-off.ts";
 import type { DesiredRoutes, Refusal } from "./desire.ts";
 import { canonicalCidr, leadsTo, type Machine, type RoutedNode, type SeenRoute, type SeenRouteTable } from "./model.ts";
@@ -48,20 +47,20 @@ export async function observeTables(cloud: Pick<Cloud, "routeTables">, where: Wh
 }
 
 /**
- * A Node as routes see it; undefined when there is nothing to route to: Fargate and other clouds' nodes have no machine
- * that could forward for pods.
+ * A Node as routes see it; undefined when it has no pods to route to. Fargate and other clouds' nodes have no machine that
+ * we could route to, but somebody else may have made a route for their pods, over an appliance, say.
  */
 export function routedNode(node: SeenNode): RoutedNode | undefined {
   if (node.podCidrs.length === 0) return undefined;
-  if (node.providerId !== "" && parseProviderId(node.providerId).kind !== "instance") return undefined;
   const { name, uid, creationTimestamp } = node.metadata;
+  const instanceId = claimedInstance(node);
   return {
     name,
     uid,
     createdAt: Date.parse(creationTimestamp),
     podCidrs: node.podCidrs,
-    instanceId: claimedInstance(node),
-    awaitsInitialisation: awaitsInitialisation(node),
+    instanceId,
+    leftAlone: instanceId === undefined && (node.providerId !== "" || awaitsInitialisation(node)),
   };
 }
 

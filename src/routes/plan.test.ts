@@ -157,10 +157,10 @@ test("nodes whose CIDRs overlap keep the routes that lead to them; a route into 
   assert.deepEqual(plan([wide, narrow], table(to("10.200.0.0/23", "wide"), to("10.200.1.0/24", "gone"))), ["DeleteRoute 10.200.1.0/24"]);
 });
 
-test("a route whose Node is not known to be on any machine yet is left alone, wherever it leads", () => {
+test("a route whose Node is not known to be on any machine is left alone, wherever it leads", () => {
   const unknown = node("unknown", "10.200.0.0/24", { instanceId: undefined, machine: undefined });
-  for (const awaitsInitialisation of [true, false]) {
-    assert.deepEqual(plan([{ ...unknown, awaitsInitialisation }], table(to("10.200.0.0/24", "former"))), []);
+  for (const leftAlone of [true, false]) {
+    assert.deepEqual(plan([{ ...unknown, leftAlone }], table(to("10.200.0.0/24", "former"))), []);
   }
 });
 

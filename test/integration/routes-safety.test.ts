@@ -122,3 +122,22 @@ test("where AWS lets a route through every five seconds, each Node is in service
   assert.ok(inService.length >= 10 && inService.length < 30, `${inService.length} are in service`);
   await world.until("all are routed", () => names.every((name) => condition(world, name) === "False RouteCreated"), 60 * minute);
 });
+
+test("a route for the pods of a Node that is on no machine of EC2 is somebody's, and stays", async (t) => {
+  const { world, nodes } = await routedNodes(t, 1);
+  const { routeTables } = world.aws.account.ec2;
+  const table = world.network.privateTableId;
+  const { target } = routeTables.get(table)!.routes.find(({ destination }) => destination === nodes[0]!.cidr)!;
+  const providerIds = ["aws:///us-east-1a/worker-7", "hybrid:///site/worker-8", "aws:///us-east-1a/x/fargate-10.0.0.9"];
+  const names: string[] = [];
+  for (const [i, providerID] of providerIds.entries()) {
+    const [name, destination] = [await world.join(world.launch(1)[0]!, { name: `odd-${i}`, providerID, taints: [] }), `10.200.9${i}.0/24`];
+    await giveCidr(world, name, destination);
+    routeTables.update(table, { routes: [...routeTables.get(table)!.routes, { destination, family: 4, target }] });
+    names.push(name);
+  }
+  await world.world.advance(5 * minute);
+  assert.equal(world.calls("DeleteRoute"), 0);
+  assert.equal(podRoutes(world, table).length, 4);
+  for (const name of names) assert.equal(condition(world, name), undefined);
+});
