@@ -5,6 +5,7 @@ import { type Identification, Identities } from "../nodes/identify.ts";
 import { addressesFor } from "../nodes/initialisation.ts";
 import { addressesOf, typeOf, zoneOf } from "../nodes/machine.ts";
 import { leadsTo } from "../routes/model.ts";
+import { stepsOf } from "../routes/plan.ts";
 import { type Live, NotPossible } from "./live.ts";
 import { routesOf } from "./live-routes.ts";
 
@@ -77,7 +78,7 @@ async function routes(node: SeenNode, clusterCidr: string, live: Live): Promise<
     ...refused
       .filter((refusal) => refusal.node.name === node.metadata.name && refusal.destination === cidr)
       .map(({ why }) => `${cidr}: ${why}`),
-    ...changes.filter(({ destination }) => destination === cidr).flatMap(({ steps }) => steps.map(({ what }) => `would ${what}`)),
+    ...changes.filter(({ destination }) => destination === cidr).flatMap((change) => stepsOf(change).map(({ what }) => `would ${what}`)),
   ]);
 }
 

@@ -5,6 +5,7 @@ import { planJson, type Step } from "../aws/plan.ts";
 import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
 import { type Preview, preview } from "../loadbalancers/service/preview.ts";
 import type { SeenService } from "../loadbalancers/service/seen.ts";
+import { stepsOf } from "../routes/plan.ts";
 import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
@@ -69,7 +70,7 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
 
 async function planRoutes(live: Live, clusterCidr: string, output: string, console: Console): Promise<number> {
   const { changes, refused } = await routesOf(live, clusterCidr);
-  const steps = changes.flatMap((change) => change.steps);
+  const steps = changes.flatMap(stepsOf);
   const problems = refused.map(({ node, destination, why }) => ({ message: `${destination} of node ${node.name}: ${why}` }));
   if (output === "json") console.out(`${JSON.stringify({ routes: planJson(steps), problems }, undefined, 2)}\n`);
   else {

@@ -161,9 +161,9 @@ class RouteLoop {
     const { cloud, host } = this.#parts;
     const { destination, wanted } = change;
     try {
-      await apply(change.steps, cloud, ask);
+      await apply(change.first, cloud, ask);
+      await this.#changeTables(change, ask);
       this.#backOff.settled(destination);
-      this.#keepInStep(change);
       if (wanted?.node.machine?.sourceDestCheck) cloud.instances.forget([wanted.node.machine.instanceId]);
       return true;
     } catch (error) {
@@ -177,13 +177,24 @@ class RouteLoop {
     }
   }
 
-  #keepInStep({ destination, wanted, tables }: RouteChange): void {
+  /** Changes one table after the other, whatever becomes of the one before; throws the first failure in the end. */
+  async #changeTables({ destination, wanted, inTables }: RouteChange, ask: Ask): Promise<void> {
     const { instanceId, interfaceId } = wanted?.node.machine ?? {};
-    for (const { id, routes } of this.#tables) {
-      if (!tables.includes(id)) continue;
-      if (wanted) routes.set(destination, { destination, origin: "CreateRoute", state: "active", instanceId, interfaceId });
-      else routes.delete(destination);
+    const failures: unknown[] = [];
+    for (const [table, change] of inTables) {
+      try {
+        await apply([change], this.#parts.cloud, ask);
+      } catch (error) {
+        ask.signal.throwIfAborted();
+        if (refusalIn(error)) throw error;
+        failures.push(error);
+        continue;
+      }
+      const routes = this.#tables.find(({ id }) => id === table)?.routes;
+      if (wanted) routes?.set(destination, { destination, origin: "CreateRoute", state: "active", instanceId, interfaceId });
+      else routes?.delete(destination);
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Writes the condition of a Node, unless it says so already. */

@@ -5,14 +5,20 @@ import type { Cidr } from "../runtime/ip.ts";
 import type { DesiredRoutes, WantedRoute } from "./desire.ts";
 import { isOurs, leadsTo, type Machine, type SeenRoute, type SeenRouteTable } from "./model.ts";
 
-/** What has to happen for one destination: its steps run in order, those of different destinations side by side. */
+/** What has to happen for one destination. Different destinations are changed side by side. */
 export interface RouteChange {
   readonly destination: string;
   /** The node whose route it is; undefined for one that goes. */
   readonly wanted?: WantedRoute;
-  /** The ids of the route tables it changes. */
-  readonly tables: readonly string[];
-  readonly steps: readonly Step[];
+  /** What has to be done before any table is changed. */
+  readonly first: readonly Step[];
+  /** What changes in each table, by its id. A table that takes no change does not keep it out of the others. */
+  readonly inTables: ReadonlyMap<string, Step>;
+}
+
+/** All steps of a change, in their order. */
+export function stepsOf({ first, inTables }: RouteChange): readonly Step[] {
+  return [...first, ...inTables.values()];
 }
 
 /**
@@ -31,11 +37,10 @@ export function planRoutes(desired: DesiredRoutes, tables: readonly SeenRouteTab
   const wanted = new Map(desired.wanted.map((route) => [route.destination, route]));
   const creations = desired.wanted.flatMap((route) => {
     const { destination, node } = route;
-    const changes = tables.flatMap((table) => stepsFor(route, table, clusterCidrs).map((change) => ({ table: table.id, change })));
-    if (changes.length === 0) return [];
+    const inTables = new Map(tables.flatMap((table) => stepsFor(route, table, clusterCidrs).map((change) => [table.id, change])));
+    if (inTables.size === 0) return [];
     const first = node.machine?.sourceDestCheck ? [forwarding(node.machine)] : [];
-    const steps = [...first, ...changes.map(({ change }) => change)];
-    return [{ destination, wanted: route, tables: changes.map(({ table }) => table), steps }];
+    return [{ destination, wanted: route, first, inTables }];
   });
   const refused = Map.groupBy(desired.refused, ({ destination }) => destination);
   const inUse = (route: SeenRoute) =>
@@ -66,8 +71,8 @@ function deletion(route: SeenRoute, table: SeenRouteTable): RouteChange {
   const why = route.state === "blackhole" ? "its machine is gone" : "no node has this pod CIDR";
   const input = { RouteTableId: table.id, ...destinationInput(route.destination) };
   const what = `delete route ${route.destination} from route table ${table.id}`;
-  const steps = [step(deleteRoute, input, { what, why, settledBy: ["InvalidRoute.NotFound"] })];
-  return { destination: route.destination, tables: [table.id], steps };
+  const change = step(deleteRoute, input, { what, why, settledBy: ["InvalidRoute.NotFound"] });
+  return { destination: route.destination, first: [], inTables: new Map([[table.id, change]]) };
 }
 
 /** A machine that forwards for its pods must not drop packets that are not addressed to itself. */

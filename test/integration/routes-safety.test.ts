@@ -141,3 +141,21 @@ test("a route for the pods of a Node that is on no machine of EC2 is somebody's,
   assert.equal(podRoutes(world, table).length, 4);
   for (const name of names) assert.equal(condition(world, name), undefined);
 });
+
+for (const which of ["privateTableId", "publicTableId"] as const) {
+  test(`a table that takes no routes (${which}) does not keep them out of the other`, async (t) => {
+    const world = await nodeWorld();
+    t.after(() => world.close());
+    tagSecondTable(world);
+    const effect: Effect = { kind: "fail", code: "UnauthorizedOperation", status: 403 };
+    world.aws.controls.faults.add({ action: "ec2:CreateRoute", containing: world.network[which], effect });
+    const name = await world.join(world.launch(1)[0]!, { taints: [] });
+    await giveCidr(world, name, "10.200.0.0/24");
+    run(world);
+    await world.world.advance(5 * minute);
+    const { privateTableId, publicTableId } = world.network;
+    const [closed, open] = which === "privateTableId" ? [privateTableId, publicTableId] : [publicTableId, privateTableId];
+    assert.deepEqual([podRoutes(world, closed).length, podRoutes(world, open).length], [0, 1]);
+    assert.equal(condition(world, name), "True NoRouteCreated");
+  });
+}
