@@ -84,6 +84,29 @@ test("files that flags name pass what is published", async (t) => {
   assert.deepEqual(trust.requestHeader()?.usernameHeaders, ["x-remote-user"]);
 });
 
+test("a file that cannot be read any more stays in use, and keeps neither the other file nor the ConfigMap from being rotated", async (t) => {
+  const { world, trust, follow } = await trustWith(t, ["--client-ca-file=/ca", "--requestheader-client-ca-file=/proxy"]);
+  await trust.readFiles();
+  await eventual(world, follow());
+  await world.files.write("/proxy", "rotated proxy CA", 0o600);
+  const { read } = world.files;
+  t.mock.method(world.files, "read", async (path: string) => {
+    if (path === "/ca") throw new Error("permission denied");
+    return read(path);
+  });
+  await world.advance(61_000);
+  assert.equal(trust.clientAuthorities(), "own client CA");
+  assert.equal(trust.requestHeader()?.authorities, "rotated proxy CA");
+
+  const published = await trustWith(t, ["--requestheader-client-ca-file=/proxy"]);
+  await published.trust.readFiles();
+  await eventual(published.world, published.follow());
+  t.mock.method(published.world.files, "read", () => Promise.reject(new Error("permission denied")));
+  await published.publish();
+  await published.world.advance(61_000);
+  assert.equal(published.trust.clientAuthorities(), "client CA");
+});
+
 test("a missing ConfigMap is no error, and is seen when it comes", async (t) => {
   const { world, trust, publish, follow } = await trustWith(t);
   await eventual(world, follow());

@@ -44,8 +44,8 @@ export class PublishedTrust {
 
   /** Reads the files that flags name. */
   async readFiles(): Promise<void> {
-    this.#clientCa = await this.#file("client-ca-file");
-    this.#requestHeaderCa = await this.#file("requestheader-client-ca-file");
+    await this.#readClientCa();
+    await this.#readRequestHeaderCa();
   }
 
   /**
@@ -74,16 +74,28 @@ export class PublishedTrust {
   }
 
   async #keepUp(signal: AbortSignal): Promise<void> {
+    const sources = [() => this.#readClientCa(), () => this.#readRequestHeaderCa(), () => this.#lookUp(signal)];
     while (!signal.aborted) {
-      try {
-        await sleep(this.#host.world.clock, refreshMs, signal);
-        await this.readFiles();
-        await this.#lookUp(signal);
-      } catch (error) {
-        // What was read before stays in use.
-        if (!signal.aborted) this.#host.log.v(2)?.warn("cannot read the API server's trust again", { error });
+      await sleep(this.#host.world.clock, refreshMs, signal).catch(() => {});
+      // Each by itself: one that cannot be read must not keep the others from being rotated.
+      for (const read of sources) {
+        if (signal.aborted) return;
+        try {
+          await read();
+        } catch (error) {
+          // What was read before stays in use.
+          if (!signal.aborted) this.#host.log.v(2)?.warn("cannot read whom to trust again", { error });
+        }
       }
     }
+  }
+
+  async #readClientCa(): Promise<void> {
+    this.#clientCa = await this.#file("client-ca-file");
+  }
+
+  async #readRequestHeaderCa(): Promise<void> {
+    this.#requestHeaderCa = await this.#file("requestheader-client-ca-file");
   }
 
   async #lookUp(signal: AbortSignal): Promise<void> {
