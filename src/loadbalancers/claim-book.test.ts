@@ -111,3 +111,16 @@ test("a claim takes the place of the Service's former one, and is waited for whe
   assert.deepEqual([...claims.owners().claims.values()], [claim]);
   assert.ok(claims.waitsFor("u").includes("sg-old"));
 });
+
+test("who leaves waits for the groups it claimed until a look that began afterwards, and what kept them from the claim is over", () => {
+  const { claims, work } = book();
+  claims.claim(owner, claim, usual);
+  claims.failed("sg-1", ["u network"], new Error("no room"));
+  const begun = claims.waitingFor("sg-1");
+  claims.leave(owner, claim.marks, []);
+  claims.settled("sg-1", begun, true);
+  assert.deepEqual([claims.waitsFor("u"), claims.trouble("u"), work], [["sg-1"], undefined, ["sg-1", "sg-1"]]);
+  claims.settled("sg-1", claims.waitingFor("sg-1"), false);
+  claims.leave(owner, claim.marks, []);
+  assert.deepEqual([claims.waitsFor("u"), work.length], [[], 2], "once is enough");
+});

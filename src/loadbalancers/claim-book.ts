@@ -84,13 +84,19 @@ export class ClaimBook {
     this.#ask(owner, [...claim.nodeGroups, ...left, ...groups]);
   }
 
-  /** A load balancer goes: rules that only it needs have to go from these groups. */
+  /**
+   * A load balancer goes: rules that only it needs have to go from these groups. What it asked for until now may be on its
+   * way to others: each of those is looked at once more, and nothing that was begun before counts as that look.
+   */
   leave(owner: Owner, marks: Marks, groups: readonly string[]): void {
-    const before = this.#entries.get(idOf(owner));
+    const id = idOf(owner);
+    const before = this.#entries.get(id);
+    const asked = before?.kind === "claim" ? [...before.claim.nodeGroups, ...this.waitsFor(owner.uid, [owner.kind])] : [];
+    if (before?.kind === "claim") for (const waiting of this.#waiting.values()) if (waiting.has(id)) waiting.set(id, {});
     const known = before?.kind === "claim" ? before.claim.marks : before?.kind === "leaving" ? before.marks : undefined;
     const sources = [...new Set([...marks.sources, ...(known?.sources ?? [])])];
-    this.#entries.set(idOf(owner), { owner, kind: "leaving", marks: { descriptions: marks.descriptions, sources } });
-    this.#ask(owner, groups);
+    this.#entries.set(id, { owner, kind: "leaving", marks: { descriptions: marks.descriptions, sources } });
+    this.#ask(owner, [...groups, ...asked]);
   }
 
   /** Nothing is known of what a Service needs. What was known before still counts. */
@@ -111,9 +117,9 @@ export class ClaimBook {
     return kinds.some((kind) => this.#entries.has(idOf({ uid, kind })));
   }
 
-  /** The node groups that are not yet as this Service needs them. */
-  waitsFor(uid: string): readonly string[] {
-    return [...this.#waiting].filter(([, waiting]) => kinds.some((kind) => waiting.has(idOf({ uid, kind })))).map(([group]) => group);
+  /** The node groups that are not yet as this Service's load balancers, of these kinds, need them. */
+  waitsFor(uid: string, of: readonly Kind[] = kinds): readonly string[] {
+    return [...this.#waiting].filter(([, waiting]) => of.some((kind) => waiting.has(idOf({ uid, kind })))).map(([group]) => group);
   }
 
   /** Why one of the groups that this Service waits for cannot be brought to what it needs. */

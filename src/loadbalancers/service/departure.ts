@@ -122,10 +122,7 @@ export async function leaveToOthers(job: Job, place: Workplace): Promise<Outcome
   const left = await leftovers(seekerOf(service), place, bothKinds, reconcileAges, ask);
   const isOurs = hasOwnHostname(service) || left.loadBalancers.some(({ hostname }) => hostname === service.hostname);
   if (isOurs && !(await place.report.withdraw(service, ask.signal))) return again(staleMs, changedMeanwhile);
-  if (describe(left).length === 0) {
-    for (const kind of bothKinds) place.book.forget({ uid: service.metadata.uid, kind });
-    return done;
-  }
+  if (describe(left).length === 0 && !place.book.knows(service.metadata.uid)) return done;
   expectNothing(job, place);
   return (await removeKinds(job, bothKinds, place)) ?? done;
 }

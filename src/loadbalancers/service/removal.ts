@@ -16,7 +16,7 @@ import type { Ages } from "../listing.ts";
 import { classicSecurityGroupName, networkSecurityGroupName } from "../names.ts";
 import { planNetworkDeletion } from "../network/plan.ts";
 import { type Marks, mentions } from "../node-rules.ts";
-import type { Inventory } from "../observe.ts";
+import { type Inventory, reconcileAges } from "../observe.ts";
 import type { Kind } from "./annotations.ts";
 import { type Found, findLoadBalancers, isServices, namesOf, type Seeker } from "./find.ts";
 import { marked, namedTargetGroups } from "./target-groups.ts";
@@ -73,10 +73,7 @@ export async function remove(seeker: Seeker, key: string, parts: RemovalParts, a
   const { kinds, ages, withGroups, onBegin, onStep } = options;
   const left = await leftovers(seeker, parts, kinds, ages, ask);
   const rest = describe(left);
-  if (rest.length === 0) {
-    for (const kind of kinds) parts.book.forget({ uid: seeker.uid, kind });
-    return { kind: "gone", notOurs: left.notOurs };
-  }
+  if (rest.length === 0) return endOf(left, seeker, key, parts, ask, options);
   onBegin?.();
   let deleted = false;
   const tried = withGroups && left.loadBalancers.length === 0 ? left : { ...left, ownGroups: [] };
@@ -97,6 +94,28 @@ export async function remove(seeker: Seeker, key: string, parts: RemovalParts, a
   // What AWS refused to delete is as it was.
   if (deleted || !refused) touchTried();
   return { kind: "waiting", why: refused ? applied.why : `not yet gone: ${rest.join(", ")}`, refused, deleted, left };
+}
+
+/** Nothing is seen any more: it is over, unless rules that were asked for are still on their way into a node group. */
+async function endOf(
+  left: Leftovers,
+  seeker: Seeker,
+  key: string,
+  parts: RemovalParts,
+  ask: Ask,
+  { kinds, onBegin }: RemovalOptions,
+): Promise<Removal> {
+  const { book, inventory } = parts;
+  letGo(left, seeker, key, kinds, parts);
+  const groups = book.waitsFor(seeker.uid, kinds);
+  if (groups.length === 0) {
+    for (const kind of kinds) book.forget({ uid: seeker.uid, kind });
+    return { kind: "gone", notOurs: left.notOurs };
+  }
+  onBegin?.();
+  const nodeGroups = (await inventory.groups.listed(reconcileAges.absentMs, ask)).filter(({ id }) => groups.includes(id));
+  const why = `the rules of node security groups ${groups.join(", ")} are being brought up to date`;
+  return { kind: "waiting", why, refused: false, deleted: false, left: { ...left, nodeGroups } };
 }
 
 /** The steps that are possible now, in the order AWS allows: a group that rules still name cannot go. */
