@@ -85,7 +85,8 @@ export interface TargetHealthCheck {
 
 export interface TargetGroup {
   readonly name: string;
-  readonly protocol: "TCP" | "UDP" | "TLS" | "TCP_UDP";
+  /** HTTP and HTTPS only where the load balancer is not ours. */
+  readonly protocol: "TCP" | "UDP" | "TLS" | "TCP_UDP" | "HTTP" | "HTTPS";
   readonly port: number;
   readonly healthCheck: TargetHealthCheck;
   /** Only these keys are managed. */

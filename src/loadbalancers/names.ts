@@ -45,6 +45,16 @@ export function targetGroupPrefix(service: Pick<ServiceRef, "namespace" | "name"
   return `k8s-${short(service.namespace)}-${short(service.name)}-`;
 }
 
+/** A target group of a Service that has no load balancer of ours: the one of its port with this number. */
+export function numberedTargetGroupName(uid: string, index: number): string {
+  return `${loadBalancerName(uid).slice(0, 31 - String(index).length)}-${index}`;
+}
+
+/** Whether it is the name of one of them, whichever its number. */
+export function isNumberedTargetGroup(name: string, uid: string): boolean {
+  return name === numberedTargetGroupName(uid, Number(/-(\d{1,4})$/.exec(name)?.[1]));
+}
+
 /** Names of the two policies a classic load balancer may carry. */
 export const proxyProtocolPolicyName = "k8s-proxyprotocol-enabled";
 export const sslPolicyName = (reference: string) => `k8s-SSLNegotiationPolicy-${reference}`;

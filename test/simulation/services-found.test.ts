@@ -137,3 +137,17 @@ test("nothing is made for a Service that was gone before its finalizer could be 
   assert.deepEqual(world.differences(empty), []);
   assert.deepEqual(world.mutations(), []);
 });
+
+test("elastic IPs that do not fit the subnets are no matter once the load balancer stands", async (t) => {
+  const world = await serviceWorld();
+  t.after(() => world.close());
+  world.start();
+  await world.create("web", { annotations: { type: "nlb" } });
+  await world.published("web");
+  await world.edit("web", { "eip-allocations": "eipalloc-1" }, { ports: [{ port: 81 }] });
+  await world.world.advance(60_000);
+  assert.deepEqual(
+    networkOf(world, "web")?.listeners.map(({ port }) => port),
+    [81],
+  );
+});

@@ -177,7 +177,7 @@ function refusal(service: Service, wish: Wish, { account, network }: Surrounding
   const subnets = get("subnets")?.split(",") ?? network.publicSubnetIds;
   if (subnets.some((id) => id.startsWith("subnet-none"))) return "there is no such subnet";
   const counts = ["eip-allocations", "private-ipv4-addresses"].flatMap((each) => get(each)?.split(",").length ?? []);
-  if (!classic && counts.some((count) => count !== subnets.length)) return "there is not one address a subnet";
+  if (!classic && !stands && counts.some((count) => count !== subnets.length)) return "there is not one address a subnet";
   return undefined;
 }
 

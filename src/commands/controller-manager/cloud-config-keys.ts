@@ -23,6 +23,7 @@ export interface Global {
   SupportedTopologyInstanceTypePattern: RegExp;
   DisableSecurityGroupIngress: boolean;
   ElbSecurityGroup: Text;
+  PublicNetworkAllowList: Text;
   ClusterServiceLoadBalancerHealthProbeMode: "ServiceNodePort" | "Shared";
   ClusterServiceSharedLoadBalancerHealthProbePort: number;
   ClusterServiceSharedLoadBalancerHealthProbePath: string;
@@ -114,6 +115,9 @@ export const globalKeys: { readonly [Name in keyof Global]: Key<Global[Name]> } 
     read: (value) => iniBool(value),
   },
   ElbSecurityGroup: text("A security group for all classic load balancers. Its rules are never edited."),
+  PublicNetworkAllowList: text(
+    "Networks, separated by commas, that nodes let in for network load balancers of Services without source ranges, in the place of everybody.",
+  ),
   ClusterServiceLoadBalancerHealthProbeMode: {
     type: "string",
     initial: "ServiceNodePort",

@@ -46,6 +46,7 @@ test("an empty file is all defaults", () => {
   assert.deepEqual(config.loadBalancers, {
     disableSecurityGroupIngress: false,
     elbSecurityGroup: undefined,
+    publicNetworkAllowList: [],
     healthProbeMode: "ServiceNodePort",
     sharedHealthProbePort: 10256,
     sharedHealthProbePath: "/healthz",
@@ -76,6 +77,7 @@ test("every key of [Global] arrives where it belongs", () => {
     "SupportedTopologyInstanceTypePattern = (?i)^G",
     "DisableSecurityGroupIngress",
     "ElbSecurityGroup = sg-1",
+    "PublicNetworkAllowList = 198.51.100.0/24, 203.0.113.0/24",
     "ClusterServiceLoadBalancerHealthProbeMode = Shared",
     "ClusterServiceSharedLoadBalancerHealthProbePort = 0x100",
     "ClusterServiceSharedLoadBalancerHealthProbePath = /z",
@@ -91,6 +93,7 @@ test("every key of [Global] arrives where it belongs", () => {
   assert.deepEqual(config.loadBalancers, {
     disableSecurityGroupIngress: true,
     elbSecurityGroup: "sg-1",
+    publicNetworkAllowList: ["198.51.100.0/24", "203.0.113.0/24"],
     healthProbeMode: "Shared",
     sharedHealthProbePort: 256,
     sharedHealthProbePath: "/z",

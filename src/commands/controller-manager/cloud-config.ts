@@ -18,6 +18,7 @@ export interface CloudConfig {
     readonly disableSecurityGroupIngress: boolean;
     /** The security group all classic load balancers share; its rules are never edited. */
     readonly elbSecurityGroup: string | undefined;
+    readonly publicNetworkAllowList: readonly string[];
     readonly healthProbeMode: "ServiceNodePort" | "Shared";
     readonly sharedHealthProbePort: number;
     readonly sharedHealthProbePath: string;
@@ -89,6 +90,10 @@ class Draft {
       loadBalancers: {
         disableSecurityGroupIngress: global.DisableSecurityGroupIngress,
         elbSecurityGroup: global.ElbSecurityGroup,
+        publicNetworkAllowList: (global.PublicNetworkAllowList ?? "")
+          .split(",")
+          .map((cidr) => cidr.trim())
+          .filter(Boolean),
         healthProbeMode: global.ClusterServiceLoadBalancerHealthProbeMode,
         sharedHealthProbePort: global.ClusterServiceSharedLoadBalancerHealthProbePort,
         sharedHealthProbePath: global.ClusterServiceSharedLoadBalancerHealthProbePath,

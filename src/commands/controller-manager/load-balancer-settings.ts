@@ -8,6 +8,7 @@ export function loadBalancerSettings({ loadBalancers }: CloudConfig, clusterName
     clusterName,
     clusterId,
     ...(elbSecurityGroup && { elbSecurityGroup }),
+    ...(loadBalancers.publicNetworkAllowList.length > 0 && { publicNetworkAllowList: loadBalancers.publicNetworkAllowList }),
     disableNodeIngress: loadBalancers.disableSecurityGroupIngress,
     managedNetworkGroups: loadBalancers.nlbSecurityGroupMode === "Managed",
     ...(healthProbeMode === "Shared" && { sharedProbe: { port, path } }),

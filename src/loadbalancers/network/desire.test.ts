@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { port, type WishOptions, wish } from "../service/wish.fixture.ts";
-import { desireNetwork, nodeAccess } from "./desire.ts";
+import { desireNetwork, mappingProblems, nodeAccess } from "./desire.ts";
 
 const desired = (options?: WishOptions) => desireNetwork(wish("network", options));
 const model = (options?: WishOptions) => desired(options).model;
@@ -103,10 +103,11 @@ test("elastic IPs and private addresses are paired with subnets in the order giv
       ["subnet-b", "eipalloc-2"],
     ],
   );
-  assert.deepEqual(messages({ annotations: { "eip-allocations": "eipalloc-1" } }), [
+  const wrong = (options: WishOptions) => mappingProblems(wish("network", options)).map(({ message }) => message);
+  assert.deepEqual(wrong({ annotations: { "eip-allocations": "eipalloc-1" } }), [
     "error creating load balancer: Must have same number of EIP AllocationIDs (1) and SubnetIDs (2)",
   ]);
-  assert.deepEqual(messages({ annotations: { "private-ipv4-addresses": "" } }), [
+  assert.deepEqual(wrong({ annotations: { "private-ipv4-addresses": "" } }), [
     "error creating load balancer: Must have same number of Private IPv4Addresses (1) and SubnetIDs (2)",
   ]);
 });
@@ -161,4 +162,16 @@ test("nodes let clients in on the node ports and health checks on theirs", () =>
     cidrs: ["10.0.0.0/8"],
     healthPorts: [9000],
   });
+});
+
+test("nodes let in the allow list in the place of everybody, and nobody else where source ranges are given", () => {
+  const settings = { publicNetworkAllowList: ["198.51.100.0/24"] };
+  const clients = (options: WishOptions) => {
+    const asked = wish("network", options);
+    const access = nodeAccess(desireNetwork(asked).model, asked);
+    return access.kind === "from-clients" ? access.cidrs : [];
+  };
+  assert.deepEqual(clients({ settings, sourceRanges: ["0.0.0.0/0"] }), ["198.51.100.0/24"]);
+  assert.deepEqual(clients({ settings, sourceRanges: ["10.1.0.0/16"] }), ["10.1.0.0/16"]);
+  assert.deepEqual(clients({ sourceRanges: ["0.0.0.0/0"] }), ["0.0.0.0/0"]);
 });

@@ -10,7 +10,7 @@ import { targetHealthCheck } from "./health-check.ts";
 export function desireNetwork(wish: Wish): Desired<NetworkLoadBalancer> {
   const problems: Problem[] = [];
   const { check, problems: checkProblems } = targetHealthCheck(wish);
-  problems.push(...checkProblems, ...attributeProblems(wish), ...mappingProblems(wish));
+  problems.push(...checkProblems, ...attributeProblems(wish));
 
   const fronts = frontsOf(wish.ports);
   if (fronts === undefined) {
@@ -40,16 +40,22 @@ export function desireNetwork(wish: Wish): Desired<NetworkLoadBalancer> {
 /** What the nodes must let in: client addresses are preserved, so clients themselves, and the health checks. */
 export function nodeAccess(model: NetworkLoadBalancer, wish: Wish): NodeAccess {
   const { targetGroups } = model;
-  const transports = { TCP: ["tcp"], TLS: ["tcp"], UDP: ["udp"], TCP_UDP: ["tcp", "udp"] } as const;
+  const transports = { TCP: ["tcp"], TLS: ["tcp"], UDP: ["udp"], TCP_UDP: ["tcp", "udp"], HTTP: ["tcp"], HTTPS: ["tcp"] } as const;
   return {
     kind: "from-clients",
     loadBalancer: model.name,
     ports: targetGroups.flatMap(({ port, protocol }) => transports[protocol].map((transport) => ({ protocol: transport, port }))),
-    cidrs: wish.sourceRanges,
+    cidrs: clientsOf(wish),
     healthPorts: [
       ...new Set(targetGroups.map(({ healthCheck, port }) => (healthCheck.port === "traffic-port" ? port : Number(healthCheck.port)))),
     ],
   };
+}
+
+/** Where a Service is open to everybody, those whom the cloud config lets in. */
+function clientsOf({ sourceRanges, settings: { publicNetworkAllowList = [] } }: Wish): readonly string[] {
+  const isOpen = sourceRanges.every((cidr) => cidr === "0.0.0.0/0");
+  return isOpen && publicNetworkAllowList.length > 0 ? publicNetworkAllowList : sourceRanges;
 }
 
 interface Front {
@@ -131,7 +137,8 @@ function mappings({ subnets, options }: Wish): SubnetMapping[] {
   }));
 }
 
-function mappingProblems({ subnets, options }: Wish): Problem[] {
+/** What is wrong with addresses that are given for a new load balancer; one that stands has its own for good. */
+export function mappingProblems({ subnets, options }: Wish): Problem[] {
   const check = (what: string, given: readonly string[] | undefined) =>
     given === undefined || given.length === subnets.length
       ? []

@@ -82,6 +82,18 @@ export function planNetwork(model: NetworkLoadBalancer, vpc: string, seen: SeenN
   ];
 }
 
+/** Target groups without a load balancer of ours. One of another protocol has to be made anew, under the same name. */
+export function planTargetGroups(groups: readonly TargetGroup[], vpc: string, tags: Tags, seen: readonly SeenTargetGroup[]): Step[] {
+  const isKept = (present: SeenTargetGroup) => groups.some(({ name, protocol }) => name === present.name && protocol === present.protocol);
+  const replaced = seen.filter((present) => !isKept(present) && groups.some(({ name }) => name === present.name));
+  const unwanted = seen.filter((present) => !groups.some(({ name }) => name === present.name));
+  return [
+    ...replaced.map(targetGroupDeletion),
+    ...groups.flatMap((group) => planTargetGroup(group, vpc, tags, { targetGroups: seen.filter(isKept) }).steps),
+    ...unwanted.map(targetGroupDeletion),
+  ];
+}
+
 /** As much of what is seen as a deletion needs. */
 export interface NetworkLeftovers {
   readonly loadBalancer?: { readonly arn: string };

@@ -28,7 +28,8 @@ export interface AnnotationRow {
 export const annotationTable = {
   type: {
     kinds: both,
-    takes: "`nlb` (network), `external` or `nlb-ip` (another controller's); for any other value what stands is kept and nothing is made",
+    takes:
+      "`nlb` (network), `external` or `nlb-ip` (another controller's), `none` (target groups only); for any other value what stands is kept and nothing is made",
     unset: "classic",
     meaning: "The kind of load balancer. Fixed once an address is published, unless `type-change` allows the move.",
   },

@@ -15,17 +15,18 @@ import { attributesAgeMs } from "./attributes.ts";
 import { depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
 import { claimAccess, type Ensured, ensure } from "./ensure.ts";
 import { forgetFailure, keepFailure, tellFailure } from "./failure.ts";
-import { namesOf } from "./find.ts";
+import { type Found, namesOf } from "./find.ts";
 import { followIn, followNodes } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
 import { SyncMetrics } from "./metrics.ts";
 import { NodeSync } from "./node-sync.ts";
 import { preview } from "./preview.ts";
 import { continueReplacement } from "./replacement.ts";
-import { configurationCondition, Report, replacedCondition } from "./report.ts";
+import { configurationCondition, noHostname, Report, replacedCondition } from "./report.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
 import { type Survey, survey } from "./survey.ts";
+import { ensureTargets, surveyTargets } from "./targets-only.ts";
 import { concernsLoadBalancer, taskOf } from "./task.ts";
 import type { WantedKind } from "./type-annotation.ts";
 import { changedMeanwhile, type Job, logStep, type ServiceParts, seekerOf, stage, staleMs, type Workplace, waitMs } from "./workplace.ts";
@@ -81,7 +82,7 @@ class ServiceLoop {
       services: () =>
         services
           .list()
-          .filter((service) => taskOf(service).kind === "ensure")
+          .filter((service) => ["ensure", "targets-only"].includes(taskOf(service).kind))
           .map(keyOf),
       onSynced: (ms) => this.#place.metrics.synced(ms),
     });
@@ -128,7 +129,9 @@ class ServiceLoop {
   /** Services whose turn it is to be read fully; their next turn is a whole round later. */
   #driftDue(): string[] {
     const now = this.#parts.host.world.clock.monotonic();
-    const due = [...this.#place.memory.all()].filter(({ driftAt, standing }) => standing !== undefined && driftAt <= now);
+    const due = [...this.#place.memory.all()].filter(
+      ({ driftAt, standing, targetsOnly }) => (standing !== undefined || targetsOnly) && driftAt <= now,
+    );
     for (const remembered of due) {
       remembered.full = true;
       remembered.recheck = true;
@@ -187,6 +190,8 @@ class ServiceLoop {
       if (!(await report.addFinalizer(service, ask.signal))) return again(staleMs, changedMeanwhile);
     }
     if (task.kind === "leave-to-others") return leaveToOthers(job, this.#place);
+    remembered.targetsOnly = task.kind === "targets-only";
+    if (task.kind === "targets-only") return this.#ensureTargets(job, remembered);
     const { standing, full } = remembered;
     if (standing === undefined || standing.fingerprint !== service.fingerprint || full) return this.#ensure(job, task.of, remembered);
     const { targets, refused } = await followNodes(job, remembered, standing, this.#place);
@@ -203,7 +208,10 @@ class ServiceLoop {
     const sweeps = remembered.recheck && hasFinalizer(service);
     const seen = await stage("failed to ensure load balancer", () => survey(service, wanted, this.#place, ask, age));
     const { kind } = seen;
-    if (seen.problems.length > 0) return this.#refuse(job, seen);
+    if (seen.problems.length > 0) {
+      const standing = [seen.found, seen.other].filter((lb) => lb !== undefined);
+      return this.#refuse(job, seen.problems, standing, (lb) => followIn(lb, seen, this.#place, job));
+    }
     // Mended: whatever AWS will say to what is asked for now, the old complaint is none any more.
     const complained = service.conditions.some(({ type, status }) => type === configurationCondition && status === "False");
     if (complained) await report.condition(service, configurationCondition, undefined, ask.signal);
@@ -222,7 +230,9 @@ class ServiceLoop {
     const warnings = [...seen.warnings, ...ensured.warnings];
     await this.#warn(service, remembered, [...warnings, ...problemsOf(seen.targets, refused)], ask.signal);
     this.#place.inventory.cloud.instances.forget(refused.flatMap(({ ids }) => ids));
-    const moving = (await this.#publish(job, seen, ensured)) ?? (await finishRemoval(job, otherKind(kind), sweeps, this.#place));
+    const moving =
+      (await this.#publish(job, seen, ensured)) ??
+      (await finishRemoval(job, otherKind(kind), sweeps || service.hostname === noHostname, this.#place));
     // What waits, and what is being replaced, is looked at fully the next time too.
     remembered.full = moving !== undefined || ensured.applied.kind === "waiting";
     if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
@@ -285,14 +295,40 @@ class ServiceLoop {
     });
   }
 
-  /** A bad wish changes nothing; but what stands goes on following the nodes. */
-  async #refuse(job: Job, seen: Survey): Promise<never> {
+  /** For a Service of type none. What is remembered of its targets would save little: they are all it has. */
+  async #ensureTargets(job: Job, remembered: Remembered): Promise<Outcome> {
     const { service, key, ask } = job;
+    const { report, inventory } = this.#place;
+    const seen = await stage("failed to ensure load balancer", () => surveyTargets(service, this.#place, ask));
+    if (seen.problems.length > 0) {
+      const follow = (lb: Found) => followIn(lb, { kind: otherKind(lb.kind), seen: {}, targets: seen.targets }, this.#place, job);
+      return this.#refuse(job, seen.problems, seen.standing, follow);
+    }
+    if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
+    remembered.announcing ||= seen.steps.length > 0;
+    this.#tellAboutNodes(service, remembered, seen.targets.instances.length > 0);
+    const applied = await stage("failed to ensure load balancer", () => ensureTargets(seen, this.#place, key, ask));
+    if (seen.steps.length > 0) remembered.madeAt = this.#place.host.world.clock.monotonic();
+    delete remembered.standing;
+    inventory.cloud.instances.forget(applied.refused.flatMap(({ ids }) => ids));
+    await this.#warn(service, remembered, [...seen.warnings, ...problemsOf(seen.targets, applied.refused)], ask.signal);
+    await report.publish(service, noHostname, ask.signal);
+    if (applied.kind === "waiting") return again(waitMs, applied.why);
+    return this.#settle(service, remembered, seen.targets.notRunning.length + applied.refused.length > 0);
+  }
+
+  /** A bad wish changes nothing; but what stands goes on following the nodes. */
+  async #refuse(
+    { service, key, ask }: Job,
+    problems: readonly Problem[],
+    standing: readonly Found[],
+    follow: (lb: Found) => Promise<void>,
+  ): Promise<never> {
     const { book, report } = this.#place;
-    const message = seen.problems.map((problem) => problem.message).join("; ");
+    const message = problems.map((problem) => problem.message).join("; ");
     book.unknown({ key, uid: service.metadata.uid }, namesOf(seekerOf(service)));
     await report.condition(service, configurationCondition, { status: "False", reason: "InvalidConfiguration", message }, ask.signal);
-    for (const standing of [seen.found, seen.other]) if (standing) await followIn(standing, seen, this.#place, job);
+    for (const lb of standing) await follow(lb);
     throw new Misconfigured(`failed to ensure load balancer: ${message}`);
   }
 

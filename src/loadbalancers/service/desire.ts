@@ -3,7 +3,7 @@ import type { ClusterId } from "../../identity/cluster-id.ts";
 import { hasClusterTag, ownershipTags } from "../../identity/ownership.ts";
 import { desireClassic } from "../classic/desire.ts";
 import type { ClassicLoadBalancer, NetworkLoadBalancer, NodeAccess, Tags } from "../model.ts";
-import { desireNetwork, nodeAccess } from "../network/desire.ts";
+import { desireNetwork, mappingProblems, nodeAccess } from "../network/desire.ts";
 import { discoverSubnets, type Network, namedSubnets, type Subnet, type SubnetChoice } from "../subnets.ts";
 import { annotationKey, type Kind, type Problem, type ServiceOptions, sourceRangesAnnotation } from "./annotations.ts";
 import { usablePorts } from "./ports.ts";
@@ -63,7 +63,7 @@ export function desireService(view: ServiceView, kind: Kind, around: Surrounding
     dualStack: dualStack.use,
     instances: around.instances,
     sourceRanges: ranges.cidrs,
-    tags: { ...tags.given, [serviceTag]: `${view.namespace}/${view.name}`, ...tags.ownership },
+    tags: tags.tags,
     groupTags: { ...tags.given, ...tags.ownership },
     ownership: tags.ownership,
   };
@@ -78,8 +78,8 @@ export function desireService(view: ServiceView, kind: Kind, around: Surrounding
   }
   const { model, problems } = desireNetwork(wish);
   // Without subnets their number says nothing about the addresses given.
-  const counted = choice.kind === "none" ? problems.filter(({ message }) => !message.includes("Must have same number")) : problems;
-  return { ...common, kind, model, access: nodeAccess(model, wish), problems: [...before, ...counted, ...missing] };
+  const mapped = choice.kind === "none" || standing !== undefined ? [] : mappingProblems(wish);
+  return { ...common, kind, model, access: nodeAccess(model, wish), problems: [...before, ...problems, ...mapped, ...missing] };
 }
 
 function discover(options: ServiceOptions, network: Network, cluster: ClusterId): SubnetChoice {
@@ -112,7 +112,8 @@ function dualStackFor(view: ServiceView, kind: Kind, subnets: readonly Subnet[])
   return { use: false, warnings: [{ message }] };
 }
 
-function tagsFor(view: ServiceView, options: ServiceOptions, cluster: ClusterId) {
+/** Tags that are given, those that say whose something is, and all that a load balancer or target group carries. */
+export function tagsFor(view: Pick<ServiceView, "namespace" | "name">, options: ServiceOptions, cluster: ClusterId) {
   const ownership: Tags = ownershipTags(cluster, "owned");
   const reserved = Object.keys(options.tags).filter((key) => key === serviceTag || key in ownership);
   const given = Object.fromEntries(Object.entries(options.tags).filter(([key]) => !reserved.includes(key)));
@@ -121,5 +122,5 @@ function tagsFor(view: ServiceView, options: ServiceOptions, cluster: ClusterId)
     annotation,
     message: `annotation ${annotation}: ${key} says whose the load balancer of ${view.namespace}/${view.name} is and cannot be given`,
   }));
-  return { given, ownership, warnings };
+  return { given, ownership, warnings, tags: { ...given, [serviceTag]: `${view.namespace}/${view.name}`, ...ownership } };
 }

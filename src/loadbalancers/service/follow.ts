@@ -51,7 +51,12 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
 }
 
 /** Of a load balancer that is otherwise left as it is, whatever the Service asks for. */
-export async function followIn(old: Found, { kind, seen, targets }: Survey, place: Workplace, job: Job): Promise<void> {
+export async function followIn(
+  old: Found,
+  { kind, seen, targets }: Pick<Survey, "kind" | "seen" | "targets">,
+  place: Workplace,
+  job: Job,
+): Promise<void> {
   const { inventory } = place;
   const { service, key, ask } = job;
   const present = old.kind === kind ? seen : await targetsBehind(old, service.metadata, inventory, ask);

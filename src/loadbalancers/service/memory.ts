@@ -26,6 +26,8 @@ export interface Remembered {
   /** Enough to find what belongs to it, also after the Service itself is gone. */
   seeker: Seeker;
   standing?: Standing;
+  /** It has target groups and no load balancer. */
+  targetsOnly?: boolean;
   /** Look at everything the next time, whatever is remembered. */
   full: boolean;
   /** Have the rules of its nodes' groups looked at too, whether or not what it needs of them has changed. */

@@ -12,6 +12,7 @@ import { predictedStand } from "./ensure.ts";
 import { type Leftovers, leftovers, planRemoval } from "./removal.ts";
 import type { SeenService } from "./seen.ts";
 import { type Survey, type SurveyParts, survey } from "./survey.ts";
+import { surveyTargets } from "./targets-only.ts";
 import { taskOf } from "./task.ts";
 import { seekerOf } from "./workplace.ts";
 
@@ -32,6 +33,10 @@ export async function preview(service: SeenService, all: readonly SeenService[],
   const key = keyOf(service);
   const task = taskOf(service);
   if (task.kind === "none") return { key, steps: [], problems: [], warnings: [] };
+  if (task.kind === "targets-only") {
+    const { steps, problems, warnings } = await surveyTargets(service, parts, ask);
+    return { key, steps, problems, warnings };
+  }
   if (task.kind !== "ensure") {
     const left = await leftovers(seekerOf(service), parts, bothKinds, reconcileAges, ask);
     const steps = [...planRemoval({ ...left, nodeGroups: [] }), ...(await rulesGone(service, left, all, parts, ask))];

@@ -40,6 +40,9 @@ export const replacedCondition = "LoadBalancerReplaced";
 /** The names of the user's choice under which load balancers were made: they are found by them when the annotation is gone. */
 export const namedCondition = "LoadBalancerNamed";
 
+/** Published where there are target groups and no load balancer, so that nobody waits for an address for ever. */
+export const noHostname = "none";
+
 /** The names that were written down with a Service. */
 export function namesIn(conditions: readonly ServiceCondition[]): readonly string[] {
   return conditions.find(({ type }) => type === namedCondition)?.message.split(", ") ?? [];
@@ -87,7 +90,8 @@ export class Report {
   async publish(service: SeenService, hostname: string | undefined, signal: AbortSignal): Promise<void> {
     const same = hostname === undefined ? !service.published : service.hostname === hostname;
     if (same) return;
-    const ingress = hostname === undefined ? null : [{ hostname }];
+    const address = hostname === noHostname ? { ip: "0.0.0.0", hostname } : { hostname };
+    const ingress = hostname === undefined ? null : [address];
     await this.#patch(service, { status: { loadBalancer: { ingress } } }, signal, "failed to update load balancer status");
   }
 

@@ -1,11 +1,11 @@
 /** Which target groups are a Service's own. */
 import type { TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { Ask } from "../../aws/ask.ts";
-import { targetGroupPrefix } from "../names.ts";
+import { isNumberedTargetGroup, targetGroupPrefix } from "../names.ts";
 import type { Inventory } from "../observe.ts";
 import { carriesService } from "./find.ts";
 
-type ServiceRef = { readonly namespace: string; readonly name: string };
+type ServiceRef = { readonly namespace: string; readonly name: string; readonly uid: string };
 
 /** Those whose names may be a Service's, and that no other load balancer uses: names of other Services may begin the same. */
 export async function namedTargetGroups(
@@ -19,6 +19,7 @@ export async function namedTargetGroups(
   const all = await inventory.targetGroups.all(maxAgeMs, ask, `${service.namespace}/${service.name}`);
   return all.filter((group) => {
     const { TargetGroupName: name = "", LoadBalancerArns: users = [] } = group;
+    if (isNumberedTargetGroup(name, service.uid)) return true;
     return name.startsWith(prefix) && (users.length === 0 || isBehind(group, loadBalancer));
   });
 }
@@ -40,7 +41,7 @@ export async function marked<G extends { readonly TargetGroupArn?: string }>(
 }
 
 /** Whether a load balancer forwards to a target group. */
-function isBehind({ LoadBalancerArns: users = [] }: TargetGroup, loadBalancer: string | undefined): boolean {
+export function isBehind({ LoadBalancerArns: users = [] }: TargetGroup, loadBalancer: string | undefined): boolean {
   return loadBalancer !== undefined && users.includes(loadBalancer);
 }
 

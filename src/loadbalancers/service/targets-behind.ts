@@ -9,18 +9,18 @@ import { type Inventory, reconcileAges } from "../observe.ts";
 import type { Targets } from "../targets.ts";
 import type { Found } from "./find.ts";
 import { registeredIn, registrable, registrableIn } from "./survey.ts";
-import { marked, namedTargetGroups } from "./target-groups.ts";
+import { isBehind, marked, namedTargetGroups } from "./target-groups.ts";
 
 /** What somebody else has put behind it is none of ours. */
 export async function targetsBehind(
   lb: Found,
-  service: { readonly namespace: string; readonly name: string },
+  service: { readonly namespace: string; readonly name: string; readonly uid: string },
   inventory: Inventory,
   ask: Ask,
 ): Promise<SeenClassic | SeenNetwork> {
   if (lb.kind === "classic") return { loadBalancer: { ...nothingElse, instances: classicInstances(lb.description) } };
   const named = await namedTargetGroups(service, lb.arn, inventory, reconcileAges.presentMs, ask);
-  const used = named.filter(({ LoadBalancerArns: users = [] }) => users.length > 0);
+  const used = named.filter((group) => isBehind(group, lb.arn));
   const own = await marked(used, service, inventory, ask);
   const { loadBalancers } = inventory.cloud;
   return {

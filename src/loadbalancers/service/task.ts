@@ -8,10 +8,13 @@ import { kindOf, type WantedKind } from "./type-annotation.ts";
  *     being deleted, or of another type             none                    clean-up
  *     given to another controller by its class      none                    leave-to-others
  *     given to another controller by its annotation leave-to-others         leave-to-others
+ *     of load balancer type none                    targets-only            targets-only
  *     anything else of type LoadBalancer            ensure                  ensure
  */
 export type Task =
   | { readonly kind: "ensure"; readonly of: WantedKind }
+  /** Target groups are made, and whatever forwards to them is not ours. */
+  | { readonly kind: "targets-only" }
   /** What we made for it goes. Our finalizer stays until the Service goes, its status is theirs. */
   | { readonly kind: "leave-to-others" }
   /** What we made for it goes, and then our finalizer. */
@@ -24,6 +27,7 @@ export function taskOf(service: SeenService): Task {
   if (metadata.deletionTimestamp !== undefined || type !== "LoadBalancer") return ifGuarded("clean-up");
   if (loadBalancerClass !== undefined) return ifGuarded("leave-to-others");
   const kind = kindOf(view.annotations);
+  if (kind === "targets") return { kind: "targets-only" };
   return kind === "foreign" ? { kind: "leave-to-others" } : { kind: "ensure", of: kind };
 }
 

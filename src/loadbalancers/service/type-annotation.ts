@@ -5,13 +5,22 @@ import type { Found } from "./find.ts";
 /** Where the value says nothing to us the kind is that of what stands. */
 export type WantedKind = Kind | "unknown";
 
-/** `nlb-ip` and `external` belong to another controller. Exact and case-sensitive, as it always was. */
-export function kindOf(annotations: Readonly<Record<string, string>>): WantedKind | "foreign" {
+/**
+ * `nlb-ip` and `external` belong to another controller; `none` asks for target groups without a load balancer. Exact and
+ * case-sensitive, as it always was.
+ */
+export function kindOf(annotations: Readonly<Record<string, string>>): WantedKind | "foreign" | "targets" {
   const type = annotations[annotationKey("type")] ?? "";
   return Object.hasOwn(kinds, type) ? kinds[type]! : "unknown";
 }
 
-const kinds: Readonly<Record<string, Kind | "foreign">> = { "": "classic", nlb: "network", external: "foreign", "nlb-ip": "foreign" };
+const kinds: Readonly<Record<string, Kind | "foreign" | "targets">> = {
+  "": "classic",
+  nlb: "network",
+  external: "foreign",
+  "nlb-ip": "foreign",
+  none: "targets",
+};
 
 /** The kind to look at: for an unknown value that of what is published, or stands; else what the reference would make. */
 export function kindAmong(wanted: WantedKind, standing: readonly Found[], hostname: string): Kind {

@@ -31,6 +31,8 @@ export interface LoadBalancerSettings {
   readonly clusterId: string;
   readonly elbSecurityGroup?: string;
   readonly disableNodeIngress: boolean;
+  /** Whom nodes let in where a Service with a network load balancer is open to everybody. */
+  readonly publicNetworkAllowList?: readonly string[];
   readonly managedNetworkGroups: boolean;
   readonly sharedProbe?: { readonly port: number; readonly path: string };
 }

@@ -20,6 +20,13 @@ import { balancingBed } from "../balancing/testing.ts";
 import { refused } from "../testing.ts";
 import { describedGroup, group, listener, network } from "./testing.ts";
 
+test("a target group for an application load balancer is checked by HTTP, and not by TCP", async () => {
+  const bed = await balancingBed();
+  const http = await group(bed, { Name: "http", Protocol: "HTTP" });
+  assert.deepEqual([http.Protocol, http.HealthCheckProtocol], ["HTTP", "HTTP"]);
+  await refused(group(bed, { Name: "tcp", Protocol: "HTTPS", HealthCheckProtocol: "TCP" }), "InvalidConfigurationRequestException");
+});
+
 test("an identical target group is returned, one with other settings is DuplicateTargetGroupName", async () => {
   const bed = await balancingBed();
   const first = await group(bed);

@@ -90,7 +90,12 @@ function checkedSettings(elbv2: Elbv2, input: CreateTargetGroupInput): Omit<Targ
   const { Protocol: protocol, Port: port, VpcId: vpcId, TargetType: targetType = "instance" } = input;
   if (targetType !== "instance" && targetType !== "ip") throw unmodelled(elbv2.account, `target groups of type ${targetType}`);
   if (protocol === undefined) throw new ServiceError("ValidationError", "A protocol must be specified");
-  if (!Object.values(TYPES).some((rules) => Object.values(rules.protocols).some((protocols) => protocols?.includes(protocol)))) {
+  // Of application load balancers only the target groups are modelled: they are made, filled and checked like others.
+  const forApplications = protocol === "HTTP" || protocol === "HTTPS";
+  if (
+    !forApplications &&
+    !Object.values(TYPES).some((rules) => Object.values(rules.protocols).some((protocols) => protocols?.includes(protocol)))
+  ) {
     throw unmodelled(elbv2.account, `target groups with protocol ${protocol}`);
   }
   if (input.TargetControlPort !== undefined) throw invalidConfiguration(`A target control port is not supported for protocol ${protocol}`);
@@ -98,7 +103,10 @@ function checkedSettings(elbv2: Elbv2, input: CreateTargetGroupInput): Omit<Targ
   if (port < 1 || port > 65_535) throw new ServiceError("ValidationError", `The port must be between 1 and 65535, not ${port}`);
   if (vpcId === undefined) throw new ServiceError("ValidationError", "A VPC ID must be specified");
   if (!elbv2.account.ec2.vpcs.has(vpcId)) throw new ServiceError("ValidationError", `The VPC ID '${vpcId}' is not found`);
-  return { protocol, port, vpcId, targetType, ipAddressType: input.IpAddressType ?? "ipv4", check: newCheck(input) };
+  const check = newCheck(forApplications ? { HealthCheckProtocol: "HTTP", ...input } : input);
+  if (forApplications && check.protocol === "TCP")
+    throw invalidConfiguration(`Health check protocol TCP is not supported for target groups with protocol ${protocol}`);
+  return { protocol, port, vpcId, targetType, ipAddressType: input.IpAddressType ?? "ipv4", check };
 }
 
 function checkedName(name: string): string {

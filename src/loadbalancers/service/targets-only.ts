@@ -1,0 +1,121 @@
+/**
+ * Services of type `none`: no load balancer, but a target group for each port, whose targets follow the nodes. Whoever
+ * asks for it has a load balancer of their own that forwards to them.
+ */
+import { type Applied, apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import type { TargetGroup } from "../model.ts";
+import { numberedTargetGroupName } from "../names.ts";
+import { seeTargetGroup } from "../network/observe.ts";
+import { planTargetGroups } from "../network/plan.ts";
+import { reconcileAges } from "../observe.ts";
+import type { Targets } from "../targets.ts";
+import { annotationKey, type Problem, readOptions, type ServiceOptions } from "./annotations.ts";
+import { tagsFor } from "./desire.ts";
+import { type Found, findLoadBalancers } from "./find.ts";
+import { usablePorts } from "./ports.ts";
+import type { SeenService } from "./seen.ts";
+import { eligibleTargets, registrableIn, type SurveyParts } from "./survey.ts";
+import { marked, namedTargetGroups } from "./target-groups.ts";
+import { logStep, seekerOf, type Workplace } from "./workplace.ts";
+
+export interface TargetsSurvey {
+  readonly targets: Targets;
+  /** A load balancer of ours from before: it is kept, and nothing is made. */
+  readonly standing: readonly Found[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  readonly steps: readonly Step[];
+  /** Names of all target groups concerned. */
+  readonly groups: readonly string[];
+}
+
+export async function surveyTargets(service: SeenService, parts: SurveyParts, ask: Ask): Promise<TargetsSurvey> {
+  const { inventory } = parts;
+  const { view } = service;
+  const read = readOptions(view.annotations, "network");
+  const ports = usablePorts({ ...view, hostname: service.hostname }, "classic");
+  const [{ found: standing }, targets, named] = await Promise.all([
+    findLoadBalancers(seekerOf(service), inventory, reconcileAges, ask),
+    eligibleTargets(read.options, parts, ask),
+    namedTargetGroups(view, undefined, inventory, reconcileAges.presentMs, ask),
+  ]);
+  const own = await marked(named, view, inventory, ask);
+  const { loadBalancers } = inventory.cloud;
+  const seen = await Promise.all(
+    own.map(async (group) => seeTargetGroup(group, await loadBalancers.targetHealth(group.TargetGroupArn ?? "", ask), {})),
+  );
+  const protocol = protocolOf(read.options);
+  const groups = ports.ports.map(({ nodePort }, i): TargetGroup => {
+    const name = numberedTargetGroupName(view.uid, i);
+    const present = seen.find((group) => group.name === name);
+    const check = healthCheckOf(view, read.options);
+    return {
+      name,
+      protocol: protocol ?? "TCP",
+      port: nodePort,
+      healthCheck: check,
+      attributes: {},
+      targets: registrableIn(present, targets),
+    };
+  });
+  const { tags, warnings } = tagsFor(view, read.options, inventory.place.cluster);
+  const problems = [
+    ...read.problems,
+    ...ports.problems,
+    ...(protocol === undefined ? [unknownProtocol(read.options)] : []),
+    ...(standing.length > 0 ? [stillStands(standing)] : []),
+  ];
+  return {
+    targets,
+    standing,
+    problems,
+    warnings: [...read.warnings, ...ports.warnings, ...warnings],
+    steps: problems.length > 0 ? [] : planTargetGroups(groups, inventory.place.vpc, tags, seen),
+    groups: [...groups, ...seen].map(({ name }) => name),
+  };
+}
+
+/** Carries out the steps. */
+export async function ensureTargets({ steps, groups }: TargetsSurvey, place: Workplace, key: string, ask: Ask): Promise<Applied> {
+  const { inventory } = place;
+  return apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, key) }).finally(() => {
+    if (steps.length > 0) for (const name of groups) inventory.targetGroups.touch(name, key);
+  });
+}
+
+const protocols = { "": "TCP", tcp: "TCP", tls: "TLS", http: "HTTP", https: "HTTPS" } as const;
+
+function protocolOf({ backendProtocol = "" }: ServiceOptions): TargetGroup["protocol"] | undefined {
+  return Object.hasOwn(protocols, backendProtocol) ? protocols[backendProtocol as keyof typeof protocols] : undefined;
+}
+
+/** The nodes themselves are asked, or what the Service has for this. */
+function healthCheckOf({ local, healthCheckNodePort }: SeenService["view"], { healthCheck }: ServiceOptions): TargetGroup["healthCheck"] {
+  const own = local && healthCheckNodePort !== 0;
+  const threshold = local ? 2 : 3;
+  return {
+    protocol: "HTTP",
+    port: String(own ? healthCheckNodePort : 10256),
+    path: "/healthz",
+    interval: healthCheck.interval ?? (local ? 10 : 30),
+    healthyThreshold: healthCheck.healthyThreshold ?? threshold,
+    unhealthyThreshold: healthCheck.unhealthyThreshold ?? threshold,
+  };
+}
+
+function unknownProtocol({ backendProtocol = "" }: ServiceOptions): Problem {
+  const annotation = annotationKey("backend-protocol");
+  return {
+    annotation,
+    message: `invalid backend protocol ${annotation}=${backendProtocol} (for type none it takes tcp, tls, http or https)`,
+  };
+}
+
+function stillStands(standing: readonly Found[]): Problem {
+  const annotation = annotationKey("type");
+  const names = standing.map(({ kind, name }) => `${kind} load balancer ${name}`).join(", ");
+  const message = `cannot update Load Balancer Type annotation "${annotation}" to none after creation: ${names} is kept; delete the Service and create it anew`;
+  return { annotation, message };
+}
