@@ -100,4 +100,11 @@ test("what is closed leaves its place, and its number may be used again", () => 
   const { limits, connect } = bed(2, 2);
   for (let i = 0; i < 10; i++) connect("10.0.0.1").destroy();
   assert.equal(limits.size, 0);
+
+  const reused = [1, 2].map(() => new FakeSocket("10.0.0.2", 7));
+  for (const socket of reused) limits.admit(socket);
+  for (const socket of reused) socket.destroy();
+  const scraper = connect("10.0.0.2");
+  connect("10.0.0.2");
+  assert.ok(scraper.open, "a number that was used again before the earlier connection had closed counts once");
 });

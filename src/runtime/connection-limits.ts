@@ -54,6 +54,9 @@ export class ConnectionLimits {
     if ((this.#peers.get(peer) ?? 0) >= this.#options.perPeer) this.#makeRoom(peer);
     if (this.#open.size >= this.#options.total) this.#makeRoom(this.#largestPeer());
     const id = idOf(socket);
+    // The number may be used again before the earlier connection was heard to close.
+    const earlier = this.#open.get(id);
+    if (earlier !== undefined) this.#forget(id, earlier.socket);
     this.#open.set(id, { id, socket, peer, authenticated: false, requests: 0 });
     this.#peers.set(peer, (this.#peers.get(peer) ?? 0) + 1);
     socket.once("close", () => this.#forget(id, socket));
