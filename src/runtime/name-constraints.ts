@@ -3,6 +3,7 @@ import { type CertificateFields, type GeneralName, type NameConstraints, nameKin
 import { type Der, derChildren, derOid, derTag, MalformedDer, readDer } from "./der.ts";
 
 const commonName = "2.5.4.3";
+const stringTag = { utf8: 0x0c, numeric: 0x12, printable: 0x13, t61: 0x14, ia5: 0x16, bmp: 0x1e } as const;
 const emailAddress = "1.2.840.113549.1.9.1";
 
 /** Whether all names of a certificate below an authority lie within its constraints. Throws for a name that cannot be compared. */
@@ -88,14 +89,26 @@ function relativeNames(name: Der): readonly (readonly Attribute[])[] {
     derChildren(set).map((attribute) => {
       const [type, value] = derChildren(attribute);
       if (type === undefined || value === undefined) throw new MalformedDer("malformed name");
-      return { type: derOid(type), value: value.tag === 0x1e ? fromUtf16(value.content) : value.content };
+      return { type: derOid(type), value: inUtf8(value) };
     }),
   );
 }
 
-/** A BMPString as the UTF-8 that other strings come in. */
-function fromUtf16(content: Uint8Array): Uint8Array {
-  return Buffer.from(new TextDecoder("utf-16be").decode(content), "utf8");
+/** A name may be written in any of these, and is the same name. Go knows no others, so a certificate with them is refused. */
+function inUtf8({ tag, content }: Der): Uint8Array {
+  switch (tag) {
+    case stringTag.bmp:
+      return Buffer.from(new TextDecoder("utf-16be").decode(content), "utf8");
+    case stringTag.t61:
+      return Buffer.from(Buffer.from(content).toString("latin1"), "utf8");
+    case stringTag.utf8:
+    case stringTag.numeric:
+    case stringTag.printable:
+    case stringTag.ia5:
+      return content;
+    default:
+      throw new MalformedDer(`name in a string of kind ${tag}, which cannot be compared`);
+  }
 }
 
 function text(content: Uint8Array): string {

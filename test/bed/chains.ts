@@ -15,6 +15,8 @@ export interface Chain {
   readonly leaf?: readonly string[];
   /** `/O=system:masters/CN=alice` when left out. */
   readonly subject?: string;
+  /** The kind of string in the client's subject, by openssl's mask; UTF-8 when left out. */
+  readonly strings?: string;
   /** Which of them is in the bundle of authorities; the root when left out. */
   readonly trusted?: "root" | "intermediate" | "leaf";
   /** Of the signatures. */
@@ -87,6 +89,15 @@ export const chains: readonly Chain[] = [
     what: "inside of an excluded directory",
     intermediates: [[...ca, "nameConstraints=excluded;dirName:team"]],
     subject: "/O=TEAM/CN=alice",
+    openssl: false,
+    go: true,
+  },
+  {
+    what: "inside of an excluded directory in another kind of string",
+    intermediates: [[...ca, "nameConstraints=excluded;dirName:accented"]],
+    subject: "/O=équipe/CN=alice",
+    // T61String.
+    strings: "MASK:4",
     openssl: false,
     go: true,
   },
@@ -218,7 +229,9 @@ export async function makeChain(folder: string, chain: Chain): Promise<MadeChain
   await mkdir(folder, { recursive: true });
   const path = (name: string) => join(folder, name);
   const issue = async (name: string, subject: string, extensions: readonly string[], days: number, issuer: string | undefined) => {
-    const lines = ["[req]", "distinguished_name=dn", "[dn]", "[team]", "O=team", "[ext]", ...extensions];
+    const strings = name === "leaf" && chain.strings !== undefined ? [`string_mask=${chain.strings}`] : [];
+    const names = ["[dn]", "[team]", "O=team", "[accented]", "O=équipe"];
+    const lines = ["[req]", "distinguished_name=dn", ...strings, ...names, "[ext]", ...extensions];
     await writeFile(path(`${name}.cnf`), `${lines.join("\n")}\n`);
     const signer = issuer === undefined ? [] : ["-CA", path(`${issuer}.crt`), "-CAkey", path(`${issuer}.key`)];
     await run("openssl", [
