@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import { Agent, type buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
+import { parseAuthorities } from "./client-certificate.ts";
 import type { SocketOptions } from "./http.ts";
 import { rememberSecret } from "./known-secrets.ts";
 
@@ -41,15 +42,16 @@ export class Dispatchers {
 
   #through(proxy: URL, roots: string | undefined): Dispatcher {
     const timeout = Math.max(this.#options.connectTimeoutMs, tunnelTimeoutMs);
-    rememberSecret(decodeURIComponent(proxy.password));
+    rememberSecret(decoded(proxy.password).toString());
     const uri = proxy.href.replace(/^socks5h:/, "socks5:");
     return new ProxyAgent({
       ...ourLimits,
       uri,
+      ...(proxy.username !== "" && { token: basicCredentials(proxy) }),
       requestTls: { timeout, ...this.#tls(roots) },
       proxyTls: {
         timeout: this.#options.connectTimeoutMs,
-        ...(roots === undefined ? {} : { secureContext: createSecureContext({ ca: roots }) }),
+        ...(roots === undefined ? {} : { secureContext: createSecureContext({ ca: readable(roots) }) }),
       },
       // A proxy that takes the connection and then says nothing is given up, whoever waits.
       clientFactory: (origin, options) => new Pool(origin, { ...options, connect: withoutAddressAsName(options), headersTimeout: timeout }),
@@ -62,10 +64,29 @@ export class Dispatchers {
     const own = { cert: tls?.cert, key: tls?.key };
     const trust =
       tls?.ca === undefined && roots !== undefined
-        ? { secureContext: createSecureContext({ ...own, ca: roots }) }
-        : { ca: tls?.ca, ...own };
+        ? { secureContext: createSecureContext({ ...own, ca: readable(roots) }) }
+        : { ca: tls?.ca === undefined ? undefined : readable(tls.ca), ...own };
     return { ...trust, servername: tls?.serverName, rejectUnauthorized: !tls?.insecure };
   }
+}
+
+/** OpenSSL reads a bundle up to the first certificate that it cannot read; Go passes over that one alone. */
+function readable(bundle: string): string[] {
+  return parseAuthorities(bundle).map(String);
+}
+
+/** By the bytes, as Go sends them: undici fails where they are not UTF-8 (`caf%E9`). */
+function basicCredentials({ username, password }: URL): string {
+  const credentials = Buffer.concat([decoded(username), Buffer.from(":"), decoded(password)]).toString("base64");
+  rememberSecret(credentials);
+  return `Basic ${credentials}`;
+}
+
+function decoded(text: string): Buffer {
+  return Buffer.from(
+    text.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))),
+    "latin1",
+  );
 }
 
 /** undici takes the host of a proxy for its name in TLS, also where it is an address, which Node refuses. */

@@ -20,7 +20,11 @@ async function bed(t: TestContext, environment: (behind: Behind) => Record<strin
     ...options,
   });
   const machine = realWorld();
-  const read = async (path: string) => Buffer.from(path === "/ca.pem" ? behind.ca : await machine.files.read(path));
+  const bundles = new Map([
+    ["/ca.pem", behind.ca],
+    ["/after-a-bad-one.pem", `-----BEGIN CERTIFICATE-----\nMIIBAAAA\n-----END CERTIFICATE-----\n${behind.ca}`],
+  ]);
+  const read = async (path: string) => Buffer.from(bundles.get(path) ?? (await machine.files.read(path)));
   const world = { ...machine, environment: environment(behind), files: { ...machine.files, read } };
   const { send, close } = socketTransport({ connectTimeoutMs: 2_000, egress: egressOf(world) });
   t.after(close);
@@ -48,6 +52,17 @@ test("a plain request is handed to the proxy whole, with the credentials in its 
   assert.equal(await ask(`http://${host}/path`), "served");
   assert.deepEqual(seen, [`GET http://${host}/path Basic ${Buffer.from("user:pass@word").toString("base64")}`]);
   assert.deepEqual(answered, [`GET http://${host}/path`]);
+});
+
+test("credentials for the proxy are sent as the bytes that its URL holds", async (t) => {
+  const { ask, seen } = await bed(t, ({ proxy }) => ({ http_proxy: proxy.replace("//", "//user:caf%E9@") }));
+  assert.equal(await ask(`http://${host}/`), "served");
+  assert.deepEqual(seen, [`GET http://${host}/ Basic ${Buffer.from("user:caf\xe9", "latin1").toString("base64")}`]);
+});
+
+test("a certificate that cannot be read does not keep those after it from being trusted", async (t) => {
+  const { ask } = await bed(t, ({ proxy }) => ({ HTTPS_PROXY: proxy, SSL_CERT_FILE: "/after-a-bad-one.pem", SSL_CERT_DIR: "/none" }));
+  assert.equal(await ask(), "served");
 });
 
 test("the proxy may be a secure server of the same authority", async (t) => {

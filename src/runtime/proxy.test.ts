@@ -90,4 +90,5 @@ test("the scheme of the request chooses the variable, upper case before lower, a
   assert.equal(proxy("https://a", { HTTP_PROXY: "http://p" }), undefined);
   assert.equal(proxy("https://a", { HTTPS_PROXY: "http://p", no_proxy: "a" }), undefined);
   assert.equal(proxy("https://a", { HTTPS_PROXY: "::" }), undefined);
+  assert.equal(proxy("https://a", { HTTPS_PROXY: "http://user:50%off@p" }), undefined);
 });

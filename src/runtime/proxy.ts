@@ -21,6 +21,8 @@ const loopback: readonly Cidr[] = [parseCidr("127.0.0.0/8")!, parseCidr("::1/128
 
 /** `host:port` is taken for HTTP; what is no URL at all is as if it were not set. */
 function parseProxy(text: string): URL | undefined {
+  // `user:50%off@proxy` cannot be decoded.
+  if (/%(?![0-9a-f]{2})/i.test(text)) return undefined;
   const candidates = [text, `http://${text}`].map((candidate) => (URL.canParse(candidate) ? new URL(candidate) : undefined));
   return candidates.find((url) => url !== undefined && url.host !== "");
 }
