@@ -168,6 +168,16 @@ test("a trusted proxy names the user in headers; anybody else's headers mean not
   );
 });
 
+test("a trusted proxy that names nobody has authenticated nobody", async () => {
+  const { ask } = auth();
+  const certificate = client(proxies, { commonName: "front-proxy-client" });
+  // As the server hands them over: each header with all its values.
+  const headers = { "x-remote-user": [""], "x-remote-group": ["system:masters"] };
+  assert.equal((await ask({ headers, certificate })).kind, "unauthorized");
+  const named = await ask({ headers: { "x-remote-user": ["bob"], "x-remote-group": ["", "g1"], "x-remote-uid": [""] }, certificate });
+  assert.deepEqual("user" in named && named.user, { name: "bob", groups: ["g1", "system:authenticated"], extra: {} });
+});
+
 test("without a client to ask, tokens are not looked at and everything but the open paths is forbidden", async () => {
   const { ask } = auth({ authentication: undefined, authorization: undefined } as Partial<AuthOptions>);
   const decision = await ask({ headers: { authorization: "Bearer good" } });

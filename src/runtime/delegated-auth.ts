@@ -110,12 +110,14 @@ export class DelegatedAuth {
     const proxy = this.#certified(certificate, trust.authorities);
     if (proxy === undefined) return undefined;
     if (trust.allowedNames.length > 0 && !trust.allowedNames.includes(proxy.commonName)) return undefined;
-    const name = trust.usernameHeaders.flatMap((header) => values(headers, header))[0];
+    // As Go reads them: the first value of the first header that has one. An empty name is nobody's.
+    const first = (names: readonly string[]) => names.map((header) => values(headers, header)[0]).find((value) => value);
+    const name = first(trust.usernameHeaders);
     if (name === undefined) return undefined;
-    const uid = trust.uidHeaders.flatMap((header) => values(headers, header))[0];
+    const uid = first(trust.uidHeaders);
     return {
       name,
-      groups: trust.groupHeaders.flatMap((header) => values(headers, header)),
+      groups: trust.groupHeaders.flatMap((header) => values(headers, header)).filter((group) => group !== ""),
       extra: extrasOf(headers, trust.extraHeaderPrefixes),
       ...(uid !== undefined && { uid }),
     };
