@@ -28,6 +28,12 @@ export interface Route {
   readonly otherTarget: string | undefined;
 }
 
+/** The tables that a setting names: their ids, separated by commas. */
+export function tableIdsIn(setting: string | undefined): readonly string[] {
+  const ids = setting?.split(",").map((id) => id.trim()) ?? [];
+  return ids.filter((id) => id !== "");
+}
+
 export class RouteTables {
   readonly #caller: Caller;
 

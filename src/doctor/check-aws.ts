@@ -194,27 +194,18 @@ export function checkRouteTables(picture: Picture): readonly Finding[] {
   if (!picture.features.includes("routes") || cluster === undefined) return [];
   const tables = valueIn(picture.routeTables);
   if (tables === undefined) return failed("route tables", picture.routeTables);
-  const { routeTableId } = picture;
-  if (routeTableId !== undefined) {
-    if (tables.some(({ id }) => id === routeTableId)) return [ok("route tables", `${routeTableId}, as configured`)];
-    return [problem("route tables", `${routeTableId} of the cloud config is not in ${picture.vpc}`, "aws ec2 describe-route-tables")];
+  const { routeTableIds: named } = picture;
+  if (named.length > 0) {
+    const missing = named.filter((named) => !tables.some(({ id }) => id === named));
+    if (missing.length === 0) return [ok("route tables", `${named.join(", ")}, as configured`)];
+    const what = `${missing.join(", ")} of the cloud config ${missing.length === 1 ? "is" : "are"} not in ${picture.vpc}`;
+    return [problem("route tables", what, "aws ec2 describe-route-tables")];
   }
   const tagged = tables.filter(({ tags }) => hasClusterTag(tags, cluster)).map(({ id }) => id);
   const key = `${clusterTagPrefix}${cluster.id}`;
-  if (tagged.length === 1) return [ok("route tables", tagged[0]!)];
-  if (tagged.length === 0) {
-    const main = tables.find((table) => table.main)?.id ?? "TABLE";
-    return [
-      problem("route tables", "none has the cluster's tag", `aws ec2 create-tags --resources ${main} --tags Key=${key},Value=shared`),
-    ];
-  }
-  return [
-    problem(
-      "route tables",
-      `${tagged.length} have the cluster's tag: ${some(tagged)}`,
-      `aws ec2 delete-tags --resources ${tagged.slice(1).join(" ")} --tags Key=${key}   # or set RouteTableID in the cloud config`,
-    ),
-  ];
+  if (tagged.length > 0) return [ok("route tables", some(tagged))];
+  const main = tables.find((table) => table.main)?.id ?? "TABLE";
+  return [problem("route tables", "none has the cluster's tag", `aws ec2 create-tags --resources ${main} --tags Key=${key},Value=shared`)];
 }
 
 export function checkMetadata({ metadata, hostNetwork }: Picture): readonly Finding[] {

@@ -22,7 +22,7 @@ function picture(seen: Partial<Picture>): Picture {
     subnets: unknown,
     groups: unknown,
     routeTables: unknown,
-    routeTableId: undefined,
+    routeTableIds: [],
     metadata: unknown,
     hostNetwork: true,
     access: unknown,

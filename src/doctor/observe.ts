@@ -5,6 +5,7 @@ import { isAwsError } from "../aws/errors.ts";
 import { getCallerIdentity } from "../aws/identity-actions.ts";
 import type { Tags } from "../aws/instance.ts";
 import type { InstanceLookup } from "../aws/instances.ts";
+import { tableIdsIn } from "../aws/route-tables.ts";
 import type { AwsSettings } from "../aws/settings.ts";
 import { type ClusterId, configuredClusterId, discoverClusterId } from "../identity/cluster-id.ts";
 import { claimedInstance, claimOf, type NodeView, nodeView } from "../identity/node-view.ts";
@@ -63,7 +64,16 @@ export async function observe(examination: Examination): Promise<Picture> {
     onto(here, (home) => note(() => metadataOf(home, valueIn(nodes) ?? [], ask))),
   ]);
   const subnets = await onto(routeTables, (tables) => located((home) => subnetsOf(home, vpc ?? "", tables, ask)));
-  const seen = { ...base, vpc, routeTables, routeTableId: settings.routeTableId, groups, subnets, metadata, now: world.clock.now() };
+  const seen = {
+    ...base,
+    vpc,
+    routeTables,
+    routeTableIds: tableIdsIn(settings.routeTableId),
+    groups,
+    subnets,
+    metadata,
+    now: world.clock.now(),
+  };
   const samples = samplesOf({ ...seen, permissions: [], skewMs: undefined });
   const permissions = await onto(here, (home) =>
     note(() => askPermissions({ cloud: home, clouds, caller: valueIn(caller)!, features, samples, ask })),
@@ -136,7 +146,7 @@ function samplesOf(picture: Picture): Samples {
     instance: instance?.id ?? "i-0123456789abcdef0",
     networkInterface: instance?.interfaces[0]?.id ?? "eni-0123456789abcdef0",
     securityGroup: ours(picture.groups) ?? instance?.groups[0] ?? "sg-0123456789abcdef0",
-    routeTable: picture.routeTableId ?? ours(picture.routeTables) ?? "rtb-0123456789abcdef0",
+    routeTable: picture.routeTableIds[0] ?? ours(picture.routeTables) ?? "rtb-0123456789abcdef0",
     vpc: picture.vpc ?? "vpc-0123456789abcdef0",
     region,
     account: arn.split(":")[4] ?? "",

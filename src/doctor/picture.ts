@@ -27,7 +27,8 @@ export interface Picture {
   readonly subnets: Known<readonly SubnetFacts[]>;
   readonly groups: Known<readonly GroupFacts[]>;
   readonly routeTables: Known<readonly RouteTable[]>;
-  readonly routeTableId: string | undefined;
+  /** Those that the cloud config names. */
+  readonly routeTableIds: readonly string[];
   readonly metadata: Known<readonly MetadataFacts[]>;
   readonly hostNetwork: boolean;
   readonly access: Known<readonly AccessAnswer[]>;

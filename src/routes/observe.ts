@@ -3,7 +3,7 @@ import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
 import { causeOf, isAwsError } from "../aws/errors.ts";
 import type { Instance } from "../aws/instance.ts";
-import type { RouteTable } from "../aws/route-tables.ts";
+import { type RouteTable, tableIdsIn } from "../aws/route-tables.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
 import { claimedInstance, type SeenNode } from "../identity/node-view.ts";
 import { hasClusterTag } from "../identity/ownership.ts";
@@ -26,11 +26,7 @@ export class RouteTableUnknown extends Error {
 
 /** The tables this cluster's routes go to: those that are named, else those that carry its tag. */
 export async function observeTables(cloud: Pick<Cloud, "routeTables">, where: Where, ask: Ask): Promise<readonly SeenRouteTable[]> {
-  const named =
-    where.routeTableId
-      ?.split(",")
-      .map((id) => id.trim())
-      .filter(Boolean) ?? [];
+  const named = tableIdsIn(where.routeTableId);
   const filter = named.length > 0 ? { name: "route-table-id", values: named } : where.vpc && { name: "vpc-id", values: [where.vpc] };
   const found = await cloud.routeTables.list(filter ? [filter] : [], ask);
   const tables = named.length > 0 ? found : found.filter(({ tags }) => hasClusterTag(tags, where.cluster));

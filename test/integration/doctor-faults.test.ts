@@ -24,6 +24,8 @@ const clusterRoles = resource({
 const cloudConfig = { "/cloud.conf": "[Global]\nKubernetesClusterID = shop\n" };
 const withConfig: Look = { flags: ["--cloud-config=/cloud.conf"], files: cloudConfig };
 
+const features = ["nodes", "load-balancers", "routes", "tagging", "registry"] as const;
+
 interface Fault {
   readonly what: string;
   plant(world: DoctorWorld): Promise<void> | void;
@@ -147,12 +149,13 @@ const faults: readonly Fault[] = [
     found: { check: "route tables", level: "problem", says: /none has the cluster's tag/, remedy: /create-tags --resources rtb-/ },
   },
   {
-    what: "two tagged route tables",
-    plant: ({ cloud, network }) => {
-      const { routeTables } = cloud.account.ec2;
-      routeTables.update(network.publicTableId, { tags: routeTables.get(network.privateTableId)!.tags });
+    what: "named route tables that are not there",
+    plant: () => {},
+    look: {
+      flags: ["--cloud-config=/cloud.conf"],
+      files: { "/cloud.conf": "[Global]\nKubernetesClusterID = shop\nRouteTableID = rtb-0000000000000000a, rtb-0000000000000000b\n" },
     },
-    found: { check: "route tables", level: "problem", says: /2 have the cluster's tag/, remedy: /RouteTableID in the cloud config/ },
+    found: { check: "route tables", level: "problem", says: /^rtb-0+a, rtb-0+b of the cloud config/, remedy: /describe-route-tables/ },
   },
   {
     what: "a metadata hop limit of one for pods off the host network",
@@ -277,6 +280,26 @@ test("a cluster whose nodes nobody has initialised yet is looked at just as well
   );
 });
 
+test("several route tables are as good as one, whether they are tagged or named: routes are kept in all of them", async () => {
+  const world = await doctorWorld();
+  const { routeTables } = world.cloud.account.ec2;
+  const { privateTableId, publicTableId } = world.network;
+  const config = `[Global]\nKubernetesClusterID = shop\nRouteTableID = ${publicTableId}, ${privateTableId}\n`;
+  routeTables.update(publicTableId, { tags: routeTables.get(privateTableId)!.tags });
+  world.cloud.controls.change({ policy: strictPolicy(world.cloud, world.network, "shop", ...features, "doctor") });
+  for (const look of [{}, { flags: ["--cloud-config=/cloud.conf"], files: { "/cloud.conf": config } }]) {
+    const findings = await world.findings(look);
+    const [tables, ...more] = findings.filter(({ check }) => check === "route tables");
+    assert.deepEqual([tables?.level, more], ["ok", []]);
+    for (const id of [privateTableId, publicTableId]) assert.ok(tables!.what.includes(id), tables!.what);
+    assert.deepEqual(
+      findings.filter(({ check, level }) => check === "permissions" && level !== "ok"),
+      [],
+      "calls are tried on one of them, not on the list",
+    );
+  }
+});
+
 for (const { what, plant, look, found } of faults) {
   test(`the doctor finds ${what}, and says how to mend it`, async () => {
     const world = await doctorWorld();
@@ -290,8 +313,6 @@ for (const { what, plant, look, found } of faults) {
     assert.deepEqual([...new Set(findings.map(({ check }) => check))], [found.check], JSON.stringify(findings, undefined, 1));
   });
 }
-
-const features = ["nodes", "load-balancers", "routes", "tagging", "registry"] as const;
 
 test("without any one action of the policies the doctor names exactly that action", async () => {
   const world = await doctorWorld();

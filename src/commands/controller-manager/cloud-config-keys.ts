@@ -71,7 +71,7 @@ export const globalKeys: { readonly [Name in keyof Global]: Key<Global[Name]> } 
     ...text("Used for load balancers when no subnet carries the cluster's tags."),
     shown: "that of the instance Fairlead runs on",
   },
-  RouteTableID: { ...text("The one route table pod routes are kept in."), shown: "found by the cluster's tags" },
+  RouteTableID: { ...text("The route tables pod routes are kept in, separated by commas."), shown: "found by the cluster's tags" },
   RoleARN: text("A role to assume for every AWS call."),
   SourceARN: text("Sent as `x-amz-source-arn` when RoleARN is assumed; guards against the confused deputy."),
   KubernetesClusterTag: text("Legacy cluster ID. Switches tagging with `KubernetesCluster` on."),
