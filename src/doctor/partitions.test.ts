@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Cloud, Clouds } from "../aws/cloud.ts";
+import { askPermissions } from "./ask-permissions.ts";
 import { actionsOfFeature, permissions } from "./permissions.ts";
 import { probe, type Samples } from "./probes.ts";
 import { simulate } from "./simulation.ts";
@@ -55,6 +56,28 @@ for (const [partition, region] of Object.entries(regions)) {
       [],
     );
     assert.deepEqual(asked, [region], "credentials of a partition are known only in it");
+  });
+}
+
+for (const [partition, region] of Object.entries(regions)) {
+  test(`in ${region} the registry's login is tried in ${partition} only, and that of the public registry where there is one`, async () => {
+    const asked = new Set<string>();
+    const cloudIn = (where: string) => ({ ...listening([]), region: where, call: async () => void asked.add(where) }) as unknown as Cloud;
+    const clouds = { in: cloudIn } as unknown as Clouds;
+    const caller = { arn: `arn:${partition}:iam::123456789012:root`, region };
+    const answers = await askPermissions({
+      cloud: cloudIn(region),
+      clouds,
+      caller,
+      features: ["registry"],
+      samples: samplesIn(region),
+      ask,
+    });
+    assert.deepEqual([...asked].sort(), partition === "aws" ? [region, "us-east-1"] : [region]);
+    assert.equal(
+      answers.some(({ action }) => action === "ecr-public:GetAuthorizationToken"),
+      partition === "aws",
+    );
   });
 }
 
