@@ -16,7 +16,7 @@ import { depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from 
 import { claimAccess, type Ensured, ensure } from "./ensure.ts";
 import { forgetFailure, keepFailure, tellFailure } from "./failure.ts";
 import { type Found, namesOf } from "./find.ts";
-import { followIn, followNodes } from "./follow.ts";
+import { followAnyway, followIn, followNodes } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
 import { SyncMetrics } from "./metrics.ts";
 import { NodeSync } from "./node-sync.ts";
@@ -249,7 +249,8 @@ class ServiceLoop {
     return moving ?? this.#settle(service, remembered, seen.targets.notRunning.length + refused.length > 0);
   }
 
-  async #apply(seen: Survey, remembered: Remembered, { key, ask }: Job): Promise<Ensured> {
+  async #apply(seen: Survey, remembered: Remembered, job: Job): Promise<Ensured> {
+    const { key, ask } = job;
     try {
       const options = { key, onStep: logStep(this.#place, key) };
       return await stage("failed to ensure load balancer", () => ensure(seen, this.#place, ask, options));
@@ -257,9 +258,13 @@ class ServiceLoop {
       // What AWS refused may be because of instances that are not as we remember them.
       const refused = error instanceof Error && isAwsError(error.cause, "invalid", "not-found");
       if (refused) this.#place.inventory.cloud.instances.forget(seen.targets.instances.map(({ id }) => id));
+      await followAnyway(error, seen, this.#place, job);
       throw error;
     } finally {
-      if (seen.steps.length > 0) remembered.madeAt = this.#place.host.world.clock.monotonic();
+      if (seen.steps.length > 0) {
+        remembered.madeAt = this.#place.host.world.clock.monotonic();
+        delete remembered.unseenSince;
+      }
     }
   }
 

@@ -10,7 +10,7 @@ import { hasOwnHostname } from "./find.ts";
 import type { Remembered } from "./memory.ts";
 import { describe, leftovers, remove } from "./removal.ts";
 import { removedCondition } from "./report.ts";
-import type { SeenService } from "./seen.ts";
+import { hasFinalizer, type SeenService } from "./seen.ts";
 import { otherServer } from "./task.ts";
 import { pauseMs, tellWaiting, waitForRemoval } from "./waiting.ts";
 import { changedMeanwhile, type Job, logStep, messageOf, seekerOf, stage, staleMs, type Workplace } from "./workplace.ts";
@@ -30,10 +30,17 @@ export async function depart(job: Job, place: Workplace): Promise<Outcome> {
   const { service, key, ask } = job;
   const { report, memory } = place;
   expectNothing(job, place);
+  const remembered = memory.of(seekerOf(service));
+  const isNews = hasFinalizer(service) || remembered.leavingSince !== undefined;
   const outcome = await removePass(job, bothKinds, place);
   if (outcome !== undefined) return outcome;
-  if (!(await report.removeFinalizer(service, ask.signal))) return again(staleMs, changedMeanwhile);
-  report.event(service, "DeletedLoadBalancer");
+  remembered.untold ||= isNews;
+  if (!(await report.removeFinalizer(service, ask.signal))) {
+    remembered.untold = false;
+    return again(staleMs, changedMeanwhile);
+  }
+  if (remembered.untold) report.event(service, "DeletedLoadBalancer");
+  remembered.untold = false;
   const { deletionTimestamp, finalizers } = service.metadata;
   if (deletionTimestamp === undefined && otherServer(service) === undefined) await report.publish(service, undefined, ask.signal);
   if (deletionTimestamp === undefined || finalizers.length > 1) await report.clear(service, ask.signal);

@@ -1,6 +1,6 @@
 /** Lets the targets of what stands follow the nodes, and touches nothing else. */
 import { apply, type Refusal } from "../../aws/apply.ts";
-import { sameFailure } from "../../aws/errors.ts";
+import { awsErrorIn, type ErrorClass, sameFailure } from "../../aws/errors.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Targets } from "../targets.ts";
 import { claimAccess, nodeGroups } from "./ensure.ts";
@@ -65,6 +65,22 @@ export async function followIn(
   await apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, key) }).finally(() => {
     (old.kind === "classic" ? inventory.classic : inventory.loadBalancers).touch(old.name, key);
   });
+}
+
+/** Failures that pass: the next try follows the nodes too. */
+const passing: readonly ErrorClass[] = ["throttled", "transient", "clock-skew", "credentials", "expired-credentials"];
+
+/** A wish that AWS refuses, perhaps for good, changes nothing more; but what stands goes on following the nodes. */
+export async function followAnyway(error: unknown, seen: Survey, place: Workplace, job: Job): Promise<void> {
+  const aws = awsErrorIn(error);
+  if (aws === undefined || passing.includes(aws.class)) return;
+  try {
+    for (const standing of [seen.found, seen.other]) if (standing) await followIn(standing, seen, place, job);
+  } catch (unfollowed) {
+    job.ask.signal.throwIfAborted();
+    if (refusalIn(unfollowed)) throw unfollowed;
+    place.host.log.warn("the nodes were not followed", { service: job.key, error: unfollowed });
+  }
 }
 
 function touchTargets(key: string, { kind, name, seen }: Standing, { inventory }: Workplace): void {
