@@ -104,6 +104,34 @@ test("a process that cannot start ends though nobody reads why, each time", asyn
   }
 });
 
+test("the first signal asks, the second ends at once with the status of that signal", async (t) => {
+  const exitFile = new URL("./process/exit.ts", import.meta.url).href;
+  // Asked to stop, it goes on working.
+  const script = `
+    import { stopSignal } from ${JSON.stringify(exitFile)};
+    const stop = stopSignal();
+    stop.addEventListener("abort", () => console.log("asked: " + stop.reason.message));
+    setInterval(() => {}, 1_000);
+    console.log("ready");`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => child.kill("SIGKILL"));
+  let said = "";
+  const says = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      child.stdout!.on("data", () => said.includes(text) && resolve());
+      child.on("exit", () => reject(new Error(`it ended: ${said}`)));
+    });
+  child.stdout!.on("data", (chunk: Buffer) => {
+    said += chunk;
+  });
+  await says("ready");
+  const asked = says("asked: received SIGTERM");
+  child.kill("SIGTERM");
+  await asked;
+  child.kill("SIGINT");
+  assert.equal(await ending(child), 130);
+});
+
 /** What a shell has started ends with it. */
 function endGroup({ pid }: ChildProcess): void {
   try {
