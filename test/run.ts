@@ -37,6 +37,13 @@ const tally: Record<Outcome["kind"], number> = { pass: 0, fail: 0, skip: 0 };
 const [mode = "all", ...only] = process.argv.slice(2);
 const begun = performance.now();
 
+const modes = ["check", "all", "all-referees", ...suites.map(({ name }) => name)];
+if (!modes.includes(mode)) {
+  // Else a word that is misspelt would pass for tests that passed.
+  console.error(`${mode} is none of ${modes.join(", ")}`);
+  process.exit(2);
+}
+
 if (mode === "check" || mode === "all") {
   const results = await Promise.all(statics.map(([name, command]) => runStatic(name, command)));
   tally.fail += results.filter((ok) => !ok).length;
