@@ -122,6 +122,26 @@ test("a source that never settles fails its callers in the end, and is tried ane
   assert.equal((await source.get(ask.signal)).accessKeyId, "A");
 });
 
+test("while newer keys are long in coming, those that still work are used; once they do not, everybody waits", async () => {
+  const world = virtualWorld(1);
+  const expiresAt = world.clock.now() + 4 * 60_000;
+  let tries = 0;
+  const source = kept(world, () =>
+    ++tries === 1 ? Promise.resolve({ accessKeyId: "A", secretAccessKey: "s", expiresAt }) : new Promise(() => {}),
+  );
+  await source.get(ask.signal);
+  await world.advance(61_000);
+  const since = world.clock.monotonic();
+  const [first, second] = [source.get(ask.signal), source.get(ask.signal)];
+  assert.equal((await eventual(world, second)).accessKeyId, "A");
+  assert.equal(world.clock.monotonic(), since, "who comes meanwhile does not wait");
+  assert.equal((await eventual(world, first)).accessKeyId, "A");
+  assert.ok(world.clock.monotonic() - since <= 10_000, "who asked for newer ones waits a little");
+  assert.equal(tries, 2);
+  await world.advance(expiresAt - world.clock.now());
+  await assert.rejects(eventual(world, source.get(ask.signal)), /AWS credentials: no answer within/);
+});
+
 test("the instance's role is the last resort; without it the error lists where keys were looked for", async () => {
   const imds = smallMetadata({
     "meta-data/iam/security-credentials/": "node-role",

@@ -1,6 +1,6 @@
 /** Who we are to AWS: keys that may expire, and where newer ones come from. */
 import { rememberSecret } from "../runtime/known-secrets.ts";
-import { type World, within } from "../runtime/world.ts";
+import { TimedOut, type World, within } from "../runtime/world.ts";
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -31,10 +31,15 @@ export const anonymous: CredentialSource = {
 const renewBeforeMs = 5 * 60_000;
 const maxPauseMs = 60_000;
 const minPauseMs = 1_000;
+/** How long newer keys are waited for while the old ones still work: as long as a source that is well takes at most. */
+const patienceMs = 10_000;
 /** Whatever the source does: an external process, a file system that hangs, a role whose assumption is throttled. */
 const obtainLimitMs = 120_000;
 
-/** Keeps what `obtain` gives until shortly before it expires. Everybody who asks meanwhile shares one request. */
+/**
+ * Keeps what `obtain` gives until shortly before it expires. Everybody who asks meanwhile shares one request, and is held up
+ * by it only when the old keys do not work any more.
+ */
 export function kept(world: World, obtain: (signal: AbortSignal) => Promise<Credentials>): CredentialSource {
   const { clock } = world;
   // Not everybody renews in the same second.
@@ -66,16 +71,21 @@ export function kept(world: World, obtain: (signal: AbortSignal) => Promise<Cred
   return {
     async get(signal) {
       signal.throwIfAborted();
-      if (pending !== undefined) return pending;
       const left = current === undefined ? 0 : leftMs(current);
       if (current !== undefined && left > renewEarlierMs) return current;
+      if (pending !== undefined) return current !== undefined && left > 0 ? current : pending;
       // The metadata service hands out the same keys until shortly before they expire: asking at every call changes nothing.
       const pauseMs = Math.max(minPauseMs, Math.min(maxPauseMs, left / 4));
       const tried = clock.monotonic() - triedAt < pauseMs;
       if (tried && current !== undefined && left > 0) return current;
       if (tried && failure !== undefined) throw failure.error;
-      pending = renew();
-      return pending;
+      const renewal = renew();
+      pending = renewal;
+      if (left <= 0) return renewal;
+      return within(clock, patienceMs, "newer AWS credentials", undefined, () => renewal).catch((error: unknown) => {
+        const worksStill = error instanceof TimedOut && current !== undefined && leftMs(current) > 0;
+        return worksStill ? current! : renewal;
+      });
     },
     expired(credentials) {
       if (current?.accessKeyId === credentials.accessKeyId && current.sessionToken === credentials.sessionToken) current = undefined;
