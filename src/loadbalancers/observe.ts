@@ -29,6 +29,8 @@ export interface Place {
 export const reconcileAges: Ages = { absentMs: 10 * 60_000, presentMs: 60_000 };
 /** For a decision that lets go of something. What we have written is always read anew, so this is about what others do. */
 export const freshAges: Ages = { absentMs: 4_000, presentMs: 4_000 };
+/** For a decision that is never looked at again. */
+export const presentAges: Ages = { absentMs: 0, presentMs: 0 };
 
 /** Rules of a group that was not there when those of all groups were read are not known to be none. */
 const ruleAges: Ages = { absentMs: Number.NEGATIVE_INFINITY, presentMs: reconcileAges.presentMs };

@@ -14,7 +14,7 @@ export async function letFewerIn(scene: ServicesScene, signal: AbortSignal): Pro
   const { chance, world } = scene;
   if (!chance.happens(0.5)) return;
   const rest = (ms: number) => sleep(world.clock, ms, signal).catch(() => {});
-  await rest(chance.between(0, 60_000));
+  await rest(chance.between(0, 4 * 60_000));
   const mend = chance.happens(0.5) ? await startAsWrongKind(scene) : await startDenied(scene);
   await rest(chance.between(10_000, 30_000));
   await mend();

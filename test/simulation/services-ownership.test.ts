@@ -235,3 +235,23 @@ for (const type of ["NLB", "elb"]) {
     });
   }
 }
+
+test("a managed group whose mark comes back while the Service goes, after the groups were listed, goes too", async (t) => {
+  const world = await serviceWorld();
+  t.after(() => world.close());
+  const empty = world.snapshot();
+  world.start();
+  await world.create("web");
+  await world.published("web");
+  // Of what was made a moment ago, AWS is asked twice anyway.
+  await world.world.advance(2 * 60_000);
+  const { securityGroups } = world.aws.account.ec2;
+  const { id, tags } = securityGroups.get(groupNamed(world, `k8s-elb-${world.loadBalancerOf("web")}`)!)!;
+  securityGroups.update(id, { tags: {} });
+  world.onMutation = (action) => {
+    if (action === "DeleteLoadBalancer") securityGroups.update(id, { tags });
+  };
+  await world.delete("web");
+  await world.gone("web");
+  assert.deepEqual(world.differences(empty), []);
+});

@@ -19,6 +19,9 @@ const finalizer = "service.kubernetes.io/load-balancer-cleanup";
 const excluded = "node.kubernetes.io/exclude-from-external-load-balancers";
 const nameAnnotation = "service.beta.kubernetes.io/aws-load-balancer-name";
 
+/** Longer than a reconcile takes that AWS throttles. */
+const takenBackMs = 5 * 60_000;
+
 export type Stored = Service & { readonly metadata: { readonly name: string; readonly uid: string } };
 
 /** A Service that had all it wants, and was not touched by its user since. */
@@ -40,6 +43,8 @@ export class ServicesScene extends NodesScene {
   readonly #around: Surroundings;
   readonly #before: Before;
   readonly #settled = new Map<string, Settled>();
+  /** Until when a replica may still be carrying out what a user has taken back, by Service. */
+  readonly #takenBack = new Map<string, number>();
   /** UIDs of the Services that a load balancer of a name may be of. */
   readonly #namedBy = new Map<string, Set<string>>();
   readonly #told = new Set<string>();
@@ -85,11 +90,14 @@ export class ServicesScene extends NodesScene {
 
   /** A user is about to do something to a Service: it may lose what it had from now on. */
   async touch(name: string, method: string, path: string, body?: object): Promise<void> {
-    this.#settled.delete(name);
+    const wasSettled = this.#settled.delete(name);
     await this.say("user", method, path, body, "merge");
     const service = this.services().find(({ metadata }) => metadata.name === name);
     const chosen = service?.metadata.annotations?.[nameAnnotation];
     if (service === undefined) return;
+    // Everything stands, but not because it was made for this edit: what the edit before it asked for may yet be done.
+    if (!wasSettled && judge(service, this.#around).wrong.length === 0)
+      this.#takenBack.set(name, this.world.clock.monotonic() + takenBackMs);
     const { uid } = service.metadata;
     for (const each of [`a${uid.replaceAll("-", "")}`.slice(0, 32), chosen])
       if (each) this.#namedBy.set(each, (this.#namedBy.get(each) ?? new Set()).add(uid));
@@ -99,7 +107,7 @@ export class ServicesScene extends NodesScene {
   settle(): void {
     for (const service of this.services()) {
       const { name } = service.metadata;
-      if (this.#settled.has(name)) continue;
+      if (this.#settled.has(name) || (this.#takenBack.get(name) ?? 0) > this.world.clock.monotonic()) continue;
       const { kind, wrong, rules } = judge(service, this.#around);
       const labels = service.metadata.annotations?.["service.beta.kubernetes.io/aws-load-balancer-target-node-labels"];
       if (kind !== "wanted" || wrong.length > 0 || !this.#targets(labels).must.includes(this.witness.id)) continue;

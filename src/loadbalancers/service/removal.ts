@@ -16,7 +16,7 @@ import type { Ages } from "../listing.ts";
 import { classicSecurityGroupName, networkSecurityGroupName } from "../names.ts";
 import { planNetworkDeletion } from "../network/plan.ts";
 import { type Marks, mentions } from "../node-rules.ts";
-import { type Inventory, reconcileAges } from "../observe.ts";
+import { type Inventory, presentAges, reconcileAges } from "../observe.ts";
 import type { Kind } from "./annotations.ts";
 import { type Found, findLoadBalancers, isServices, namesOf, type Seeker } from "./find.ts";
 import { marked, namedTargetGroups } from "./target-groups.ts";
@@ -71,7 +71,9 @@ export interface RemovalOptions {
  */
 export async function remove(seeker: Seeker, key: string, parts: RemovalParts, ask: Ask, options: RemovalOptions): Promise<Removal> {
   const { kinds, ages, withGroups, onBegin, onStep } = options;
-  const left = await leftovers(seeker, parts, kinds, ages, ask);
+  let left = await leftovers(seeker, parts, kinds, ages, ask);
+  // What is left alone because its mark is missing stays for ever: its mark must be missing at this very moment.
+  if (describe(left).length === 0 && left.notOurs.length > 0) left = await leftovers(seeker, parts, kinds, presentAges, ask);
   const rest = describe(left);
   if (rest.length === 0) return endOf(left, seeker, key, parts, ask, options);
   onBegin?.();
