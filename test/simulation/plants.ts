@@ -218,6 +218,13 @@ export const plants: readonly Plant[] = [
     changes: [["const isStranger = (group: SeenTargetGroup) =>", "const isStranger = (group: SeenTargetGroup) => false &&"]],
     givenAwayBy: "nothing is deleted without our mark",
   },
+  {
+    name: "unmarked-security-group-goes",
+    world: "services",
+    file: "src/loadbalancers/observe.ts",
+    changes: [["owned: isOwned(group.tags, this.place.cluster)", "owned: group.name !== isOwned.name"]],
+    givenAwayBy: "nothing is deleted without our mark",
+  },
 ];
 
 /** From now on the module is loaded with the fault in it. Must be called before anybody imports it. */

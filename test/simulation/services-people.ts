@@ -45,7 +45,7 @@ export async function deleteAll(scene: ServicesScene): Promise<void> {
 function values({ network, lent }: ServicesScene): Readonly<Record<AnnotationName, readonly (string | null)[]>> {
   const [first, second] = network.publicSubnetIds;
   return {
-    type: ["nlb", null, "nlb", null, "external", "nlb-ip", "NLB"],
+    type: ["nlb", null, "nlb", null, "external", "nlb-ip", "NLB", "none"],
     "type-change": ["replace", "replace", null, "at once"],
     name: ["chosen", "Also-Chosen", null, null, takenName, "-no-name"],
     internal: ["true", "false", null],

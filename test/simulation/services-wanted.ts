@@ -8,6 +8,7 @@ import type { LoadBalancer } from "../../src/sandbox/cloud/elbv2/state.ts";
 import type { Network } from "../../src/sandbox/cloud/network.ts";
 import type { Account } from "./services-account.ts";
 import { isTheirAddress } from "./services-other-controller.ts";
+import { targetsRefusal, wrongTargetGroups } from "./services-wanted-targets.ts";
 
 const prefix = "service.beta.kubernetes.io/aws-load-balancer-";
 
@@ -53,6 +54,7 @@ export function judge(service: Service, around: Surroundings): Verdict {
         : [`${name} has the address ${hostname}`];
     return { kind: "nobody's", wrong: [...left, ...published], ...none };
   }
+  if (wish.get("type") === "none") return judgeTargets(service, wish, around);
   const [own, other] = wish.kind === "classic" ? [standing.classics, standing.networks] : ([standing.networks, standing.classics] as const);
   const refused = refusal(service, wish, around, own.length > 0, other.length > 0);
   const condition = service.status?.conditions?.find(({ type }) => type === "LoadBalancerConfigured");
@@ -84,6 +86,18 @@ export function judge(service: Service, around: Surroundings): Verdict {
       ...(crowded ? untold(service, around) : lacking.map((rule) => `${name} lacks the node rule ${rule}`)),
     ],
   };
+}
+
+function judgeTargets(service: Service, wish: Wish, around: Surroundings): Verdict {
+  const { classics, networks } = around.account.of(wish.name);
+  const refused = targetsRefusal(service, classics.length + networks.length > 0);
+  const condition = service.status?.conditions?.find(({ type }) => type === "LoadBalancerConfigured");
+  if (refused !== undefined) {
+    const untold = condition?.status === "False" ? [] : [`${wish.name} is not told that ${refused}`];
+    return { kind: "refused", wrong: [...untold, ...[...classics, ...networks].flatMap((lb) => wrongTargets(lb, wish, around))], ...none };
+  }
+  const told = condition?.status === "False" ? [`${wish.name} is told without reason: ${condition.message}`] : [];
+  return { kind: "unsure", wrong: [...told, ...wrongTargetGroups(service, around)], ...none };
 }
 
 const none = { rules: [], asked: [] };
