@@ -7,6 +7,25 @@
  * with the length of the text and no faster, whatever the text is: `steps` counts it.
  */
 
+import {
+  backslash,
+  blank,
+  type CharacterSet,
+  digitOrCapital,
+  inAuthority,
+  inBase64,
+  inEncoded,
+  inLine,
+  inName,
+  inQuotable,
+  inToken,
+  inValue,
+  inWebToken,
+  isCompound,
+  isQuote,
+  looksRandom,
+} from "./secret-characters.ts";
+
 /** From here to there, the end not included. */
 export interface Span {
   readonly from: number;
@@ -38,28 +57,6 @@ const harmlessName =
 /** Places worth a look. Every alternative has a fixed length. */
 const places =
   /-----BEGIN |LS0tLS1CRUdJTi|eyJ|IQoJb3JpZ2lu|FwoGZXIvYXdz|k8s-aws-v1\.|QVdTO|AWS4-|:\/\/|bearer|basic|passw|passphrase|secret|token|credential|authori[sz]ation|private[-_]?key|key[-_]?data|api[-_]?key|cookie|signature|\bauth\b/gi;
-
-/** A set of characters; those beyond ASCII are in it or not together. */
-type CharacterSet = (code: number) => boolean;
-
-function setOf(pattern: RegExp, beyondAscii = false): CharacterSet {
-  const table = Array.from({ length: 128 }, (_, code) => pattern.test(String.fromCharCode(code)));
-  return (code) => (code < 128 ? table[code]! : beyondAscii);
-}
-
-const blank = setOf(/[ \t]/);
-const digitOrCapital = setOf(/[A-Z0-9=+/]/);
-const inName = setOf(/[\w-]/);
-const inWord = setOf(/[\w-]/);
-const inWebToken = setOf(/[\w.-]/);
-const inBase64 = setOf(/[\w+/=-]/);
-const inEncoded = setOf(/[\w+/=%-]/);
-const inToken = setOf(/[\w.~+/=-]/);
-const inAuthority = setOf(/[^\s/?#"'<>\\]/, true);
-const inLine = setOf(/[^\n\r]/, true);
-const inQuotable = setOf(/[^\n\r"'\\]/, true);
-const inValue = setOf(/[^\s"'<>,;&)}\]\\]/, true);
-const backslash = setOf(/\\/);
 
 const keyBegin = "-----BEGIN ";
 /** Longest run that is looked at without masking it. */
@@ -106,7 +103,7 @@ class Finder {
       case "QVdTO":
         return this.#run(at, inBase64, 25, near);
       case "k8s-aws-v1.":
-        return { from: at, to: this.#end(after, inWord) };
+        return { from: at, to: this.#end(after, inName) };
       case "AWS4-":
         return { from: after, to: this.#end(after, inQuotable) };
       case "://":
@@ -171,6 +168,8 @@ class Finder {
     const separator = this.#separator(start, behind, isQuoted);
     if (separator === undefined) return undefined;
     const from = this.#end(behind + separator.length, blank, near);
+    const lineEnd = /^(?:[|>][+-]?)?\r?\n/.exec(this.#text.slice(from, from + 4))?.[0];
+    if (lineEnd !== undefined) return this.#valueBelow(this.#end(from + lineEnd.length, blank, near));
     // Prose has blanks between the parts too: "cannot renew the token: connection refused".
     const prose = separator === ":" && from > behind + 1 && !isQuoted;
     return this.#value(start, end, from, prose);
@@ -180,7 +179,7 @@ class Finder {
     const two = this.#text.slice(at, at + 2);
     if (two === ":=" || two === "=>") return two;
     if (two[0] === "=" || two[0] === ":") return two[0];
-    if (two[0] === ">") return this.#text[start - 1] === "<" ? ">" : undefined;
+    if (two[0] === ">") return /[<:]/.test(this.#text[start - 1] ?? "") ? ">" : undefined;
     // A flag and its value as two words.
     const flag = !isQuoted && this.#text.startsWith("--", start) && blank(this.#text.charCodeAt(at - 1)) && two[0] !== "-";
     return flag ? "" : undefined;
@@ -207,6 +206,18 @@ class Finder {
     }
     if (prose && !this.#strict && !isCompound(this.#text.slice(start, end)) && !looksRandom(this.#text.slice(from, to))) return undefined;
     return this.#unlessPlain(from, this.#end(to, inValue));
+  }
+
+  /** A value in the line below its name, unless that is the next sentence, or a name itself. */
+  #valueBelow(from: number): Span | undefined {
+    const quote = this.#text[from];
+    if (isQuote(quote)) {
+      const to = this.#closing(from + 1, quote!, 0);
+      return /[:=]/.test(this.#text[this.#end(to + 1, blank, near)] ?? "") ? undefined : this.#unlessPlain(from + 1, to);
+    }
+    const head = this.#end(from, inValue, near);
+    const word = this.#text.slice(from, head);
+    return looksRandom(word) || (this.#strict && !/[:=]$/.test(word)) ? { from, to: this.#end(head, inValue) } : undefined;
   }
 
   /**
@@ -280,16 +291,3 @@ class Finder {
 
 /** What stands in the place of a secret. */
 export const masked = "[redacted]";
-
-function isQuote(character: string | undefined): boolean {
-  return character === '"' || character === "'" || character === "`";
-}
-
-/** `session_token`, `clientSecret`: no word of prose. */
-function isCompound(name: string): boolean {
-  return /[-_]|[a-z][A-Z]/.test(name);
-}
-
-function looksRandom(value: string): boolean {
-  return value.length >= 16 && /^[\w+/=.~-]+$/.test(value) && /\d/.test(value);
-}
