@@ -51,7 +51,10 @@ export function descriptorDestination(fd: number, clock: Clock): LogDestination 
       if (length + line.length > maxWaiting) return;
       waiting.push(line);
       length += line.length;
-      if (!writing) send(take());
+      if (writing) return;
+      writing = true;
+      // Not before whoever writes is done: a flush right after must find the line still here.
+      queueMicrotask(() => send(take()));
     },
     flush() {
       // Also what waits for its next attempt: the last line must neither pass it nor be glued to half of another.
