@@ -35,15 +35,14 @@ export class AvailabilityZones {
   #all(maxAgeMs: number, ask: Ask): Promise<ReadonlyMap<string, AvailabilityZone>> {
     return unlessAborted(
       ask.signal,
-      this.#cache.get("zones", maxAgeMs, async () => {
-        const answer = await this.#caller.call(describeAvailabilityZones, {}, { ...ask, signal: neverAborted });
-        return new Map(
-          (answer.AvailabilityZones ?? []).map(({ ZoneName: name = "", ZoneId: id = "", ZoneType: type = "" }) => [
-            name,
-            { name, id, type },
-          ]),
-        );
-      }),
+      this.#cache.get("zones", maxAgeMs, () => this.#read(ask), ask.urgency),
+    );
+  }
+
+  async #read(ask: Ask): Promise<ReadonlyMap<string, AvailabilityZone>> {
+    const answer = await this.#caller.call(describeAvailabilityZones, {}, { ...ask, signal: neverAborted });
+    return new Map(
+      (answer.AvailabilityZones ?? []).map(({ ZoneName: name = "", ZoneId: id = "", ZoneType: type = "" }) => [name, { name, id, type }]),
     );
   }
 }

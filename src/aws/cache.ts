@@ -1,4 +1,5 @@
 /** Answers kept for a while. Whoever asks says how old an answer may be; whoever writes says what it made stale. */
+import type { Urgency } from "../runtime/controller.ts";
 import type { Clock } from "../runtime/world.ts";
 
 export interface CacheOptions<Value> {
@@ -18,6 +19,7 @@ interface Entry<Value> {
 interface Load<Value> {
   readonly promise: Promise<Value>;
   readonly askedAt: number;
+  readonly urgency: Urgency;
 }
 
 export class Cache<Value> {
@@ -30,8 +32,11 @@ export class Cache<Value> {
     this.#options = options;
   }
 
-  /** The value as it was at most `maxAgeMs` ago. Loads it otherwise; those who ask meanwhile share that load. */
-  get(key: string, maxAgeMs: number, load: () => Promise<Value>): Promise<Value> {
+  /**
+   * The value as it was at most `maxAgeMs` ago. Loads it otherwise; those who ask meanwhile share that load. But a user does
+   * not share one of the background, which may wait long for its turn.
+   */
+  get(key: string, maxAgeMs: number, load: () => Promise<Value>, urgency: Urgency = "background"): Promise<Value> {
     const now = this.#options.clock.monotonic();
     const entry = this.#entries.get(key);
     if (entry !== undefined) {
@@ -40,8 +45,9 @@ export class Cache<Value> {
       if (now - entry.askedAt < limit) return Promise.resolve(entry.value);
     }
     const running = this.#loads.get(key);
-    if (running !== undefined && now - running.askedAt <= maxAgeMs) return running.promise;
-    return this.#load(key, now, load);
+    const isAsUrgent = urgency === "background" || running?.urgency === "user";
+    if (running !== undefined && isAsUrgent && now - running.askedAt <= maxAgeMs) return running.promise;
+    return this.#load(key, now, urgency, load);
   }
 
   /** What was written: the entry goes, and the answer to a question put before the write is not kept. */
@@ -56,9 +62,9 @@ export class Cache<Value> {
     if (askedAt > this.#lastInvalidation) this.#put(key, value, askedAt);
   }
 
-  #load(key: string, askedAt: number, load: () => Promise<Value>): Promise<Value> {
+  #load(key: string, askedAt: number, urgency: Urgency, load: () => Promise<Value>): Promise<Value> {
     const promise = load();
-    const running: Load<Value> = { promise, askedAt };
+    const running: Load<Value> = { promise, askedAt, urgency };
     this.#loads.set(key, running);
     promise.then(
       (value) => {

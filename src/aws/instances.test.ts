@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Transport } from "../runtime/http.ts";
 import { seededRandom } from "../sandbox/seeded-random.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import { describeInstances } from "./ec2-actions.ts";
@@ -48,6 +49,23 @@ test("with every second call throttled all thousand requests finish within three
   assert.ok(cloud.budget(describeInstances).rate < full, "a throttle slows the action down");
   await world.advance(120_000);
   assert.equal(cloud.budget(describeInstances).rate, full);
+});
+
+test("a user's lookup does not wait for one in the background of the same instance", async () => {
+  const world = virtualWorld(1, { environment: testKeys });
+  const ec2 = new SmallEc2(Array.from({ length: 700 }, (_, n) => ({ id: instanceId(n) })));
+  const hanging = [0, 200, 400].map(instanceId);
+  const transport: Transport = (request) =>
+    hanging.some((id) => String(request.body).includes(id)) ? new Promise(() => {}) : ec2.transport(request);
+  const { cloud } = await cloudOver({ transport }, world);
+  const lookup = (n: number, urgency: "user" | "background") =>
+    cloud.instances.lookup(instanceId(n), { ...ask, urgency, maxAgeMs: 60_000 });
+  for (let n = 0; n < 650; n++) lookup(n, "background").catch(() => {});
+  await world.advance(100);
+  for (const n of [649, 0]) {
+    hanging.length = 0;
+    assert.equal((await eventual(world, lookup(n, "user"), 1_000)).kind, "found");
+  }
 });
 
 test("answers of joined lookups equal those of lookups one by one, for any mixture of ids", async () => {

@@ -91,7 +91,7 @@ export class Instances {
     if (!isInstanceId(id)) return Promise.resolve({ kind: "malformed" });
     // Shared with others who ask meanwhile, so this asker's giving up must not end it.
     const load = () => this.#lookup(id, ask);
-    return unlessAborted(ask.signal, this.#cache.get(id, ask.maxAgeMs ?? 0, load));
+    return unlessAborted(ask.signal, this.#cache.get(id, ask.maxAgeMs ?? 0, load, ask.urgency));
   }
 
   /** The instances, terminated ones left out, that carry this private name or address. */
