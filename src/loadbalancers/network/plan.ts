@@ -82,14 +82,22 @@ export function planNetwork(model: NetworkLoadBalancer, vpc: string, seen: SeenN
   ];
 }
 
-/** Target groups without a load balancer of ours. One of another protocol has to be made anew, under the same name. */
+/**
+ * Target groups without a load balancer of ours. One of another protocol has to be made anew, under the same name. What
+ * stands comes first: the others may have to wait, for as long as somebody's listener uses one that has to go.
+ */
 export function planTargetGroups(groups: readonly TargetGroup[], vpc: string, tags: Tags, seen: readonly SeenTargetGroup[]): Step[] {
   const isKept = (present: SeenTargetGroup) => groups.some(({ name, protocol }) => name === present.name && protocol === present.protocol);
   const replaced = seen.filter((present) => !isKept(present) && groups.some(({ name }) => name === present.name));
   const unwanted = seen.filter((present) => !groups.some(({ name }) => name === present.name));
+  const kept = { targetGroups: seen.filter(isKept) };
+  const stepsFor = (some: readonly TargetGroup[]) => some.flatMap((group) => planTargetGroup(group, vpc, tags, kept).steps);
+  const stands = ({ name }: TargetGroup) => kept.targetGroups.some((present) => present.name === name);
   return [
+    ...stepsFor(groups.filter(stands)),
+    ...replaced.flatMap(({ name, arn, targets }) => planTargets(groups.find((group) => group.name === name)!, arn, targets)),
     ...replaced.map(targetGroupDeletion),
-    ...groups.flatMap((group) => planTargetGroup(group, vpc, tags, { targetGroups: seen.filter(isKept) }).steps),
+    ...stepsFor(groups.filter((group) => !stands(group))),
     ...unwanted.map(targetGroupDeletion),
   ];
 }

@@ -29,7 +29,8 @@ import { type Survey, survey } from "./survey.ts";
 import { ensureTargets, surveyTargets } from "./targets-only.ts";
 import { concernsLoadBalancer, taskOf } from "./task.ts";
 import type { WantedKind } from "./type-annotation.ts";
-import { changedMeanwhile, type Job, logStep, type ServiceParts, seekerOf, stage, staleMs, type Workplace, waitMs } from "./workplace.ts";
+import { waitForReadiness } from "./waiting.ts";
+import { changedMeanwhile, type Job, logStep, type ServiceParts, seekerOf, stage, staleMs, type Workplace } from "./workplace.ts";
 
 /** Every load balancer is read fully once in this time, whether or not anything changed. */
 const driftMs = 60 * 60_000;
@@ -228,14 +229,15 @@ class ServiceLoop {
     remembered.recheck = false;
     const { refused } = ensured.applied;
     const warnings = [...seen.warnings, ...ensured.warnings];
-    await this.#warn(service, remembered, [...warnings, ...problemsOf(seen.targets, refused)], ask.signal);
+    const waiting = waitForReadiness(remembered, ensured.applied, this.#place);
+    await this.#warn(service, remembered, [...warnings, ...waiting.warnings, ...problemsOf(seen.targets, refused)], ask.signal);
     this.#place.inventory.cloud.instances.forget(refused.flatMap(({ ids }) => ids));
     const moving =
       (await this.#publish(job, seen, ensured)) ??
       (await finishRemoval(job, otherKind(kind), sweeps || service.hostname === noHostname, this.#place));
     // What waits, and what is being replaced, is looked at fully the next time too.
     remembered.full = moving !== undefined || ensured.applied.kind === "waiting";
-    if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
+    if (waiting.again) return waiting.again;
     remembered.standing = {
       fingerprint: service.fingerprint,
       kind,
@@ -261,11 +263,15 @@ class ServiceLoop {
       await followAnyway(error, seen, this.#place, job);
       throw error;
     } finally {
-      if (seen.steps.length > 0) {
-        remembered.madeAt = this.#place.host.world.clock.monotonic();
-        delete remembered.unseenSince;
-      }
+      this.#noteMade(seen, remembered);
     }
+  }
+
+  /** Whatever AWS answered, it may have been carried out: what was not seen before is no witness any more. */
+  #noteMade({ steps }: Pick<Survey, "steps">, remembered: Remembered): void {
+    if (steps.length === 0) return;
+    remembered.madeAt = this.#place.host.world.clock.monotonic();
+    delete remembered.unseenSince;
   }
 
   /** The end of a reconcile that went well, as soon as the nodes let the traffic in. */
@@ -312,13 +318,16 @@ class ServiceLoop {
     if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
     remembered.announcing ||= seen.steps.length > 0;
     this.#tellAboutNodes(service, remembered, seen.targets.instances.length > 0);
-    const applied = await stage("failed to ensure load balancer", () => ensureTargets(seen, this.#place, key, ask));
-    if (seen.steps.length > 0) remembered.madeAt = this.#place.host.world.clock.monotonic();
+    const applied = await stage("failed to ensure load balancer", () => ensureTargets(seen, this.#place, key, ask)).finally(() =>
+      this.#noteMade(seen, remembered),
+    );
     delete remembered.standing;
     inventory.cloud.instances.forget(applied.refused.flatMap(({ ids }) => ids));
-    await this.#warn(service, remembered, [...seen.warnings, ...problemsOf(seen.targets, applied.refused)], ask.signal);
+    const waiting = waitForReadiness(remembered, applied, this.#place);
+    const warnings = [...seen.warnings, ...waiting.warnings, ...problemsOf(seen.targets, applied.refused)];
+    await this.#warn(service, remembered, warnings, ask.signal);
     await report.publish(service, noHostname, ask.signal);
-    if (applied.kind === "waiting") return again(waitMs, applied.why);
+    if (waiting.again) return waiting.again;
     return this.#settle(service, remembered, seen.targets.notRunning.length + applied.refused.length > 0);
   }
 

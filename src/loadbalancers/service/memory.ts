@@ -49,6 +49,8 @@ export interface Remembered {
   leavingToldAt?: number;
   /** The same as wall-clock time, as users are told it. */
   leavingSinceText?: string;
+  /** What AWS was not ready for the last time, and since when (monotonic). */
+  waits?: { readonly why: string; readonly since: number };
   /** It has gone, and that is not said yet. */
   untold?: boolean;
   /** The failure that the Service's condition tells of, but for what differs at each try. */

@@ -1,5 +1,7 @@
 /** A removal that waits for AWS or for somebody: how soon it is looked at again, and what is said of it meanwhile. */
+import type { Applied } from "../../aws/apply.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
+import type { Problem } from "./annotations.ts";
 import type { Remembered } from "./memory.ts";
 import type { Leftovers, Removal } from "./removal.ts";
 import { removedCondition } from "./report.ts";
@@ -35,6 +37,28 @@ export async function waitForRemoval(
   if (message !== undefined && isOurs)
     await report.condition(service, removedCondition, { status: "False", reason: "Waiting", message }, signal);
   return again(pauseMs(remembered, removal, place), removal.why);
+}
+
+/**
+ * One that is wanted, and whose last steps AWS is not ready for: how soon it is looked at again, and what is said of it
+ * when that lasts. Perhaps it waits for somebody who uses what has to go.
+ */
+export function waitForReadiness(
+  remembered: Remembered,
+  applied: Applied,
+  { host }: Workplace,
+): { readonly again?: Outcome; readonly warnings: readonly Problem[] } {
+  if (applied.kind === "done") {
+    delete remembered.waits;
+    return { warnings: [] };
+  }
+  const now = host.world.clock.monotonic();
+  const { why } = applied;
+  if (remembered.waits?.why !== why) remembered.waits = { why, since: now };
+  const waited = now - remembered.waits.since;
+  const message = `AWS is not ready for a step, which is tried until it succeeds: ${why}`;
+  const pause = Math.min(Math.max(waitMs, waited / 4), pausesMs.at(-1)!);
+  return { again: again(pause, why), warnings: waited < patienceMs ? [] : [{ message }] };
 }
 
 /** Says what is waited for, in an Event, when it is time to; returns it once it has lasted long enough to be spoken of. */
