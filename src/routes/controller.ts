@@ -56,6 +56,8 @@ interface Pass {
 class RouteLoop {
   readonly #parts: RouteParts;
   readonly #backOff = new BackOff();
+  /** Nodes whose condition could not be written, by name. */
+  readonly #unwritten = new BackOff();
   readonly #announcements: Announcements;
   readonly #syncs;
   readonly #routes;
@@ -102,7 +104,8 @@ class RouteLoop {
     this.#announcements.refusals(desired.refused, byName);
     const changed = await this.#carryOut(changes, { ask, byName, standings: new Standings(desired, tables) });
     this.#syncs.inc({ outcome: changed > 0 ? "changed" : "noop", trigger });
-    const due = [this.#backOff.dueIn(clock.monotonic()), ...desired.refused.map(({ askAgainMs }) => askAgainMs)];
+    const now = clock.monotonic();
+    const due = [this.#backOff.dueIn(now), this.#unwritten.dueIn(now), ...desired.refused.map(({ askAgainMs }) => askAgainMs)];
     const dueIn = Math.min(...due.filter((ms) => ms !== undefined));
     return Number.isFinite(dueIn) ? again(dueIn, "routes that could not be made are tried again") : done;
   }
@@ -140,6 +143,7 @@ class RouteLoop {
     const report = (name: string) => this.#report(name, pass).catch((error: unknown) => failures.push(error));
     const pending = new Map<string, number>();
     for (const { wanted } of changes) if (wanted) pending.set(wanted.node.name, (pending.get(wanted.node.name) ?? 0) + 1);
+    this.#unwritten.keepOnly(pass.standings.names);
     const unchanged = [...pass.standings.names].filter((name) => !pending.has(name));
     await Promise.all([
       forEachConcurrently(unchanged, report),
@@ -197,12 +201,22 @@ class RouteLoop {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Writes the condition of a Node, unless it says so already. */
+  /** Writes the condition of a Node, unless it says so already. One that cannot be written is tried again by itself. */
   async #report(name: string, { standings, byName, ask }: Pass): Promise<void> {
     const { kube, host } = this.#parts;
+    const { clock } = host.world;
     const [node, standing] = [byName.get(name), standings.of(name)];
-    if (node === undefined || standing === "unknown" || saysSo(node, standing)) return;
-    await writeStanding(kube, host.world.clock, node, standing, ask.signal);
+    if (node === undefined || standing === "unknown" || saysSo(node, standing)) return this.#unwritten.settled(name);
+    if (this.#unwritten.holds(name, clock.monotonic())) return;
+    try {
+      await writeStanding(kube, clock, node, standing, ask.signal);
+      this.#unwritten.settled(name);
+    } catch (error) {
+      ask.signal.throwIfAborted();
+      if (refusalIn(error)) throw error;
+      const news = this.#unwritten.failed(name, error, clock.monotonic());
+      if (news) host.log.warn("cannot write what a Node says of its routes", { node: name, error });
+    }
   }
 }
 

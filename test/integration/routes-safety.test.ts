@@ -159,3 +159,19 @@ for (const which of ["privateTableId", "publicTableId"] as const) {
     assert.equal(condition(world, name), "True NoRouteCreated");
   });
 }
+
+test("a Node that will not have its condition written does not hold up what is due for the others", async (t) => {
+  const world = await nodeWorld();
+  t.after(() => world.close());
+  const odd = await world.join(world.launch(1)[0]!, { taints: [] });
+  await giveCidr(world, odd, "10.200.0.0/24");
+  const match = ({ method, url }: { readonly method: string; readonly url: URL }) =>
+    method === "PATCH" && url.pathname === `/api/v1/nodes/${odd}/status`;
+  world.cluster.faults.add({ match, effect: { kind: "refuse", status: 403 } });
+  world.start("--controllers=node-route-controller", "--cluster-cidr=10.200.0.0/16", "--route-reconciliation-period=24h");
+  await world.world.advance(30 * minute);
+  world.aws.controls.faults.add({ action: "ec2:CreateRoute", effect: { kind: "fail", code: "InternalError", status: 500 }, times: 2 });
+  const name = await world.join(world.launch(1)[0]!, { taints: [] });
+  await giveCidr(world, name, "10.200.1.0/24");
+  await world.until("the other is routed", () => condition(world, name) === "False RouteCreated", 60_000);
+});
