@@ -199,8 +199,10 @@ function goRegExp(pattern: string): RegExp {
   const [whole, flags] = /^\(\?([ims]+)\)/.exec(pattern) ?? ["", ""];
   const translated = pattern
     .slice(whole.length)
-    .replace(/\\Q(.*?)(?:\\E|$)/gs, (_, text: string) => RegExp.escape(text))
-    .replace(/\\[\s\S]|\(\?P<|\[:\w+:\]/g, (part) => goSyntax.get(part) ?? part);
+    // In one go: the `\Q` of `\\Q` is none.
+    .replace(/\\Q(.*?)(?:\\E|$)|\\.|\(\?P<|\[:\w+:\]/gs, (part, literal?: string) =>
+      literal === undefined ? (goSyntax.get(part) ?? part) : RegExp.escape(literal),
+    );
   return new RegExp(translated, flags);
 }
 
@@ -215,4 +217,9 @@ const goSyntax: ReadonlyMap<string, string> = new Map([
   ["[:lower:]", "a-z"],
   ["[:upper:]", "A-Z"],
   ["[:word:]", "\\w"],
+  ["[:xdigit:]", "0-9A-Fa-f"],
+  ["[:space:]", "\\t-\\r "],
+  ["[:punct:]", "!-\\/:-@\\[-`{-~"],
+  ["[:graph:]", "!-~"],
+  ["[:print:]", " -~"],
 ]);

@@ -221,6 +221,10 @@ test("a topology pattern means what it means in Go", () => {
     ["^(?P<family>p|trn)[0-9]", "p5.48xlarge", true],
     ["^[[:alpha:]]+[[:digit:]]", "p5.48xlarge", true],
     [String.raw`^\\Qp5.\\E`, "p5x48xlarge", false],
+    [String.raw`^(\\\\Q|p5\\.)`, "p5.48xlarge", true],
+    ["^p5[[:punct:]]4", "p5.48xlarge", true],
+    ["^p5[^[:space:]]4[[:xdigit:]]", "p5.48xlarge", true],
+    ["^[[:graph:]]+$", "p5.48xlarge", true],
   ] as const) {
     const { topologyInstanceTypes } = global(`SupportedTopologyInstanceTypePattern = "${pattern}"`).config.nodes;
     assert.equal(topologyInstanceTypes.test(type), matches, pattern);
