@@ -129,6 +129,8 @@ class RouteLoop {
   #measure(desired: DesiredRoutes, tables: readonly SeenRouteTable[]): void {
     this.#routes.set({ state: "wanted" }, desired.wanted.length);
     this.#routes.set({ state: "refused" }, desired.refused.length);
+    // A table that is the cluster's no longer is not counted any more.
+    this.#inTable.reset();
     for (const { id, routes } of tables) this.#inTable.set({ table: id }, routes.size);
   }
 

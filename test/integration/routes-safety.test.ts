@@ -175,3 +175,16 @@ test("a Node that will not have its condition written does not hold up what is d
   await giveCidr(world, name, "10.200.1.0/24");
   await world.until("the other is routed", () => condition(world, name) === "False RouteCreated", 60_000);
 });
+
+test("a table that is the cluster's no longer is not counted any more", async (t) => {
+  const { world, manager } = await routedNodes(t, 1);
+  const { privateTableId, publicTableId } = world.network;
+  const counted = async () =>
+    [...(await manager.metrics()).matchAll(/^fairlead_route_table_routes\{table="([^"]+)"/gm)].map(([, id]) => id);
+  tagSecondTable(world);
+  await world.until("the second table is filled", () => podRoutes(world, publicTableId).length === 1, 90_000);
+  assert.deepEqual((await counted()).sort(), [privateTableId, publicTableId].sort());
+  world.aws.account.ec2.routeTables.update(publicTableId, { tags: {} });
+  await world.world.advance(2 * minute);
+  assert.deepEqual(await counted(), [privateTableId]);
+});
