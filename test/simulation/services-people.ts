@@ -96,7 +96,12 @@ function annotations(scene: ServicesScene, most: number): Record<string, string 
 
 async function create(scene: ServicesScene, name: string): Promise<void> {
   const { chance } = scene;
-  const all = { ...annotations(scene, 4), ...(chance.happens(0.4) && { [annotationKey("type")]: "nlb" }) };
+  // Another controller's, under a name that we would take for ours.
+  const theirs = chance.happens(0.15) && {
+    [annotationKey("type")]: one(chance, ["external", "nlb-ip"]),
+    [annotationKey("name")]: one(chance, ["chosen", "theirs"]),
+  };
+  const all = { ...annotations(scene, 4), ...(chance.happens(0.4) && { [annotationKey("type")]: "nlb" }), ...theirs };
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
   const spec = { type: "LoadBalancer", ...shape(chance), ...(chance.happens(0.1) && { loadBalancerClass: otherClass }) };
   await scene.touch(name, "POST", servicesPath, { metadata: { name, annotations: given }, spec });
