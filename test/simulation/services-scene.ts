@@ -90,14 +90,15 @@ export class ServicesScene extends NodesScene {
 
   /** A user is about to do something to a Service: it may lose what it had from now on. */
   async touch(name: string, method: string, path: string, body?: object): Promise<void> {
-    const wasSettled = this.#settled.delete(name);
+    const before = this.#settled.get(name)?.rules.toSorted().join();
+    this.#settled.delete(name);
     await this.say("user", method, path, body, "merge");
     const service = this.services().find(({ metadata }) => metadata.name === name);
     const chosen = service?.metadata.annotations?.[nameAnnotation];
     if (service === undefined) return;
-    // Everything stands, but not because it was made for this edit: what the edit before it asked for may yet be done.
-    if (!wasSettled && judge(service, this.#around).wrong.length === 0)
-      this.#takenBack.set(name, this.world.clock.monotonic() + takenBackMs);
+    // What stands was not made for this edit, though it is all that it asks for: what the edit before it asked for may yet be done.
+    const { wrong, rules } = judge(service, this.#around);
+    if (wrong.length === 0 && rules.toSorted().join() !== before) this.#takenBack.set(name, this.world.clock.monotonic() + takenBackMs);
     const { uid } = service.metadata;
     for (const each of [`a${uid.replaceAll("-", "")}`.slice(0, 32), chosen])
       if (each) this.#namedBy.set(each, (this.#namedBy.get(each) ?? new Set()).add(uid));
