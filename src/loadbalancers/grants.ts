@@ -8,7 +8,7 @@ import type { Cloud } from "../aws/cloud.ts";
 import { type AwsError, type ErrorClass, isAwsError } from "../aws/errors.ts";
 import type { Step } from "../aws/plan.ts";
 import { distinct, grant, keyOfRule, type NodeGroup, type NodeRule } from "./node-rules.ts";
-import { noRoomText } from "./rule-quota.ts";
+import { needsAsMuch, noRoomText } from "./rule-quota.ts";
 
 export interface Granted {
   /** What AWS refused, by the owner whom alone it concerns. */
@@ -56,10 +56,13 @@ export async function grantAll(
     if (!isAwsError(together) && together.kind === "done") return { refused, waiting };
   }
   const granted = new Map<string, NodeRule>();
+  const tooMuch: { readonly rules: readonly NodeRule[]; readonly error: AwsError }[] = [];
   for (const [owner, rules] of owners) {
     const lacking = rules.filter((rule) => !granted.has(keyOfRule(rule)));
     if (lacking.length === 0) continue;
-    const result = await tryGrant(group, lacking, options);
+    // The group only gets fuller: where less did not fit, this is not even tried.
+    const result = tooMuch.find((less) => needsAsMuch(lacking, less.rules))?.error ?? (await tryGrant(group, lacking, options));
+    if (isAwsError(result, "limit-exceeded")) tooMuch.push({ rules: lacking, error: result });
     if (isAwsError(result)) refused.set(owner, refusal(group, lacking, [...granted.values()], result));
     else if (result.kind === "waiting") waiting.add(owner);
     else for (const rule of lacking) granted.set(keyOfRule(rule), rule);

@@ -27,12 +27,17 @@ export function noRoomText(group: string, present: readonly AnyRule[], lacking: 
   return `this load balancer needs ${needs} more ${family} rules in ${group}, which has ${used}: ${room}; use fewer source ranges or ports, or have the quota of rules per security group raised`;
 }
 
+/** Whether these take as much room as others, in either family. */
+export function needsAsMuch(rules: readonly AnyRule[], others: readonly AnyRule[]): boolean {
+  return families.every((family) => count(family, rules) >= count(family, others));
+}
+
+const families = ["IPv4", "IPv6"] as const;
+const count = (family: Crowding["family"], rules: readonly AnyRule[]) => rules.filter((rule) => countsIn(family, rule)).length;
+
 /** Of the family that is worse off. */
 function crowding(present: readonly AnyRule[], added: readonly AnyRule[]): Crowding {
-  const [v4, v6] = (["IPv4", "IPv6"] as const).map((family): Crowding => {
-    const count = (rules: readonly AnyRule[]) => rules.filter((rule) => countsIn(family, rule)).length;
-    return { family, needs: count(added), used: count(present) };
-  });
+  const [v4, v6] = families.map((family): Crowding => ({ family, needs: count(family, added), used: count(family, present) }));
   return v6!.needs + v6!.used > v4!.needs + v4!.used ? v6! : v4!;
 }
 

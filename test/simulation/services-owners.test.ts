@@ -180,3 +180,20 @@ for (const [kind, annotations] of [
     assert.deepEqual(clients(world), others.toSorted());
   });
 }
+
+test("where there is no room for one, nobody who needs as much is tried: the calls do not grow with those who wait", async (t) => {
+  const world = await bed(t);
+  const greedy = ["a", "b", "c", "d", "e", "f"];
+  for (const [i, name] of greedy.entries()) {
+    await world.create(name, { annotations: nlb, spec: { ...port(31080 + i), loadBalancerSourceRanges: ranges(70) } });
+  }
+  await world.published(...greedy);
+  await world.create("web", { annotations: nlb, spec: port(31090) });
+  await world.published("web");
+  assert.deepEqual(openTo(world, 31090), ["0.0.0.0/0"]);
+  world.aws.controls.journal.resetCounts();
+  await world.world.advance(hourMs);
+  const tries = world.calls()["ec2:AuthorizeSecurityGroupIngress"] ?? 0;
+  assert.ok(tries > 0 && tries <= 70, `${tries} tries in an hour`);
+  for (const name of greedy) assert.ok(world.events(name).some((text) => text.includes("needs 143 more IPv4 rules")));
+});
