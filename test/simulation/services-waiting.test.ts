@@ -79,3 +79,21 @@ test("a target group of type none that AWS shows late is not left behind", async
   await world.world.advance(hourMs);
   assert.deepEqual(targetGroups(world), []);
 });
+
+test("a replacement ends although AWS refuses one of the targets for ever", async (t) => {
+  const world = await bed(t);
+  await world.create("web", { annotations: { "type-change": "replace" } });
+  await world.published("web");
+  const [instance] = [...world.instances.values()];
+  const effect = {
+    kind: "fail",
+    code: "InvalidTarget",
+    status: 400,
+    message: `The following targets are not valid: ${instance!.id}`,
+  } as const;
+  world.aws.controls.faults.add({ action: "elasticloadbalancing:RegisterTargets", effect, containing: instance!.id });
+  await world.edit("web", { type: "nlb" });
+  const isReplaced = () => world.service("web")?.status?.conditions?.some(({ type }) => type === "LoadBalancerReplaced") === true;
+  await world.until("begun", isReplaced, hourMs);
+  await world.until("ended", () => !isReplaced(), hourMs);
+});

@@ -271,7 +271,8 @@ class ServiceLoop {
   #noteMade({ steps }: Pick<Survey, "steps">, remembered: Remembered): void {
     if (steps.length === 0) return;
     remembered.madeAt = this.#place.host.world.clock.monotonic();
-    delete remembered.unseenSince;
+    // Targets that AWS refuses for ever are tried at each look, and nothing comes into being by it.
+    if (steps.some(({ makes }) => makes !== undefined)) delete remembered.unseenSince;
   }
 
   /** The end of a reconcile that went well, as soon as the nodes let the traffic in. */
