@@ -5,8 +5,11 @@ import type { Listener, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.
 import { servicesPath } from "./services-people.ts";
 import type { ServicesScene } from "./services-scene.ts";
 
-/** For so long what was read of a group counts as seen now. */
-const freshMs = 5_000;
+/**
+ * AWS deletes a group whatever its tags are at that moment, so who has read them before the mark was taken off may delete
+ * it yet: as long as a plan may take that AWS throttles.
+ */
+const graceMs = 60_000;
 
 /** Until the signal aborts; then they put everything back. */
 export async function meddle(scene: ServicesScene, signal: AbortSignal): Promise<void> {
@@ -14,7 +17,7 @@ export async function meddle(scene: ServicesScene, signal: AbortSignal): Promise
   const wait = (most: number) => sleep(world.clock, chance.between(5_000, most), signal).catch(() => {});
   while (!signal.aborted) {
     await wait(30_000);
-    const undo = chance.happens(0.5) ? attachTargetGroup(scene) : await takeMark(scene);
+    const undo = chance.happens(0.5) ? attachTargetGroup(scene) : await takeMark(scene, signal);
     await wait(60_000);
     undo();
   }
@@ -50,7 +53,7 @@ function attachTargetGroup({ account, cloud, chance, history, unmarked }: Servic
 }
 
 /** The marks of a security group that one of our load balancers uses; some give the load balancer another group as well. */
-async function takeMark(scene: ServicesScene): Promise<() => void> {
+async function takeMark(scene: ServicesScene, signal: AbortSignal): Promise<() => void> {
   const { account, cloud, chance, history, unmarked, lent, world } = scene;
   const { securityGroups, rules } = cloud.account.ec2;
   const isUsed = (id: string) => [...account.classics(), ...account.networks()].some(({ groupIds }) => groupIds.includes(id));
@@ -59,15 +62,16 @@ async function takeMark(scene: ServicesScene): Promise<() => void> {
   if (group === undefined) return () => {};
   securityGroups.update(group.id, { tags: {} });
   const isMarked = () => "kubernetes.io/cluster/simulated" in (securityGroups.get(group.id)?.tags ?? {});
-  // Whoever still needs it may mark it again, and delete it later; and nobody looks twice within seconds.
+  // Whoever still needs it may mark it again, and delete it later.
   let excused = false;
   const since = world.clock.monotonic();
   unmarked.set(`security group ${group.name}`, () => {
     const stands = securityGroups.get(group.id) !== undefined;
-    excused ||= isMarked() || (!stands && world.clock.monotonic() - since <= freshMs);
+    excused ||= isMarked() || (!stands && world.clock.monotonic() - since <= graceMs);
     return excused || stands;
   });
   history.tell("user", `takes the marks off ${group.name}`);
+  await sleep(world.clock, graceMs + 1_000, signal).catch(() => {});
   const user = [...account.classics(), ...account.networks()].find(({ groupIds }) => groupIds.includes(group.id));
   const service = user?.tags["kubernetes.io/service-name"]?.split("/")[1];
   const annotations = { [annotationKey("security-groups")]: lent.groups[0]! };

@@ -12,7 +12,7 @@ import type { ManagedGroup } from "../model.ts";
 import { classicSecurityGroupName, loadBalancerName, networkSecurityGroupName } from "../names.ts";
 import { seeListener, seeTargetGroup } from "../network/observe.ts";
 import { planNetwork, planTargets, type SeenNetwork, type SeenTargetGroup } from "../network/plan.ts";
-import { freshAges, type Inventory, reconcileAges } from "../observe.ts";
+import { type Inventory, presentAges, reconcileAges } from "../observe.ts";
 import type { Network } from "../subnets.ts";
 import { type Targets, targetsOf } from "../targets.ts";
 import { annotationKey, type Kind, type Problem, readOptions, type ServiceOptions } from "./annotations.ts";
@@ -181,7 +181,7 @@ async function observe(
 ): Promise<{ readonly seen: SeenClassic | SeenNetwork; readonly managedGroup?: SeenGroup }> {
   const name = managedGroupName(kind, view, found, options, settings);
   // Where others are given in its place it is about to go: whether it is still ours has to be seen now.
-  const presentMs = options.securityGroups.length > 0 ? freshAges.presentMs : reconcileAges.presentMs;
+  const { presentMs } = options.securityGroups.length > 0 ? presentAges : reconcileAges;
   const managed = async () => inventory.group(name, { ...reconcileAges, presentMs }, ask);
   if (kind === "classic") {
     const [group, loadBalancer] = await Promise.all([
