@@ -10,7 +10,7 @@ import { KubeClient } from "../kube/client.ts";
 import { loadKubeConfig } from "../kube/config/load.ts";
 import type { Connect } from "../kube/connections.ts";
 import type { Stored } from "../kube/resource.ts";
-import { Inventory } from "../loadbalancers/observe.ts";
+import { Inventory } from "../loadbalancers/inventory.ts";
 import { type SeenService, serviceState } from "../loadbalancers/service/seen.ts";
 import type { SurveyParts } from "../loadbalancers/service/survey.ts";
 import { build } from "../process/build.ts";

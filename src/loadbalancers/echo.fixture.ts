@@ -7,7 +7,7 @@ import type { Listener, TargetGroup, TargetHealthDescription } from "@aws-sdk/cl
 import { planJson, type Step } from "../aws/plan.ts";
 import { seeAttributes, seeClassic } from "./classic/observe.ts";
 import type { SeenClassic } from "./classic/plan.ts";
-import type { SeenGroup, SeenRule } from "./groups.ts";
+import type { SeenGroup, SeenRule } from "./groups/managed.ts";
 import { seeListener, seeTargetGroup } from "./network/observe.ts";
 import type { SeenNetwork } from "./network/plan.ts";
 

@@ -138,14 +138,14 @@ export const plants: readonly Plant[] = [
   {
     name: "shared-rule-goes-with-its-name",
     world: "services",
-    file: "src/loadbalancers/node-rules.ts",
+    file: "src/loadbalancers/groups/node-rules.ts",
     changes: [["  return isClaimed ||", '  return (isClaimed && !rule.description?.includes("/health=")) ||']],
     givenAwayBy: "no rule another Service needs is removed",
   },
   {
     name: "others-rules-taken-for-ours",
     world: "services",
-    file: "src/loadbalancers/node-rules.ts",
+    file: "src/loadbalancers/groups/node-rules.ts",
     changes: [
       [
         "  return [...claims.values()].some(({ marks }) => isMarked(rule, marks)) ||",
@@ -181,7 +181,7 @@ export const plants: readonly Plant[] = [
   {
     name: "claim-leaves-unknown-entry",
     world: "services",
-    file: "src/loadbalancers/claim-book.ts",
+    file: "src/loadbalancers/groups/claim-book.ts",
     changes: [
       ['if (name === undefined && entry?.kind === "unknown") this.forget(owner);', ""],
       ["[{ kind: entry.owner.kind, names: entry.names }]", "kinds.map((kind) => ({ kind, names: entry.names }))"],
@@ -191,7 +191,7 @@ export const plants: readonly Plant[] = [
   {
     name: "quota-of-one-stops-all",
     world: "services",
-    file: "src/loadbalancers/grants.ts",
+    file: "src/loadbalancers/groups/grants.ts",
     changes: [["if (!isAwsError(error) || isAwsError(error, ...everybodys)) throw error;", "if (Math.abs(1) > 0) throw error;"]],
     givenAwayBy: "what is wanted exists, and nothing else",
   },
@@ -221,7 +221,7 @@ export const plants: readonly Plant[] = [
   {
     name: "unmarked-security-group-goes",
     world: "services",
-    file: "src/loadbalancers/observe.ts",
+    file: "src/loadbalancers/inventory.ts",
     changes: [["owned: isOwned(group.tags, this.place.cluster)", "owned: group.name !== isOwned.name"]],
     givenAwayBy: "nothing is deleted without our mark",
   },

@@ -60,7 +60,7 @@ export const controllerTable: ControllerTable = {
     if (self.vpc === undefined) return { kind: "skip", why: "the VPC of the cluster is not known: set VPC in the cloud config" };
     const [{ serviceControllers }, { Inventory }, { serviceInformer }] = await Promise.all([
       import("../../loadbalancers/service/controller.ts"),
-      import("../../loadbalancers/observe.ts"),
+      import("../../loadbalancers/inventory.ts"),
       import("../../loadbalancers/service/seen.ts"),
     ]);
     const place = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };

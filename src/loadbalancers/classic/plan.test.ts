@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planJson, type Step } from "../../aws/plan.ts";
 import { echoClassic } from "../echo.fixture.ts";
+import { desireClassic } from "../service/desire-classic.ts";
 import { port, type WishOptions, wish } from "../service/wish.fixture.ts";
-import { desireClassic } from "./desire.ts";
 import { planClassic, planClassicDeletion, type SeenClassic } from "./plan.ts";
 
 const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/x";

@@ -14,7 +14,7 @@ import {
   registerInstances,
 } from "../../aws/elb-actions.ts";
 import { type Made, type Planned, type Step, step } from "../../aws/plan.ts";
-import { planGroup, planGroupDeletion, type SeenGroup, tagList } from "../groups.ts";
+import { planGroup, planGroupDeletion, type SeenGroup, tagList } from "../groups/managed.ts";
 import type { ClassicAttributes, ClassicHealthCheck, ClassicListener, ClassicLoadBalancer, Tags } from "../model.ts";
 import { planPolicies, type SeenPolicies } from "./policies.ts";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planJson, type Step } from "../../aws/plan.ts";
 import { echoNetwork } from "../echo.fixture.ts";
+import { desireNetwork } from "../service/desire-network.ts";
 import { port, type WishOptions, wish } from "../service/wish.fixture.ts";
-import { desireNetwork } from "./desire.ts";
 import { planNetwork, planNetworkDeletion, type SeenNetwork } from "./plan.ts";
 
 const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/x";

@@ -15,7 +15,7 @@ import {
   setSecurityGroups,
 } from "../../aws/elbv2-actions.ts";
 import { type Made, made, type Step, step } from "../../aws/plan.ts";
-import { planGroup, planGroupDeletion, type SeenGroup, tagList } from "../groups.ts";
+import { planGroup, planGroupDeletion, type SeenGroup, tagList } from "../groups/managed.ts";
 import type { GroupOnLoadBalancer, NetworkListener, NetworkLoadBalancer, Tags, TargetGroup } from "../model.ts";
 
 export interface SeenListener {

@@ -5,8 +5,8 @@
 import type { Ask } from "../../aws/ask.ts";
 import { modifyAttributes } from "../../aws/elb-actions.ts";
 import { seeAttributes } from "../classic/observe.ts";
+import type { Inventory } from "../inventory.ts";
 import type { ClassicAttributes } from "../model.ts";
-import type { Inventory } from "../observe.ts";
 import type { ServiceOptions } from "./annotations.ts";
 import type { Found } from "./find.ts";
 import type { Survey } from "./survey.ts";

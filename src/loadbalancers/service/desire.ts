@@ -1,11 +1,11 @@
 /** From a Service and its surroundings to the load balancer it asks for. Pure: the same inputs always give the same model. */
 import type { ClusterId } from "../../identity/cluster-id.ts";
 import { hasClusterTag, ownershipTags } from "../../identity/ownership.ts";
-import { desireClassic } from "../classic/desire.ts";
 import type { ClassicLoadBalancer, NetworkLoadBalancer, NodeAccess, Tags } from "../model.ts";
-import { desireNetwork, mappingProblems, nodeAccess } from "../network/desire.ts";
 import { discoverSubnets, type Network, namedSubnets, type Subnet, type SubnetChoice } from "../subnets.ts";
 import { annotationKey, type Kind, type Problem, type ServiceOptions, sourceRangesAnnotation } from "./annotations.ts";
+import { desireClassic } from "./desire-classic.ts";
+import { desireNetwork, mappingProblems, nodeAccess } from "./desire-network.ts";
 import { usablePorts } from "./ports.ts";
 import { sourceRanges } from "./source-ranges.ts";
 import type { LoadBalancerSettings, ServiceView } from "./view.ts";

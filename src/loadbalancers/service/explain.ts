@@ -1,8 +1,8 @@
 /** One page about a Service's load balancer: what is wanted and why, what stands, what differs, and what to do next. */
 import type { Ask } from "../../aws/ask.ts";
 import type { SecurityGroup } from "../../aws/security-groups.ts";
+import { reconcileAges } from "../inventory.ts";
 import type { LoadBalancer } from "../model.ts";
-import { reconcileAges } from "../observe.ts";
 import { nodeGroupsOf } from "../targets.ts";
 import { adviceFor } from "./advice.ts";
 import { type AnnotationRow, annotationPrefix, annotationTable, sourceRangesAnnotation } from "./annotations.ts";

@@ -3,10 +3,10 @@ import type { LoadBalancerDescription } from "@aws-sdk/client-elastic-load-balan
 import type { LoadBalancer } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { Ask } from "../../aws/ask.ts";
 import { isOwned } from "../../identity/ownership.ts";
+import type { Inventory } from "../inventory.ts";
 import type { Ages } from "../listing.ts";
 import type { Tags } from "../model.ts";
 import { loadBalancerName } from "../names.ts";
-import type { Inventory } from "../observe.ts";
 import type { Kind } from "./annotations.ts";
 import { serviceTag } from "./desire.ts";
 

@@ -1,8 +1,8 @@
 /** What the controller remembers of a Service between two looks. Losing it costs a look at AWS, never a mistake. */
 
 import type { Clock } from "../../runtime/world.ts";
-import type { Stand } from "../claims.ts";
 import type { SeenClassic } from "../classic/plan.ts";
+import type { Stand } from "../groups/claims.ts";
 import type { NodeAccess } from "../model.ts";
 import type { SeenNetwork } from "../network/plan.ts";
 import type { Kind, Problem, ServiceOptions } from "./annotations.ts";

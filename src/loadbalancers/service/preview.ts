@@ -2,9 +2,9 @@
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import { keyOf } from "../../kube/store.ts";
-import { claimFor, marksOf } from "../claims.ts";
-import { type Claim, type Marks, mentions, planNodeRules, stepsOf } from "../node-rules.ts";
-import { reconcileAges } from "../observe.ts";
+import { claimFor, marksOf } from "../groups/claims.ts";
+import { type Claim, type Marks, mentions, planNodeRules, stepsOf } from "../groups/node-rules.ts";
+import { reconcileAges } from "../inventory.ts";
 import { targetWarnings } from "../targets.ts";
 import type { Problem } from "./annotations.ts";
 import { bothKinds } from "./departure.ts";

@@ -8,18 +8,18 @@ import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import type { SecurityGroup } from "../../aws/security-groups.ts";
 import { isOwned } from "../../identity/ownership.ts";
-import type { ClaimBook } from "../claim-book.ts";
-import { marksOf } from "../claims.ts";
 import { planClassicDeletion } from "../classic/plan.ts";
-import { planGroupDeletion } from "../groups.ts";
+import type { ClaimBook } from "../groups/claim-book.ts";
+import { marksOf } from "../groups/claims.ts";
+import { planGroupDeletion } from "../groups/managed.ts";
+import { type Marks, mentions } from "../groups/node-rules.ts";
+import { type Inventory, presentAges, reconcileAges } from "../inventory.ts";
 import type { Ages } from "../listing.ts";
 import { classicSecurityGroupName, networkSecurityGroupName } from "../names.ts";
 import { planNetworkDeletion } from "../network/plan.ts";
-import { type Marks, mentions } from "../node-rules.ts";
-import { type Inventory, presentAges, reconcileAges } from "../observe.ts";
+import { marked, namedTargetGroups } from "../target-groups.ts";
 import type { Kind } from "./annotations.ts";
 import { type Found, findLoadBalancers, isServices, namesOf, type Seeker } from "./find.ts";
-import { marked, namedTargetGroups } from "./target-groups.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
 export interface RemovalParts {

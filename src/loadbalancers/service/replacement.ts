@@ -5,8 +5,8 @@
 import type { Ask } from "../../aws/ask.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import type { Clock } from "../../runtime/world.ts";
+import type { Inventory } from "../inventory.ts";
 import type { SeenNetwork } from "../network/plan.ts";
-import type { Inventory } from "../observe.ts";
 import { type Kind, otherKind } from "./annotations.ts";
 import type { Ensured } from "./ensure.ts";
 import type { Found } from "./find.ts";

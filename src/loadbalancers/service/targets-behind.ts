@@ -3,13 +3,13 @@ import type { Refusal } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { classicInstances } from "../classic/observe.ts";
 import type { SeenClassic } from "../classic/plan.ts";
+import { type Inventory, reconcileAges } from "../inventory.ts";
 import { seeTargetGroup } from "../network/observe.ts";
 import type { SeenNetwork } from "../network/plan.ts";
-import { type Inventory, reconcileAges } from "../observe.ts";
+import { isBehind, marked, namedTargetGroups } from "../target-groups.ts";
 import type { Targets } from "../targets.ts";
 import type { Found } from "./find.ts";
 import { registeredIn, registrable, registrableIn } from "./survey.ts";
-import { isBehind, marked, namedTargetGroups } from "./target-groups.ts";
 
 /** What somebody else has put behind it is none of ours. */
 export async function targetsBehind(

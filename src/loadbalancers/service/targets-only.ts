@@ -5,11 +5,12 @@
 import { type Applied, apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
+import { reconcileAges } from "../inventory.ts";
 import type { TargetGroup } from "../model.ts";
 import { numberedTargetGroupName } from "../names.ts";
 import { seeTargetGroup } from "../network/observe.ts";
 import { planTargetGroups } from "../network/plan.ts";
-import { reconcileAges } from "../observe.ts";
+import { marked, namedTargetGroups } from "../target-groups.ts";
 import type { Targets } from "../targets.ts";
 import { annotationKey, type Problem, readOptions, type ServiceOptions } from "./annotations.ts";
 import { tagsFor } from "./desire.ts";
@@ -17,7 +18,6 @@ import { type Found, findLoadBalancers } from "./find.ts";
 import { usablePorts } from "./ports.ts";
 import type { SeenService } from "./seen.ts";
 import { eligibleTargets, registrableIn, type SurveyParts } from "./survey.ts";
-import { marked, namedTargetGroups } from "./target-groups.ts";
 import { logStep, seekerOf, type Workplace } from "./workplace.ts";
 
 export interface TargetsSurvey {

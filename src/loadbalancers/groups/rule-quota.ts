@@ -1,5 +1,5 @@
 /** How many rules a security group has room for. AWS does not say it: it follows from what is there, if the quota is the usual one. */
-import type { SeenRule } from "./groups.ts";
+import type { SeenRule } from "./managed.ts";
 import type { NodeRule } from "./node-rules.ts";
 
 type AnyRule = NodeRule | SeenRule;

@@ -1,6 +1,6 @@
 /** What each load balancer needs from the nodes: the claims, and the descriptions and groups by which its rules are known. */
-import type { LoadBalancer, NodeAccess, Rule } from "./model.ts";
-import { nodeRuleDescription } from "./names.ts";
+import type { LoadBalancer, NodeAccess, Rule } from "../model.ts";
+import { nodeRuleDescription } from "../names.ts";
 import type { Claim, Marks, NodeRule } from "./node-rules.ts";
 
 /** Known only once the load balancer stands. */

@@ -6,11 +6,11 @@
  *     there, not ours           counts as there       counts as there       is none of our business
  *     missing                   is authorised         is authorised
  */
-import { authorizeSecurityGroupIngress, updateRuleDescriptions } from "../aws/ec2-actions.ts";
-import { type Step, step } from "../aws/plan.ts";
-import { permission, revocation, ruleKey, ruleText, type SeenRule, seenRuleKey } from "./groups.ts";
-import type { Rule } from "./model.ts";
-import { nodeRuleDescription } from "./names.ts";
+import { authorizeSecurityGroupIngress, updateRuleDescriptions } from "../../aws/ec2-actions.ts";
+import { type Step, step } from "../../aws/plan.ts";
+import type { Rule } from "../model.ts";
+import { nodeRuleDescription } from "../names.ts";
+import { permission, revocation, ruleKey, ruleText, type SeenRule, seenRuleKey } from "./managed.ts";
 
 /** One thing the nodes must let in: from addresses, or everything from a load balancer's group. */
 export type NodeRule = Rule | { readonly protocol: "all"; readonly sourceGroup: string; readonly description?: string };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { port, type WishOptions, wish } from "../service/wish.fixture.ts";
-import { desireClassic } from "./desire.ts";
+import { desireClassic } from "./desire-classic.ts";
+import { port, type WishOptions, wish } from "./wish.fixture.ts";
 
 const desired = (options?: WishOptions) => desireClassic(wish("classic", options));
 const model = (options?: WishOptions) => desired(options).model;

@@ -11,7 +11,7 @@ import type { SecurityGroup, SecurityGroupRule } from "../aws/security-groups.ts
 import type { ClusterId } from "../identity/cluster-id.ts";
 import { hasClusterTag, isOwned } from "../identity/ownership.ts";
 import type { Clock } from "../runtime/world.ts";
-import type { SeenGroup } from "./groups.ts";
+import type { SeenGroup } from "./groups/managed.ts";
 import { type Ages, Listing } from "./listing.ts";
 import type { ClassicAttributes } from "./model.ts";
 import { ownGroupPrefix } from "./names.ts";

@@ -1,8 +1,8 @@
 /** How a network load balancer checks its targets. */
 import type { TargetHealthCheck } from "../model.ts";
-import { annotationKey, type Problem } from "../service/annotations.ts";
-import { parseInteger } from "../service/values.ts";
-import type { Wish } from "../service/wish.ts";
+import { annotationKey, type Problem } from "./annotations.ts";
+import { parseInteger } from "./values.ts";
+import type { Wish } from "./wish.ts";
 
 const protocols = ["TCP", "HTTP", "HTTPS"] as const;
 

@@ -2,8 +2,8 @@
  * Who needs what from the nodes, for all load balancers at once. Services write their claims here; the writer of each
  * node security group reads them all, and says when a group is as it should be.
  */
-import { causeOf } from "../aws/errors.ts";
-import type { LoadBalancer } from "./model.ts";
+import { causeOf } from "../../aws/errors.ts";
+import type { LoadBalancer } from "../model.ts";
 import type { Claim, Marks, Owners } from "./node-rules.ts";
 
 type Kind = LoadBalancer["kind"];

@@ -1,11 +1,11 @@
 /** The classic load balancer a Service asks for. Pure: the same inputs always give the same model. */
 import type { ClassicHealthCheck, ClassicListener, ClassicLoadBalancer, GroupOnLoadBalancer } from "../model.ts";
 import { classicSecurityGroupName } from "../names.ts";
-import { annotationKey, type Problem, type ServiceOptions } from "../service/annotations.ts";
-import { usesCertificate } from "../service/ports.ts";
-import { parseInteger } from "../service/values.ts";
-import type { LoadBalancerSettings, ServicePort, ServiceView } from "../service/view.ts";
-import { clientRules, type Desired, type Wish } from "../service/wish.ts";
+import { annotationKey, type Problem, type ServiceOptions } from "./annotations.ts";
+import { usesCertificate } from "./ports.ts";
+import { parseInteger } from "./values.ts";
+import type { LoadBalancerSettings, ServicePort, ServiceView } from "./view.ts";
+import { clientRules, type Desired, type Wish } from "./wish.ts";
 
 export function desireClassic(wish: Wish): Desired<ClassicLoadBalancer> {
   const problems: Problem[] = [];

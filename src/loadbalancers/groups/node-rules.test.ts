@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Step } from "../aws/plan.ts";
+import type { Step } from "../../aws/plan.ts";
+import type { NodeAccess } from "../model.ts";
+import { nodeRuleDescription } from "../names.ts";
 import { claimFor, marksOf } from "./claims.ts";
-import type { SeenRule } from "./groups.ts";
-import type { NodeAccess } from "./model.ts";
-import { nodeRuleDescription } from "./names.ts";
+import type { SeenRule } from "./managed.ts";
 import { type Claim, type NodeGroup, type Owners, planNodeRules, stepsOf } from "./node-rules.ts";
 
 const access = (loadBalancer: string, rest: Partial<Extract<NodeAccess, { kind: "from-clients" }>> = {}): NodeAccess => ({

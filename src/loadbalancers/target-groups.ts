@@ -1,9 +1,9 @@
 /** Which target groups are a Service's own. */
 import type { TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
-import type { Ask } from "../../aws/ask.ts";
-import { isNumberedTargetGroup, targetGroupPrefix } from "../names.ts";
-import type { Inventory } from "../observe.ts";
-import { carriesService } from "./find.ts";
+import type { Ask } from "../aws/ask.ts";
+import type { Inventory } from "./inventory.ts";
+import { isNumberedTargetGroup, targetGroupPrefix } from "./names.ts";
+import { carriesService } from "./service/find.ts";
 
 type ServiceRef = { readonly namespace: string; readonly name: string; readonly uid: string };
 

@@ -1,7 +1,7 @@
-import type { Clock } from "../runtime/world.ts";
+import type { Clock } from "../../runtime/world.ts";
 
 /** Tells of a key at once, but not again within this time: whatever is said of it meanwhile is told together at its end. */
-export function spaced(clock: Clock, ms: number, tell: (key: string) => void): (key: string) => void {
+export function throttleByKey(clock: Clock, ms: number, tell: (key: string) => void): (key: string) => void {
   const toldAt = new Map<string, number>();
   const due = new Set<string>();
   const tellNow = (key: string) => {

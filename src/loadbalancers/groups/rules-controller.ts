@@ -1,16 +1,16 @@
 /** The one writer of node security groups: a key is a group, and its rules are the union of what all load balancers need. */
-import { apply } from "../aws/apply.ts";
-import type { Ask } from "../aws/ask.ts";
-import { isAwsError } from "../aws/errors.ts";
-import type { Step } from "../aws/plan.ts";
-import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
-import { refusalIn } from "../runtime/gate.ts";
-import type { Host } from "../runtime/host.ts";
+import { apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import { isAwsError } from "../../aws/errors.ts";
+import type { Step } from "../../aws/plan.ts";
+import { again, type Controller, done, type Outcome } from "../../runtime/controller.ts";
+import { refusalIn } from "../../runtime/gate.ts";
+import type { Host } from "../../runtime/host.ts";
+import { type Inventory, reconcileAges } from "../inventory.ts";
 import type { ClaimBook, Unknown } from "./claim-book.ts";
 import { type Granted, grantAll } from "./grants.ts";
 import { type Held, type NodeGroup, type Owners, planNodeRules } from "./node-rules.ts";
-import { type Inventory, reconcileAges } from "./observe.ts";
-import { spaced } from "./spaced.ts";
+import { throttleByKey } from "./throttle-by-key.ts";
 
 export interface RulesParts {
   readonly host: Host;
@@ -36,7 +36,7 @@ export function rulesController(parts: RulesParts): Controller {
       {
         name: "claims",
         async start(enqueue) {
-          parts.book.onWork(spaced(parts.host.world.clock, spaceMs, (group) => enqueue(group)));
+          parts.book.onWork(throttleByKey(parts.host.world.clock, spaceMs, (group) => enqueue(group)));
         },
       },
     ],

@@ -1,11 +1,11 @@
 /** The network load balancer a Service asks for. Pure: the same inputs always give the same model. */
 import type { NetworkGroups, NetworkListener, NetworkLoadBalancer, NodeAccess, SubnetMapping, TargetGroup } from "../model.ts";
 import { networkSecurityGroupName, targetGroupName } from "../names.ts";
-import type { Problem, ServiceOptions } from "../service/annotations.ts";
-import { usesCertificate } from "../service/ports.ts";
-import type { ServicePort } from "../service/view.ts";
-import { clientRules, type Desired, type Wish } from "../service/wish.ts";
-import { targetHealthCheck } from "./health-check.ts";
+import type { Problem, ServiceOptions } from "./annotations.ts";
+import { usesCertificate } from "./ports.ts";
+import { targetHealthCheck } from "./target-health-check.ts";
+import type { ServicePort } from "./view.ts";
+import { clientRules, type Desired, type Wish } from "./wish.ts";
 
 export function desireNetwork(wish: Wish): Desired<NetworkLoadBalancer> {
   const problems: Problem[] = [];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { port, type WishOptions, wish } from "../service/wish.fixture.ts";
-import { desireNetwork, mappingProblems, nodeAccess } from "./desire.ts";
+import { desireNetwork, mappingProblems, nodeAccess } from "./desire-network.ts";
+import { port, type WishOptions, wish } from "./wish.fixture.ts";
 
 const desired = (options?: WishOptions) => desireNetwork(wish("network", options));
 const model = (options?: WishOptions) => desired(options).model;

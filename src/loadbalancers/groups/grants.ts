@@ -2,11 +2,11 @@
  * Lets into a node security group what its owners lack: in one call where AWS takes it, else owner by owner, so that what
  * AWS refuses to one of them is kept from none of the others.
  */
-import { type Applied, apply } from "../aws/apply.ts";
-import type { Ask } from "../aws/ask.ts";
-import type { Cloud } from "../aws/cloud.ts";
-import { type AwsError, type ErrorClass, isAwsError } from "../aws/errors.ts";
-import type { Step } from "../aws/plan.ts";
+import { type Applied, apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import type { Cloud } from "../../aws/cloud.ts";
+import { type AwsError, type ErrorClass, isAwsError } from "../../aws/errors.ts";
+import type { Step } from "../../aws/plan.ts";
 import { distinct, grant, keyOfRule, type NodeGroup, type NodeRule } from "./node-rules.ts";
 import { needsAsMuch, noRoomText } from "./rule-quota.ts";
 

@@ -6,9 +6,9 @@ import {
   createTags,
   deleteSecurityGroup,
   revokeSecurityGroupIngress,
-} from "../aws/ec2-actions.ts";
-import { type Made, made, type Planned, type Step, step } from "../aws/plan.ts";
-import type { ManagedGroup, Rule, Tags } from "./model.ts";
+} from "../../aws/ec2-actions.ts";
+import { type Made, made, type Planned, type Step, step } from "../../aws/plan.ts";
+import type { ManagedGroup, Rule, Tags } from "../model.ts";
 import { mayExceedQuota } from "./rule-quota.ts";
 
 /** One rule of a group as EC2 tells it, with the id by which alone it is revoked. */
