@@ -55,7 +55,7 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
       const chosen = await choose(args, values, world, live);
       const previews: Shown[] = [];
       for (const service of chosen) previews.push({ service, ...(await preview(service, live.all, live, live.ask)) });
-      console.out(values.output === "json" ? asJson(previews, live) : asText(previews, live, console));
+      console.out(values.output === "json" ? asJson(previews) : asText(previews, console));
       if (previews.some(({ problems }) => problems.length > 0)) return exit.failed;
       return previews.some(({ steps }) => steps.length > 0) ? exit.changes : exit.nothing;
     } finally {
@@ -122,10 +122,10 @@ async function readManifest(path: string, namespace: string, world: World, live:
   });
 }
 
-function asJson(previews: readonly Shown[], live: Live): string {
+function asJson(previews: readonly Shown[]): string {
   const shown = previews.map(({ service, key, steps, problems, warnings, survey }) => ({
     service: key,
-    steps: named(planJson(steps), (text) => withUnknowns(text, service, survey, live.settings)),
+    steps: named(planJson(steps), (text) => withUnknowns(text, service, survey)),
     problems,
     warnings,
   }));
@@ -148,7 +148,7 @@ function painter({ columns }: Console): (text: string, colour: keyof typeof colo
   return (text, colour) => (columns > 0 && colour !== "plain" ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text);
 }
 
-function asText(previews: readonly Shown[], live: Live, console: Console): string {
+function asText(previews: readonly Shown[], console: Console): string {
   const paint = painter(console);
   const lines = previews.flatMap(({ service, key, steps, problems, warnings, survey }) => [
     `service ${key}: ${summary(steps, problems.length)}`,
@@ -156,7 +156,7 @@ function asText(previews: readonly Shown[], live: Live, console: Console): strin
     ...warnings.map(({ message }) => paint(`  ? ${message}`, "change")),
     ...steps.map((step) => {
       const colour = colourOf(step);
-      const text = withUnknowns(`${step.what}  (${step.why})`, service, survey, live.settings);
+      const text = withUnknowns(`${step.what}  (${step.why})`, service, survey);
       return paint(`  ${marks[colour]} ${text}`, colour);
     }),
   ]);

@@ -8,8 +8,9 @@ import { planJson, type Step } from "../aws/plan.ts";
 import { seeAttributes, seeClassic } from "./classic/observe.ts";
 import type { SeenClassic } from "./classic/plan.ts";
 import type { SeenGroup, SeenRule } from "./groups/managed.ts";
-import { seeListener, seeTargetGroup } from "./network/observe.ts";
+import { seeListener } from "./network/observe.ts";
 import type { SeenNetwork } from "./network/plan.ts";
+import { seeTargetGroup } from "./target-groups.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: inputs of every action there is, as they go over the wire
 type Input = any;
@@ -49,7 +50,11 @@ export function echoClassic(steps: readonly Step[]): SeenClassic & { loadBalance
     CrossZoneLoadBalancing: { Enabled: false, ...set.CrossZoneLoadBalancing },
   };
   const managedGroup = echoGroup(calls);
-  return { loadBalancer: seeClassic(description, seeAttributes(attributes), undefined), ...(managedGroup && { managedGroup }) };
+  return {
+    kind: "classic",
+    loadBalancer: seeClassic(description, seeAttributes(attributes), undefined),
+    ...(managedGroup && { managedGroup }),
+  };
 }
 
 /** A network load balancer with all its parts. */
@@ -82,6 +87,7 @@ export function echoNetwork(steps: readonly Step[]): SeenNetwork & { loadBalance
   };
   const managedGroup = echoGroup(calls);
   return {
+    kind: "network",
     loadBalancer: {
       arn: `<load balancer ${made.Name}>`,
       securityGroups: made.SecurityGroups,

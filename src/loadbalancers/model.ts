@@ -31,6 +31,35 @@ export type GroupOnLoadBalancer =
   | { readonly kind: "managed"; readonly group: ManagedGroup }
   | { readonly kind: "given"; readonly id: string };
 
+/** The security groups of a load balancer. To some kinds AWS cannot add the first one later: then they stay as they are. */
+export type SecurityGroups = { readonly kind: "as-it-is" } | { readonly kind: "wanted"; readonly groups: readonly GroupOnLoadBalancer[] };
+
+/** What is said of every load balancer, whatever its kind. */
+export interface LoadBalancerModel {
+  /** The name of its kind. */
+  readonly kind: string;
+  readonly name: string;
+  readonly internal: boolean;
+  readonly securityGroups: SecurityGroups;
+  readonly tags: Tags;
+}
+
+/** The groups a model asks for; none where they stay as they are. */
+export function wantedGroups({ securityGroups }: Pick<LoadBalancerModel, "securityGroups">): readonly GroupOnLoadBalancer[] {
+  return securityGroups.kind === "wanted" ? securityGroups.groups : [];
+}
+
+/** Those of them that we make and keep. */
+export function managedGroups(model: Pick<LoadBalancerModel, "securityGroups">): readonly ManagedGroup[] {
+  return wantedGroups(model).flatMap((entry) => (entry.kind === "managed" ? [entry.group] : []));
+}
+
+/** What is wrong, or odd, about what was asked for, as its author is told it. */
+export interface Problem {
+  readonly annotation?: string;
+  readonly message: string;
+}
+
 export interface ClassicListener {
   readonly port: number;
   readonly protocol: "tcp" | "ssl" | "http" | "https";
@@ -56,19 +85,15 @@ export interface ClassicAttributes {
   readonly crossZone: boolean;
 }
 
-export interface ClassicLoadBalancer {
+export interface ClassicLoadBalancer extends LoadBalancerModel {
   readonly kind: "classic";
-  readonly name: string;
-  readonly internal: boolean;
   readonly subnets: readonly string[];
-  readonly securityGroups: readonly GroupOnLoadBalancer[];
   readonly listeners: readonly ClassicListener[];
   readonly proxyProtocol: boolean;
   readonly sslPolicy?: string;
   readonly healthCheck: ClassicHealthCheck;
   readonly attributes: ClassicAttributes;
   readonly instances: readonly string[];
-  readonly tags: Tags;
 }
 
 export interface TargetHealthCheck {
@@ -111,24 +136,15 @@ export interface SubnetMapping {
   readonly privateIpv4Address?: string;
 }
 
-/** The security groups of a network load balancer. AWS cannot add the first one later, so some choices say "as it is". */
-export type NetworkGroups = { readonly kind: "as-it-is" } | { readonly kind: "wanted"; readonly groups: readonly GroupOnLoadBalancer[] };
-
-export interface NetworkLoadBalancer {
+export interface NetworkLoadBalancer extends LoadBalancerModel {
   readonly kind: "network";
-  readonly name: string;
-  readonly internal: boolean;
   readonly addressType: "ipv4" | "dualstack";
   readonly subnets: readonly SubnetMapping[];
-  readonly securityGroups: NetworkGroups;
   readonly listeners: readonly NetworkListener[];
   readonly targetGroups: readonly TargetGroup[];
   /** Only these keys are managed. */
   readonly attributes: Readonly<Record<string, string>>;
-  readonly tags: Tags;
 }
-
-export type LoadBalancer = ClassicLoadBalancer | NetworkLoadBalancer;
 
 /** What the nodes must let in for one load balancer. Desired by each, written by one: the writer of each node group. */
 export type NodeAccess =

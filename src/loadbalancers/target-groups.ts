@@ -1,40 +1,38 @@
-/** Which target groups are a Service's own. */
-import type { TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
+/** Which target groups are an owner's own, and what AWS tells of them. */
+import type { TargetGroup, TargetHealthDescription } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { Ask } from "../aws/ask.ts";
 import type { Inventory } from "./inventory.ts";
-import { isNumberedTargetGroup, targetGroupPrefix } from "./names.ts";
-import { carriesService } from "./service/find.ts";
+import type { LoadBalancerOwner } from "./owner.ts";
+import type { SeenTargetGroup } from "./target-group-plan.ts";
+import { registrable, type Targets } from "./targets.ts";
 
-type ServiceRef = { readonly namespace: string; readonly name: string; readonly uid: string };
-
-/** Those whose names may be a Service's, and that no other load balancer uses: names of other Services may begin the same. */
+/** Those whose names may be an owner's, and that no other load balancer uses: names of other owners may begin the same. */
 export async function namedTargetGroups(
-  service: ServiceRef,
+  owner: LoadBalancerOwner,
   loadBalancer: string | undefined,
   inventory: Inventory,
   maxAgeMs: number,
   ask: Ask,
 ): Promise<TargetGroup[]> {
-  const prefix = targetGroupPrefix(service);
-  const all = await inventory.targetGroups.all(maxAgeMs, ask, `${service.namespace}/${service.name}`);
+  const all = await inventory.targetGroups.all(maxAgeMs, ask, owner.key);
   return all.filter((group) => {
     const { TargetGroupName: name = "", LoadBalancerArns: users = [] } = group;
-    if (isNumberedTargetGroup(name, service.uid)) return true;
-    return name.startsWith(prefix) && (users.length === 0 || isBehind(group, loadBalancer));
+    const claim = owner.claimsTargetGroup(name);
+    return claim === "certainly" || (claim === "perhaps" && (users.length === 0 || isBehind(group, loadBalancer)));
   });
 }
 
-/** Those of them that carry its tags: only these are ever deleted. */
+/** Those of them that carry its marks: only these are ever deleted. */
 export async function marked<G extends { readonly TargetGroupArn?: string }>(
   groups: readonly G[],
-  service: ServiceRef,
+  owner: LoadBalancerOwner,
   inventory: Inventory,
   ask: Ask,
 ): Promise<G[]> {
   const verdicts = await Promise.all(
     groups.map(async ({ TargetGroupArn: arn = "" }) => {
       const tags = await inventory.cloud.loadBalancers.tags(arn, ask);
-      return tags !== undefined && carriesService(tags, service, inventory);
+      return tags !== undefined && owner.hasMarks(tags);
     }),
   );
   return groups.filter((_, i) => verdicts[i]);
@@ -50,13 +48,64 @@ export function isBehind({ LoadBalancerArns: users = [] }: TargetGroup, loadBala
  * The tags of what is in use are not read for every look; a plan that would delete one asks for them.
  */
 export async function plannedTargetGroups(
-  service: ServiceRef,
+  owner: LoadBalancerOwner,
   loadBalancer: string | undefined,
   inventory: Inventory,
   maxAgeMs: number,
   ask: Ask,
 ): Promise<TargetGroup[]> {
-  const named = await namedTargetGroups(service, loadBalancer, inventory, maxAgeMs, ask);
+  const named = await namedTargetGroups(owner, loadBalancer, inventory, maxAgeMs, ask);
   const unused = named.filter(({ LoadBalancerArns: users = [] }) => users.length === 0);
-  return [...named.filter((group) => isBehind(group, loadBalancer)), ...(await marked(unused, service, inventory, ask))];
+  return [...named.filter((group) => isBehind(group, loadBalancer)), ...(await marked(unused, owner, inventory, ask))];
+}
+
+/** What one target group takes: an instance that does not run stays in the groups it is in, and comes into no other. */
+export function registrableIn(group: Pick<SeenTargetGroup, "targets"> | undefined, targets: Targets): string[] {
+  return registrable(targets, new Set(group?.targets.map(({ id }) => id)));
+}
+
+/** Target groups with what is registered in them, and with their attributes if asked to. */
+export function observeGroups(
+  groups: readonly TargetGroup[],
+  withAttributes: boolean,
+  { cloud: { loadBalancers } }: Inventory,
+  ask: Ask,
+): Promise<SeenTargetGroup[]> {
+  return Promise.all(
+    groups.map(async (group) => {
+      const arn = group.TargetGroupArn ?? "";
+      const [health, attributes] = await Promise.all([
+        loadBalancers.targetHealth(arn, ask),
+        withAttributes ? loadBalancers.targetGroupAttributes(arn, ask) : {},
+      ]);
+      return seeTargetGroup(group, health, attributes);
+    }),
+  );
+}
+
+/** A target group with what is registered in it. */
+export function seeTargetGroup(
+  group: TargetGroup,
+  health: readonly TargetHealthDescription[],
+  attributes: Readonly<Record<string, string>>,
+): SeenTargetGroup {
+  return {
+    arn: group.TargetGroupArn ?? "",
+    name: group.TargetGroupName ?? "",
+    protocol: group.Protocol ?? "",
+    port: group.Port ?? 0,
+    healthCheck: {
+      protocol: group.HealthCheckProtocol ?? "",
+      port: group.HealthCheckPort ?? "",
+      path: group.HealthCheckPath || undefined,
+      interval: group.HealthCheckIntervalSeconds ?? 0,
+      healthyThreshold: group.HealthyThresholdCount ?? 0,
+      unhealthyThreshold: group.UnhealthyThresholdCount ?? 0,
+    },
+    attributes,
+    targets: health
+      // What is on its way out is gone, as far as anybody plans.
+      .filter(({ TargetHealth }) => TargetHealth?.Reason !== "Target.DeregistrationInProgress")
+      .flatMap(({ Target }) => (Target?.Id ? [{ id: Target.Id, port: Target.Port ?? group.Port ?? 0 }] : [])),
+  };
 }

@@ -46,6 +46,16 @@ export async function targetsOf(ids: readonly string[], cloud: Cloud, { vpc, clu
   };
 }
 
+/** What AWS takes at this moment: what runs, and what is registered already. */
+export function registrable({ running, notRunning }: Targets, registered: ReadonlySet<string>): string[] {
+  return [...running, ...notRunning.filter((id) => registered.has(id))].toSorted();
+}
+
+/** Those of them that AWS did not refuse. */
+export function accepted(ids: readonly string[], refused: readonly Refusal[]): string[] {
+  return ids.filter((id) => !refused.some((refusal) => refusal.ids.includes(id)));
+}
+
 /** What is said of nodes that do not become targets. */
 export function targetWarnings({ elsewhere }: Pick<Targets, "elsewhere">, refused: readonly Refusal[]): readonly string[] {
   const strangers = elsewhere.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, vpc }) => `${id} in ${vpc}`);

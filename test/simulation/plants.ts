@@ -131,8 +131,8 @@ export const plants: readonly Plant[] = [
   {
     name: "target-group-stays",
     world: "services",
-    file: "src/loadbalancers/service/removal.ts",
-    changes: [['kinds.includes("network") ? await namedTargetGroups(', "false ? await namedTargetGroups("]],
+    file: "src/loadbalancers/remove.ts",
+    changes: [["await kind.targetGroups(owner, of(kind), inventory, ages.absentMs, ask)", "[]"]],
     givenAwayBy: "nothing is left",
   },
   {
@@ -183,8 +183,11 @@ export const plants: readonly Plant[] = [
     world: "services",
     file: "src/loadbalancers/groups/claim-book.ts",
     changes: [
-      ['if (name === undefined && entry?.kind === "unknown") this.forget(owner);', ""],
-      ["[{ kind: entry.owner.kind, names: entry.names }]", "kinds.map((kind) => ({ kind, names: entry.names }))"],
+      ['if (entry?.kind === "unknown") this.forget(owner);', ""],
+      [
+        "[{ kind: entry.owner.kind, names: entry.names }]",
+        "[...(this.#byUid.get(entry.owner.uid)?.values() ?? [])].map(({ kind }) => ({ kind, names: entry.names }))",
+      ],
     ],
     givenAwayBy: "what is wanted exists, and nothing else: node rule",
   },
@@ -206,15 +209,13 @@ export const plants: readonly Plant[] = [
     name: "address-of-others-taken-for-ours",
     world: "services",
     file: "src/loadbalancers/service/departure.ts",
-    changes: [
-      ["const isOurs = hasOwnHostname(service) ||", 'const isOurs = service.hostname.startsWith(seekerOf(service).chosen ?? "/") ||'],
-    ],
+    changes: [["const isOurs = hasOwnHostname(owner) ||", 'const isOurs = service.hostname.startsWith(owner.chosenName ?? "/") ||']],
     givenAwayBy: "another controller's Service is left alone",
   },
   {
     name: "unmarked-target-group-goes",
     world: "services",
-    file: "src/loadbalancers/service/survey.ts",
+    file: "src/loadbalancers/network/kind.ts",
     changes: [["const isStranger = (group: SeenTargetGroup) =>", "const isStranger = (group: SeenTargetGroup) => false &&"]],
     givenAwayBy: "nothing is deleted without our mark",
   },

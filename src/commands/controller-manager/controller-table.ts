@@ -58,21 +58,28 @@ export const controllerTable: ControllerTable = {
   "service-lb-controller": async (context) => {
     const { host, kube, recorder, cloud, self, informers, options, config } = context;
     if (self.vpc === undefined) return { kind: "skip", why: "the VPC of the cluster is not known: set VPC in the cloud config" };
-    const [{ serviceControllers }, { Inventory }, { serviceInformer }] = await Promise.all([
+    const [{ serviceControllers }, { Inventory }, { ClaimBook }, { rulesController }, { serviceInformer }] = await Promise.all([
       import("../../loadbalancers/service/controller.ts"),
       import("../../loadbalancers/inventory.ts"),
+      import("../../loadbalancers/groups/claim-book.ts"),
+      import("../../loadbalancers/groups/rules-controller.ts"),
       import("../../loadbalancers/service/seen.ts"),
     ]);
     const place = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };
     const concurrency = options["concurrent-service-syncs"] ?? concurrentServices;
     if (concurrency < 1) host.log.warn(`--concurrent-service-syncs=${concurrency} would stop all work: ${concurrentServices} is used`);
-    const { services, nodes, rules } = serviceControllers({
+    const inventory = new Inventory(cloud, host.world.clock, place);
+    // The rules of node security groups are the union over all doors: one book and one writer for the process.
+    const book = new ClaimBook();
+    const rules = rulesController({ host, inventory, book });
+    const { services, nodes } = serviceControllers({
       host,
       kube,
       recorder,
       services: informers.shared(serviceInformer),
       nodes: informers.shared(nodeInformer),
-      inventory: new Inventory(cloud, host.world.clock, place),
+      inventory,
+      book,
       settings: loadBalancerSettings(config, options["cluster-name"], self.cluster.id),
       concurrency: concurrency < 1 ? concurrentServices : concurrency,
       dryRun: options["dry-run"],

@@ -14,7 +14,8 @@ import {
   registerInstances,
 } from "../../aws/elb-actions.ts";
 import { type Made, type Planned, type Step, step } from "../../aws/plan.ts";
-import { planGroup, planGroupDeletion, type SeenGroup, tagList } from "../groups/managed.ts";
+import { planGroupDeletion, planGroups, type SeenGroup, tagList } from "../groups/managed.ts";
+import type { Seen } from "../kind.ts";
 import type { ClassicAttributes, ClassicHealthCheck, ClassicListener, ClassicLoadBalancer, Tags } from "../model.ts";
 import { planPolicies, type SeenPolicies } from "./policies.ts";
 
@@ -27,7 +28,8 @@ export interface SeenClassicListener {
   readonly policies: readonly string[];
 }
 
-export interface SeenClassic {
+export interface SeenClassic extends Seen {
+  readonly kind: "classic";
   readonly loadBalancer?: {
     readonly subnets: readonly string[];
     readonly securityGroups: readonly string[];
@@ -41,8 +43,6 @@ export interface SeenClassic {
   };
   /** The zones of subnets: AWS allows one subnet a zone. */
   readonly zones?: Readonly<Record<string, string>>;
-  /** Our own group by its name, whether it is attached or not. */
-  readonly managedGroup?: SeenGroup;
 }
 
 /** What AWS gives a new classic load balancer, of what we manage. */
@@ -55,13 +55,9 @@ const newAttributes: ClassicAttributes = {
 
 export function planClassic(model: ClassicLoadBalancer, vpc: string, seen: SeenClassic): Step[] {
   const lb = seen.loadBalancer;
-  const groups = model.securityGroups.map((entry) =>
-    entry.kind === "given" ? { id: entry.id, open: [], close: [] } : planGroup(entry.group, vpc, seen.managedGroup),
-  );
-  const ids = groups.map(({ id }) => id);
-  const unused = seen.managedGroup?.owned && !model.securityGroups.some(({ kind }) => kind === "managed") ? [seen.managedGroup] : [];
+  const { open, close, ids = lb?.securityGroups ?? [] } = planGroups(model.securityGroups, vpc, seen.managedGroup);
   return [
-    ...groups.flatMap(({ open }) => open),
+    ...open,
     ...(lb ? [...moves(model, lb.subnets, seen.zones ?? {}), ...changes(model, lb, ids)] : [creation(model, ids)]),
     // A listener that is made anew has lost its policies.
     ...planPolicies(
@@ -73,8 +69,7 @@ export function planClassic(model: ClassicLoadBalancer, vpc: string, seen: SeenC
     ...attributeChange(model, lb?.attributes ?? newAttributes),
     ...healthCheckChange(model, lb?.healthCheck),
     ...planInstances(model, lb?.instances ?? []),
-    ...groups.flatMap(({ close }) => close),
-    ...unused.map((group) => planGroupDeletion(group, "other groups were given in its place")),
+    ...close,
   ];
 }
 

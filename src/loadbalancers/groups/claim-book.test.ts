@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ClaimBook, type Owner } from "./claim-book.ts";
+import { classic } from "../classic/kind.ts";
+import { network } from "../network/kind.ts";
+import { type Claimant, ClaimBook } from "./claim-book.ts";
 import type { Claim } from "./node-rules.ts";
 
-const owner: Owner = { key: "default/web", uid: "u", kind: "network" };
+const owner: Claimant & { kinds: readonly Claimant["kind"][] } = {
+  door: "service",
+  key: "default/web",
+  uid: "u",
+  kind: network,
+  kinds: [classic, network],
+};
 const usual = { groups: [], recheck: false };
 const claim: Claim = { nodeGroups: ["sg-1"], rules: [], marks: { descriptions: ["d"], sources: [] }, former: [] };
 
@@ -12,7 +20,7 @@ function book() {
   const work: string[] = [];
   const told: string[] = [];
   claims.onWork((group) => work.push(group));
-  claims.onSettled((key) => told.push(key));
+  claims.onSettled("service", (key) => told.push(key));
   return { claims, work, told };
 }
 
@@ -76,11 +84,11 @@ test("an owner nothing is known of is known to exist, and a claim is not forgott
 });
 
 test("whatever a Service was when nothing was known of it, its claim or its leaving is the end of that", () => {
-  for (const kind of ["classic", "network"] as const) {
+  for (const kind of [classic, network]) {
     const { claims } = book();
     claims.unknown(owner, ["a", "shop"]);
     assert.deepEqual(
-      claims.owners().unknown.map((each) => each.kind),
+      claims.owners().unknown.map(({ kind }) => kind.name),
       ["classic", "network"],
     );
     claims.claim({ ...owner, kind }, claim, usual);
@@ -88,17 +96,17 @@ test("whatever a Service was when nothing was known of it, its claim or its leav
   }
   const { claims } = book();
   claims.unknown(owner, ["a"]);
-  for (const kind of ["classic", "network"] as const) claims.leave({ ...owner, kind }, claim.marks, []);
+  for (const kind of [classic, network]) claims.leave({ ...owner, kind }, claim.marks, []);
   assert.deepEqual(claims.owners().unknown, []);
 });
 
 test("what a load balancer that still stands beside the claimed one uses is held until it leaves", () => {
   const { claims } = book();
-  const old = { ...owner, kind: "classic" } as const;
-  claims.claim(owner, claim, { ...usual, other: "old" });
-  assert.deepEqual(claims.owners().unknown, [{ kind: "classic", names: ["old"] }]);
+  const old = { ...owner, kind: classic };
+  claims.claim(owner, claim, { ...usual, other: { kind: classic, name: "old" } });
+  assert.deepEqual(claims.owners().unknown, [{ kind: classic, names: ["old"] }]);
   claims.leave(old, claim.marks, []);
-  claims.claim(owner, claim, { ...usual, other: "old" });
+  claims.claim(owner, claim, { ...usual, other: { kind: classic, name: "old" } });
   assert.deepEqual([claims.owners().unknown, claims.owners().leaving.length], [[], 1]);
   claims.forget(old);
   assert.ok(claims.knows("u"));

@@ -1,25 +1,30 @@
 /**
- * Who needs what from the nodes, for all load balancers at once. Services write their claims here; the writer of each
- * node security group reads them all, and says when a group is as it should be.
+ * Who needs what from the nodes, for all load balancers at once: one book for a process. Every door writes down what its
+ * owners need and says whether all of them have spoken; the one writer of node security groups reads it all, and says when
+ * a group is as it should be.
  */
 import { causeOf } from "../../aws/errors.ts";
-import type { LoadBalancer } from "../model.ts";
+import type { LoadBalancerKind } from "../kind.ts";
+import type { LoadBalancerOwner } from "../owner.ts";
 import type { Claim, Marks, Owners } from "./node-rules.ts";
 
-type Kind = LoadBalancer["kind"];
-
 /**
- * One of the two load balancers that a Service may have: while its kind is changed it has both. What they are called is
- * no part of who they are: a claim under a new name takes the place of whatever was written down under the old one.
+ * One of the load balancers that somebody may have, one of each kind: while its kind is changed there are two. What they
+ * are called is no part of who they are: a claim under a new name takes the place of whatever was written down under the
+ * old one.
  */
-export interface Owner {
-  /** Of the Service: `namespace/name`. */
-  readonly key: string;
-  readonly uid: string;
-  readonly kind: Kind;
+export interface Claimant extends Pick<LoadBalancerOwner, "door" | "key" | "uid"> {
+  readonly kind: LoadBalancerKind;
 }
 
-type Entry = { readonly owner: Owner } & (
+/** Who makes claims: a front door, as far as the book knows it. */
+export interface Door {
+  readonly name: string;
+  /** Whether each of its owners that needs something has said so, or that it is not known. */
+  hasSpoken(): boolean;
+}
+
+type Entry = { readonly owner: Claimant } & (
   | { readonly kind: "claim"; readonly claim: Claim }
   | { readonly kind: "leaving"; readonly marks: Marks }
   /** It needs something that we could not find out: what a load balancer of its kind, under any of these names, uses is held. */
@@ -28,7 +33,7 @@ type Entry = { readonly owner: Owner } & (
 
 /** Load balancers that may stand and whose needs are not known. */
 export interface Unknown {
-  readonly kind: Kind;
+  readonly kind: LoadBalancerKind;
   readonly names: readonly string[];
 }
 
@@ -37,8 +42,8 @@ export interface ClaimOptions {
   readonly groups: readonly string[];
   /** Have the groups looked at even if the claim is no news. */
   readonly recheck: boolean;
-  /** The name of the Service's load balancer of the other kind, while it has one. */
-  readonly other?: string;
+  /** The owner's load balancer of another kind, while it has one. */
+  readonly other?: { readonly kind: LoadBalancerKind; readonly name: string };
 }
 
 /** An owner waits for a group. What it asks for later is another wait: what was done for this one does not end it. */
@@ -50,14 +55,26 @@ interface Wait {
 /** Those who wait for a group, by owner. */
 export type Waits = ReadonlyMap<string, Wait>;
 
-const kinds: readonly Kind[] = ["classic", "network"];
-
 export class ClaimBook {
   readonly #entries = new Map<string, Entry>();
+  /** Which entries there are of an owner, by its UID and then by the name of the kind. */
+  readonly #byUid = new Map<string, Map<string, Claimant>>();
+  readonly #doors: Door[] = [];
   /** By node group, then by owner. */
   readonly #waiting = new Map<string, Map<string, Wait>>();
   #wakeWriter: (group: string) => void = () => {};
-  #wakeOwner: (key: string) => void = () => {};
+  /** By door. */
+  readonly #wakeOwner = new Map<string, (key: string) => void>();
+
+  /** From now on nothing is complete without this door. */
+  join(door: Door): void {
+    this.#doors.push(door);
+  }
+
+  /** Whether everybody has said what they need. Before anybody could, nobody has. */
+  get isComplete(): boolean {
+    return this.#doors.length > 0 && this.#doors.every((door) => door.hasSpoken());
+  }
 
   /** Who is to be told which node groups have to be looked at. */
   onWork(wake: (group: string) => void): void {
@@ -65,16 +82,16 @@ export class ClaimBook {
     for (const group of this.#waiting.keys()) wake(group);
   }
 
-  /** Who is to be told that something was done, or failed, for a Service. */
-  onSettled(wake: (key: string) => void): void {
-    this.#wakeOwner = wake;
+  /** Who is to be told that something was done, or failed, for an owner that came in by this door. */
+  onSettled(door: string, wake: (key: string) => void): void {
+    this.#wakeOwner.set(door, wake);
   }
 
   /** What a load balancer needs. Groups are looked at when this is news, or when asked to. */
-  claim(owner: Owner, claim: Claim, { groups, recheck, other }: ClaimOptions): void {
+  claim(owner: Claimant, claim: Claim, { groups, recheck, other }: ClaimOptions): void {
     const id = idOf(owner);
     const before = this.#entries.get(id);
-    this.#entries.set(id, { owner, kind: "claim", claim });
+    this.#set({ owner, kind: "claim", claim });
     this.#noteOther(owner, other);
     const same = before?.kind === "claim" && JSON.stringify(before.claim) === JSON.stringify(claim);
     if (same && !recheck) return;
@@ -88,25 +105,29 @@ export class ClaimBook {
    * A load balancer goes: rules that only it needs have to go from these groups. What it asked for until now may be on its
    * way to others: each of those is looked at once more, and nothing that was begun before counts as that look.
    */
-  leave(owner: Owner, marks: Marks, groups: readonly string[]): void {
+  leave(owner: Claimant, marks: Marks, groups: readonly string[]): void {
     const id = idOf(owner);
     const before = this.#entries.get(id);
     const asked = before?.kind === "claim" ? [...before.claim.nodeGroups, ...this.waitsFor(owner.uid, [owner.kind])] : [];
     if (before?.kind === "claim") for (const waiting of this.#waiting.values()) if (waiting.has(id)) waiting.set(id, {});
     const known = before?.kind === "claim" ? before.claim.marks : before?.kind === "leaving" ? before.marks : undefined;
     const sources = [...new Set([...marks.sources, ...(known?.sources ?? [])])];
-    this.#entries.set(id, { owner, kind: "leaving", marks: { descriptions: marks.descriptions, sources } });
+    this.#set({ owner, kind: "leaving", marks: { descriptions: marks.descriptions, sources } });
     this.#ask(owner, [...groups, ...asked]);
   }
 
-  /** Nothing is known of what a Service needs. What was known before still counts. */
-  unknown({ key, uid }: Omit<Owner, "kind">, names: readonly string[]): void {
+  /** Nothing is known of what an owner needs. What was known before still counts. */
+  unknown({ door, key, uid, kinds }: Pick<LoadBalancerOwner, "door" | "key" | "uid" | "kinds">, names: readonly string[]): void {
     if (this.knows(uid)) return;
-    for (const kind of kinds) this.#entries.set(idOf({ uid, kind }), { owner: { key, uid, kind }, kind: "unknown", names });
+    for (const kind of kinds) this.#set({ owner: { door, key, uid, kind }, kind: "unknown", names });
   }
 
-  forget(owner: Pick<Owner, "uid" | "kind">): void {
+  forget(owner: Pick<Claimant, "uid" | "kind">): void {
+    const { uid, kind } = owner;
     this.#entries.delete(idOf(owner));
+    const left = this.#byUid.get(uid);
+    left?.delete(kind.name);
+    if (left?.size === 0) this.#byUid.delete(uid);
     for (const [group, waiting] of this.#waiting) {
       waiting.delete(idOf(owner));
       if (waiting.size === 0) this.#waiting.delete(group);
@@ -114,17 +135,18 @@ export class ClaimBook {
   }
 
   knows(uid: string): boolean {
-    return kinds.some((kind) => this.#entries.has(idOf({ uid, kind })));
+    return this.#byUid.has(uid);
   }
 
-  /** The node groups that are not yet as this Service's load balancers, of these kinds, need them. */
-  waitsFor(uid: string, of: readonly Kind[] = kinds): readonly string[] {
-    return [...this.#waiting].filter(([, waiting]) => of.some((kind) => waiting.has(idOf({ uid, kind })))).map(([group]) => group);
+  /** The node groups that are not yet as this owner's load balancers, of these kinds or of any, need them. */
+  waitsFor(uid: string, of?: readonly Pick<LoadBalancerKind, "name">[]): readonly string[] {
+    const ids = this.#idsOf(uid).filter((id) => of === undefined || of.some(({ name }) => id === `${uid} ${name}`));
+    return [...this.#waiting].filter(([, waiting]) => ids.some((id) => waiting.has(id))).map(([group]) => group);
   }
 
-  /** Why one of the groups that this Service waits for cannot be brought to what it needs. */
+  /** Why one of the groups that this owner waits for cannot be brought to what it needs. */
   trouble(uid: string): string | undefined {
-    const ids = kinds.map((kind) => idOf({ uid, kind }));
+    const ids = this.#idsOf(uid);
     return [...this.#waiting.values()].flatMap((waiting) => ids.flatMap((id) => waiting.get(id)?.trouble?.why ?? []))[0];
   }
 
@@ -163,16 +185,31 @@ export class ClaimBook {
     this.#tell(news);
   }
 
-  /** A Service that says what it needs knows whether it has a second load balancer, and what it is called. */
-  #noteOther({ key, uid, kind }: Owner, name: string | undefined): void {
-    const owner: Owner = { key, uid, kind: kind === "classic" ? "network" : "classic" };
+  /** An owner that says what it needs knows whether it has a second load balancer, and what it is called. */
+  #noteOther({ door, key, uid, kind }: Claimant, other: ClaimOptions["other"]): void {
+    for (const owner of [...(this.#byUid.get(uid)?.values() ?? [])]) {
+      const entry = this.#entries.get(idOf(owner));
+      if (owner.kind.name === kind.name || owner.kind.name === other?.kind.name) continue;
+      if (entry?.kind === "unknown") this.forget(owner);
+    }
+    if (other === undefined) return;
+    const owner: Claimant = { door, key, uid, kind: other.kind };
     const entry = this.#entries.get(idOf(owner));
-    if (name === undefined && entry?.kind === "unknown") this.forget(owner);
-    if (name !== undefined && (entry === undefined || entry.kind === "unknown"))
-      this.#entries.set(idOf(owner), { owner, kind: "unknown", names: [name] });
+    if (entry === undefined || entry.kind === "unknown") this.#set({ owner, kind: "unknown", names: [other.name] });
   }
 
-  #ask(owner: Owner, groups: readonly string[]): void {
+  #set(entry: Entry): void {
+    const { uid, kind } = entry.owner;
+    this.#entries.set(idOf(entry.owner), entry);
+    const claimants = this.#byUid.get(uid) ?? new Map<string, Claimant>();
+    this.#byUid.set(uid, claimants.set(kind.name, entry.owner));
+  }
+
+  #idsOf(uid: string): readonly string[] {
+    return [...(this.#byUid.get(uid)?.values() ?? [])].map(idOf);
+  }
+
+  #ask(owner: Claimant, groups: readonly string[]): void {
     const id = idOf(owner);
     for (const group of new Set(groups)) {
       const waiting = this.#waiting.get(group) ?? new Map<string, Wait>();
@@ -184,9 +221,9 @@ export class ClaimBook {
   #tell(owners: readonly string[]): void {
     for (const id of owners) {
       const entry = this.#entries.get(id);
-      if (entry) this.#wakeOwner(entry.owner.key);
+      if (entry) this.#wakeOwner.get(entry.owner.door)?.(entry.owner.key);
     }
   }
 }
 
-const idOf = ({ uid, kind }: Pick<Owner, "uid" | "kind">) => `${uid} ${kind}`;
+const idOf = ({ uid, kind }: Pick<Claimant, "uid" | "kind">) => `${uid} ${kind.name}`;

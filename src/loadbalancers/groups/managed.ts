@@ -8,7 +8,7 @@ import {
   revokeSecurityGroupIngress,
 } from "../../aws/ec2-actions.ts";
 import { type Made, made, type Planned, type Step, step } from "../../aws/plan.ts";
-import type { ManagedGroup, Rule, Tags } from "../model.ts";
+import type { ManagedGroup, Rule, SecurityGroups, Tags } from "../model.ts";
 import { mayExceedQuota } from "./rule-quota.ts";
 
 /** One rule of a group as EC2 tells it, with the id by which alone it is revoked. */
@@ -60,6 +60,31 @@ export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | un
       ...(missing.length > 0 ? [authorization(group.name, id, missing, "the Service lets these clients in")] : []),
     ],
     close: closesFirst ? [] : closing,
+  };
+}
+
+/** The steps for all groups of a load balancer, and the groups it is to have. */
+export interface GroupsPlan {
+  readonly open: readonly Step[];
+  readonly close: readonly Step[];
+  /** Undefined: leave them as they are. */
+  readonly ids: readonly (string | Made)[] | undefined;
+}
+
+/** Ours is kept as wanted while it is asked for, and goes when other groups are given in its place. */
+export function planGroups(groups: SecurityGroups, vpc: string, seen: SeenGroup | undefined): GroupsPlan {
+  if (groups.kind === "as-it-is") return { open: [], close: [], ids: undefined };
+  const plans = groups.groups.map((entry) =>
+    entry.kind === "given" ? { id: entry.id, open: [], close: [] } : planGroup(entry.group, vpc, seen),
+  );
+  const unused = seen?.owned && !groups.groups.some(({ kind }) => kind === "managed") ? [seen] : [];
+  return {
+    open: plans.flatMap(({ open }) => open),
+    close: [
+      ...plans.flatMap(({ close }) => close),
+      ...unused.map((group) => planGroupDeletion(group, "other groups were given in its place")),
+    ],
+    ids: plans.map(({ id }) => id),
   };
 }
 

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Step } from "../../aws/plan.ts";
+import { classic } from "../classic/kind.ts";
 import type { NodeAccess } from "../model.ts";
 import { nodeRuleDescription } from "../names.ts";
-import { claimFor, marksOf } from "./claims.ts";
+import { network } from "../network/kind.ts";
+import { claimFor } from "./claims.ts";
 import type { SeenRule } from "./managed.ts";
 import { type Claim, type NodeGroup, type Owners, planNodeRules, stepsOf } from "./node-rules.ts";
 
@@ -15,8 +17,8 @@ const access = (loadBalancer: string, rest: Partial<Extract<NodeAccess, { kind: 
   healthPorts: [31080],
   ...rest,
 });
-const stand = { nodeGroups: ["sg-nodes"], formerNames: [], ownGroups: [], subnetCidrs: ["10.0.0.0/24"] };
-const claim = (loadBalancer: string, rest = {}): Claim => claimFor(access(loadBalancer, rest), stand);
+const context = { nodeGroups: ["sg-nodes"], formerNames: [], ownGroups: [], subnetCidrs: ["10.0.0.0/24"] };
+const claim = (loadBalancer: string, rest = {}): Claim => claimFor(network, access(loadBalancer, rest), context);
 const nothingHeld = { ports: new Map<number, string>(), sources: new Map<string, string>() };
 const owners = (claims: readonly Claim[], rest: Partial<Omit<Owners, "claims">> = {}): Owners => ({
   claims: new Map(claims.map((each, i) => [String(i), each])),
@@ -53,18 +55,19 @@ test("what is wanted and there already, under any description, is left alone", (
 });
 
 test("a group as source is satisfied by any rule that names it", () => {
-  const classic = claimFor(
+  const fromGroup = claimFor(
+    classic,
     { kind: "from-group", loadBalancer: "a" },
-    { ...stand, source: { id: "sg-lb", ours: true }, ownGroups: ["sg-lb"] },
+    { ...context, source: { id: "sg-lb", ours: true }, ownGroups: ["sg-lb"] },
   );
   const narrow: SeenRule = { id: "sgr-1", protocol: "tcp", fromPort: 1, toPort: 2, sourceGroup: "sg-lb" };
-  assert.deepEqual(plan(group(narrow), owners([classic])), []);
-  assert.deepEqual(texts(plan(group(), owners([classic]))), ["allow everything from sg-lb in node security group nodes"]);
+  assert.deepEqual(plan(group(narrow), owners([fromGroup])), []);
+  assert.deepEqual(texts(plan(group(), owners([fromGroup]))), ["allow everything from sg-lb in node security group nodes"]);
 });
 
 test("rules of one who leaves go by their ids, and what nobody marked stays", () => {
   const present = group(rule("sgr-1", 31080, "0.0.0.0/0", clientOf("a")), rule("sgr-2", 31080, "10.0.0.0/8"), mtu);
-  const steps = plan(present, owners([], { leaving: [marksOf("network", ["a"], [])] }));
+  const steps = plan(present, owners([], { leaving: [network.ruleMarks(["a"], [])] }));
   assert.deepEqual(
     steps.map(({ input }) => input),
     [{ GroupId: "sg-nodes", SecurityGroupRuleIds: ["sgr-1", "sgr-mtu"] }],
@@ -74,7 +77,7 @@ test("rules of one who leaves go by their ids, and what nobody marked stays", ()
 test("rules of a name that the load balancer had before go, or get its present one", () => {
   const [useless, needed] = [rule("sgr-1", 31000, "0.0.0.0/0", clientOf("old")), rule("sgr-2", 31080, "0.0.0.0/0", clientOf("old"))];
   const present = group(useless, needed, rule("sgr-3", 31090, "0.0.0.0/0", clientOf("other")), mtu);
-  const steps = plan(present, owners([claimFor(access("a"), { ...stand, formerNames: ["old"] })]));
+  const steps = plan(present, owners([claimFor(network, access("a"), { ...context, formerNames: ["old"] })]));
   assert.deepEqual(texts(steps), [
     `describe sgr-2 as ${clientOf("a")} in node security group nodes`,
     "revoke tcp:31000 from 0.0.0.0/0 in security group nodes",
@@ -90,7 +93,7 @@ test("nothing is taken away before everybody has spoken, and what is missing is 
 test("a rule that another needs gets the other's name, and is not revoked", () => {
   const shared = { ports: [{ protocol: "tcp", port: 31090 }], healthPorts: [10256] };
   const present = group(rule("sgr-1", 10256, "10.0.0.0/24", healthOf("a")), rule("sgr-2", 31090, "0.0.0.0/0", clientOf("b")), mtu);
-  const steps = plan(present, owners([claim("b", shared)], { leaving: [marksOf("network", ["a"], [])] }));
+  const steps = plan(present, owners([claim("b", shared)], { leaving: [network.ruleMarks(["a"], [])] }));
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${healthOf("b")} in node security group nodes`]);
 });
 
@@ -98,7 +101,7 @@ test("a rule for a port that one who cannot speak uses is kept in its name", () 
   const present = group(rule("sgr-1", 10256, "10.0.0.0/24", healthOf("a")));
   const steps = plan(
     present,
-    owners([], { leaving: [marksOf("network", ["a"], [])], held: { ...nothingHeld, ports: new Map([[10256, "b"]]) } }),
+    owners([], { leaving: [network.ruleMarks(["a"], [])], held: { ...nothingHeld, ports: new Map([[10256, "b"]]) } }),
   );
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${healthOf("b")} in node security group nodes`]);
 });
@@ -106,7 +109,7 @@ test("a rule for a port that one who cannot speak uses is kept in its name", () 
 test("a rule for a group that one who cannot speak has is kept in its name", () => {
   const present = group({ id: "sgr-1", protocol: "-1", sourceGroup: "sg-lent", description: nodeRuleDescription.source("a") });
   const held = { ...nothingHeld, sources: new Map([["sg-lent", "b"]]) };
-  const steps = plan(present, owners([], { leaving: [marksOf("classic", ["a"], [])], held }));
+  const steps = plan(present, owners([], { leaving: [classic.ruleMarks(["a"], [])], held }));
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${nodeRuleDescription.source("b")} in node security group nodes`]);
 });
 
@@ -122,7 +125,7 @@ test("health checks need no rule of their own exactly where everybody may reach 
 });
 
 test("a node group that lost its nodes loses the rules of their load balancer", () => {
-  const moved = claimFor(access("a"), { ...stand, nodeGroups: ["sg-other"] });
+  const moved = claimFor(network, access("a"), { ...context, nodeGroups: ["sg-other"] });
   const steps = plan(group(rule("sgr-1", 31080, "0.0.0.0/0", clientOf("a"))), owners([moved]));
   assert.deepEqual(texts(steps), ["revoke tcp:31080 from 0.0.0.0/0 in security group nodes"]);
 });

@@ -16,8 +16,6 @@ export interface RulesParts {
   readonly host: Host;
   readonly inventory: Inventory;
   readonly book: ClaimBook;
-  /** Whether every load balancer has said what it needs. */
-  complete(): boolean;
 }
 
 /** How soon a group is looked at again while others have not said what they need, or while AWS is not ready. */
@@ -43,7 +41,7 @@ export function rulesController(parts: RulesParts): Controller {
     reconcile: async (id, signal) => {
       const ask: Ask = { cause: `rules of node security group ${id}`, signal, urgency: "user" };
       try {
-        return await bring(id, parts, ask);
+        return await converge(id, parts, ask);
       } catch (error) {
         signal.throwIfAborted();
         if (!refusalIn(error)) parts.book.failed(id, [...parts.book.waitingFor(id).keys()], error);
@@ -53,7 +51,7 @@ export function rulesController(parts: RulesParts): Controller {
   };
 }
 
-async function bring(id: string, parts: RulesParts, ask: Ask): Promise<Outcome> {
+async function converge(id: string, parts: RulesParts, ask: Ask): Promise<Outcome> {
   const { inventory, book, host } = parts;
   const waiting = book.waitingFor(id);
   const group = await readGroup(inventory, id, ask);
@@ -62,7 +60,7 @@ async function bring(id: string, parts: RulesParts, ask: Ask): Promise<Outcome> 
     return done;
   }
   const { unknown, ...known } = book.owners();
-  const complete = parts.complete();
+  const complete = book.isComplete;
   const owners: Owners = { ...known, complete, held: await heldBy(unknown, inventory, ask) };
   const { missing, rest } = planNodeRules(group, owners);
   const onStep = ({ what, why }: Step) => host.log.info(what, { why });
@@ -109,17 +107,9 @@ async function heldBy(unknown: readonly Unknown[], inventory: Inventory, ask: As
   const ports = new Map<number, string>();
   const sources = new Map<string, string>();
   for (const { kind, name } of unknown.flatMap(({ kind, names }) => names.map((name) => ({ kind, name })))) {
-    if (kind === "classic") {
-      const classic = await inventory.classic.get(name, reconcileAges, ask);
-      for (const group of classic?.SecurityGroups ?? []) sources.set(group, name);
-      continue;
-    }
-    const network = await inventory.loadBalancers.get(name, reconcileAges, ask);
-    if (network === undefined) continue;
-    const groups = await inventory.targetGroups.all(reconcileAges.presentMs, ask);
-    for (const group of groups.filter(({ LoadBalancerArns = [] }) => LoadBalancerArns.includes(network.LoadBalancerArn ?? ""))) {
-      ports.set(group.Port ?? 0, name).set(Number(group.HealthCheckPort), name);
-    }
+    const usage = await kind.usage(name, inventory, ask);
+    for (const port of usage.ports) ports.set(port, name);
+    for (const source of usage.sources) sources.set(source, name);
   }
   return { ports, sources };
 }

@@ -13,11 +13,13 @@ const plan = (options: WishOptions, seen: SeenNetwork) => planNetwork(model(opti
 const inputOf = (steps: readonly Step[], name: string) =>
   (planJson(steps) as { action: string; input: Record<string, unknown> }[]).find(({ action }) => action === `elbv2:${name}`)?.input;
 
+const nothing: SeenNetwork = { kind: "network", targetGroups: [] };
+
 /** What stands after a plan for these options was carried out. */
-const standing = (options: WishOptions = {}) => echoNetwork(plan(options, { targetGroups: [] }));
+const standing = (options: WishOptions = {}) => echoNetwork(plan(options, nothing));
 
 test("a new load balancer: groups of targets first, then listeners, in one pass", () => {
-  const steps = plan({}, { targetGroups: [] });
+  const steps = plan({}, nothing);
   assert.deepEqual(actions(steps), ["CreateLoadBalancer", "CreateTargetGroup", "RegisterTargets", "CreateListener"]);
   assert.deepEqual(inputOf(steps, "CreateListener")?.DefaultActions, [
     { Type: "forward", TargetGroupArn: "<target group k8s-prodweb-edgegate-e99adf332e>" },
@@ -43,7 +45,7 @@ test("a crash after any step leaves the rest: what exists is not made again", ()
   const seen = standing();
   const withoutListener = { ...seen, loadBalancer: { ...seen.loadBalancer, listeners: [] } };
   assert.deepEqual(actions(plan({}, withoutListener)), ["CreateListener"]);
-  assert.deepEqual(actions(plan({}, { loadBalancer: withoutListener.loadBalancer, targetGroups: [] })), [
+  assert.deepEqual(actions(plan({}, { ...nothing, loadBalancer: withoutListener.loadBalancer })), [
     "CreateTargetGroup",
     "RegisterTargets",
     "CreateListener",
@@ -85,7 +87,7 @@ test("nodes that left are taken out before new ones are put in; a hundred a call
     "RegisterTargets",
     "RegisterTargets",
   ]);
-  assert.deepEqual(actions(plan({ instances: [] }, { targetGroups: [] })), ["CreateLoadBalancer", "CreateTargetGroup", "CreateListener"]);
+  assert.deepEqual(actions(plan({ instances: [] }, nothing)), ["CreateLoadBalancer", "CreateTargetGroup", "CreateListener"]);
 });
 
 test("a port that is gone takes its listener and target group with it", () => {
@@ -102,7 +104,7 @@ test("thresholds and path of the health check are changed in place, its protocol
 test("a load balancer without security groups never gets one; a new one does, and it is opened first", () => {
   const settings = { managedNetworkGroups: true };
   assert.deepEqual(actions(plan({ settings }, standing())), []);
-  const fresh = plan({ settings }, { targetGroups: [] });
+  const fresh = plan({ settings }, nothing);
   assert.deepEqual(actions(fresh).slice(0, 3), ["CreateSecurityGroup", "AuthorizeSecurityGroupIngress", "CreateLoadBalancer"]);
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annotationPrefix, type Kind, readOptions } from "./annotations.ts";
+import { annotationPrefix, readOptions } from "./annotations.ts";
+import type { Kind } from "./kinds.ts";
 import { kindOf } from "./type-annotation.ts";
 
 const keyed = (annotations: Record<string, string>) =>

@@ -3,11 +3,9 @@
  * Everything is read before anything is done, and every fault is reported at once, with its key, value and remedy.
  */
 import { nearest } from "../../runtime/nearest.ts";
+import type { Problem } from "../model.ts";
+import { type Kind, kindTable } from "./kinds.ts";
 import { parseGoBool, parseInteger, parseKeyValues, parseList } from "./values.ts";
-
-export type Kind = "classic" | "network";
-
-export const otherKind = (kind: Kind): Kind => (kind === "classic" ? "network" : "classic");
 
 export const annotationPrefix = "service.beta.kubernetes.io/aws-load-balancer-";
 export const sourceRangesAnnotation = "service.beta.kubernetes.io/load-balancer-source-ranges";
@@ -208,12 +206,6 @@ const elsewhere = new Set([
 
 export const annotationKey = (name: AnnotationName) => annotationPrefix + name;
 
-/** A fault its author can mend. */
-export interface Problem {
-  readonly annotation?: string;
-  readonly message: string;
-}
-
 export interface HealthCheckOptions {
   readonly protocol?: string;
   /** `traffic-port`, or a number as text; checked by the kind that uses it. */
@@ -265,7 +257,8 @@ export function readOptions(annotations: Readonly<Record<string, string>>, kind:
   const warnings: Problem[] = [];
   const value = (name: AnnotationName): string | undefined =>
     (annotationTable[name].kinds as readonly Kind[]).includes(kind) ? annotations[annotationKey(name)] : undefined;
-  const text = (name: AnnotationName) => value(name) || undefined;
+  const { keepsEmpty, badNumber, refuses } = kindTable[kind];
+  const text = (name: AnnotationName) => (keepsEmpty.includes(name) ? value(name) : value(name) || undefined);
   const refuse = (name: AnnotationName, message: string) => problems.push({ annotation: annotationKey(name), message });
 
   const flag = (name: AnnotationName): boolean => {
@@ -288,8 +281,7 @@ export function readOptions(annotations: Readonly<Record<string, string>>, kind:
     if (given === undefined) return undefined;
     const parsed = parseInteger(given);
     if (parsed === undefined) {
-      const cause = kind === "classic" ? "failed parsing health check annotation value" : "failed to parse annotation";
-      refuse(name, `${cause} ${annotationKey(name)}=${given} (takes ${annotationTable[name].takes})`);
+      refuse(name, `${badNumber} ${annotationKey(name)}=${given} (takes ${annotationTable[name].takes})`);
     }
     return parsed;
   };
@@ -303,14 +295,8 @@ export function readOptions(annotations: Readonly<Record<string, string>>, kind:
   }
   const subnets = value("subnets");
   if (subnets !== undefined && parseList(subnets).length === 0) refuse("subnets", "unable to resolve empty subnet slice");
-  if (kind === "network" && annotations[annotationKey("extra-security-groups")] !== undefined) {
-    refuse(
-      "extra-security-groups",
-      `BYO extra security group annotation "${annotationKey("extra-security-groups")}" is not supported by NLB`,
-    );
-  }
-  if (kind === "classic" && annotations[annotationKey("target-group-attributes")] !== undefined) {
-    refuse("target-group-attributes", "target group attributes annotation is only supported for NLB");
+  for (const name of Object.keys(refuses) as (keyof typeof refuses)[]) {
+    if (annotations[annotationKey(name)] !== undefined) refuse(name, refuses[name]!(annotationKey(name)));
   }
   const attributes = value("target-group-attributes");
   const targetGroupAttributes = attributes === undefined ? undefined : parseKeyValues(attributes);
@@ -351,7 +337,7 @@ export function readOptions(annotations: Readonly<Record<string, string>>, kind:
       subnets: subnets === undefined ? undefined : parseList(subnets),
       certificate: text("ssl-cert"),
       sslPorts: sslPorts === undefined || sslPorts === "*" ? "all" : new Set(sslPorts.split(",")),
-      sslPolicy: kind === "classic" ? value("ssl-negotiation-policy") : text("ssl-negotiation-policy"),
+      sslPolicy: text("ssl-negotiation-policy"),
       backendProtocol: text("backend-protocol"),
       proxyProtocol: proxy === "*",
       accessLog: {
@@ -370,7 +356,7 @@ export function readOptions(annotations: Readonly<Record<string, string>>, kind:
       healthCheck: {
         protocol: value("healthcheck-protocol"),
         port: value("healthcheck-port"),
-        path: kind === "network" ? value("healthcheck-path") : text("healthcheck-path"),
+        path: text("healthcheck-path"),
         healthyThreshold: threshold("healthcheck-healthy-threshold"),
         unhealthyThreshold: threshold("healthcheck-unhealthy-threshold"),
         interval: threshold("healthcheck-interval"),

@@ -6,47 +6,48 @@ import { planText } from "../../aws/plan.ts";
 import { keyOf } from "../../kube/store.ts";
 import { again, type Controller, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
-import { ClaimBook, type Owner } from "../groups/claim-book.ts";
-import { rulesController } from "../groups/rules-controller.ts";
-import { loadBalancerName } from "../names.ts";
+import { applySurvey, type Ensured } from "../apply.ts";
+import { claimAccess } from "../groups/node-access.ts";
+import type { Found } from "../kind.ts";
+import type { Problem } from "../model.ts";
+import { kindOf, namesOf } from "../owner.ts";
 import { type Targets, targetWarnings } from "../targets.ts";
-import { otherKind, type Problem } from "./annotations.ts";
-import { attributesAgeMs } from "./attributes.ts";
+import { changedMeanwhile, type Job, logStep, type ServiceContext, type ServiceParts, stage, staleMs } from "./context.ts";
 import { depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
-import { claimAccess, type Ensured, ensure } from "./ensure.ts";
 import { forgetFailure, keepFailure, tellFailure } from "./failure.ts";
-import { type Found, namesOf } from "./find.ts";
-import { followAnyway, followIn, followNodes } from "./follow.ts";
+import { followAnyway, followIn, followNodes, followSurveyed } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
 import { SyncMetrics } from "./metrics.ts";
 import { NodeSync } from "./node-sync.ts";
+import { ownerOf, serviceDoor } from "./owner.ts";
 import { preview } from "./preview.ts";
 import { continueReplacement } from "./replacement.ts";
 import { configurationCondition, noHostname, Report, replacedCondition } from "./report.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
-import { type Survey, survey } from "./survey.ts";
+import { type ServiceSurvey, surveyService } from "./survey.ts";
 import { ensureTargets, surveyTargets } from "./targets-only.ts";
 import { concernsLoadBalancer, taskOf } from "./task.ts";
 import type { WantedKind } from "./type-annotation.ts";
 import { waitForReadiness } from "./waiting.ts";
-import { changedMeanwhile, type Job, logStep, type ServiceParts, seekerOf, stage, staleMs, type Workplace } from "./workplace.ts";
 
 /** Every load balancer is read fully once in this time, whether or not anything changed. */
 const driftMs = 60 * 60_000;
 /** How soon instances that did not run are looked at again. */
 const notRunningMs = 60_000;
 
-/** The controller of Services, what has it follow the Nodes, and the writer of node security groups: they belong together. */
+/** As old as attributes may be when something else is changed. The hourly look at everything reads them anew. */
+const attributesAgeMs = 60 * 60_000;
+
+/** The controller of Services, and what has it follow the Nodes: they belong together. */
 export interface ServiceControllers {
   readonly services: Controller;
   readonly nodes: Controller;
-  readonly rules: Controller;
 }
 
 export function serviceControllers(parts: ServiceParts): ServiceControllers {
   const loop = new ServiceLoop(parts);
-  return { services: loop.controller(), nodes: loop.nodes(), rules: loop.rules() };
+  return { services: loop.controller(), nodes: loop.nodes() };
 }
 
 /** What its author can mend: it is said, and nothing else is changed. */
@@ -59,11 +60,11 @@ const problemsOf = (targets: Targets, refused: readonly Refusal[]): readonly Pro
 
 class ServiceLoop {
   readonly #parts: ServiceParts;
-  readonly #place: Workplace;
+  readonly #place: ServiceContext;
   readonly #nodeSync: NodeSync;
 
   constructor(parts: ServiceParts) {
-    const { host, inventory, settings, nodes, services, kube, recorder } = parts;
+    const { host, inventory, book, settings, nodes, services, kube, recorder } = parts;
     const { clock, random } = host.world;
     this.#parts = parts;
     this.#place = {
@@ -71,7 +72,7 @@ class ServiceLoop {
       inventory,
       settings,
       nodes,
-      book: new ClaimBook(),
+      book,
       // Spread over the hour, but not right after everything has been read at the start.
       memory: new Memory(clock, () => clock.monotonic() + (0.1 + 0.9 * random.number()) * driftMs),
       report: new Report({ kube, recorder, clock }),
@@ -87,6 +88,9 @@ class ServiceLoop {
           .map(keyOf),
       onSynced: (ms) => this.#place.metrics.synced(ms),
     });
+    // One that goes, or is another controller's, needs nothing, however long somebody else's finalizer keeps it.
+    const isHeard = (service: SeenService) => taskOf(service).kind !== "ensure" || book.knows(service.metadata.uid);
+    book.join({ name: serviceDoor, hasSpoken: () => services.hasSynced && services.list().every(isHeard) });
   }
 
   controller(): Controller {
@@ -100,7 +104,7 @@ class ServiceLoop {
         // Who looks at a Service without knowing the Nodes takes them all out from behind its load balancer.
         wakeSource("nodes", (wake) => this.#nodeSync.onWork(wake), nodes.synced),
         driftSource(host.world.clock, () => this.#driftDue()),
-        wakeSource("node rules", (wake) => this.#place.book.onSettled(wake)),
+        wakeSource("node rules", (wake) => this.#place.book.onSettled(serviceDoor, wake)),
       ],
       reconcile: (key, signal) => this.#nodeSync.during(key, () => this.#reconcile(key, signal)),
     };
@@ -108,14 +112,6 @@ class ServiceLoop {
 
   nodes(): Controller {
     return this.#nodeSync.controller();
-  }
-
-  rules(): Controller {
-    const { services } = this.#parts;
-    const { host, inventory, book } = this.#place;
-    // One that goes, or is another controller's, needs nothing, however long somebody else's finalizer keeps it.
-    const hasSpoken = (service: SeenService) => taskOf(service).kind !== "ensure" || book.knows(service.metadata.uid);
-    return rulesController({ host, inventory, book, complete: () => services.hasSynced && services.list().every(hasSpoken) });
   }
 
   #concerned(before: SeenService | undefined, after: SeenService | undefined): boolean {
@@ -138,7 +134,7 @@ class ServiceLoop {
       remembered.recheck = true;
       remembered.driftAt += driftMs;
     }
-    return due.map(({ seeker }) => `${seeker.namespace}/${seeker.name}`);
+    return due.map(({ owner }) => owner.key);
   }
 
   /** Nobody has asked for this look. */
@@ -156,19 +152,19 @@ class ServiceLoop {
       if (outcome.kind === "again") return outcome;
     }
     if (service === undefined) return done;
-    const job: Job = { key, service, ask };
+    const job: Job = { key, service, owner: ownerOf(service, this.#place), ask };
     if (this.#parts.dryRun) return this.#postPlan(job);
     try {
-      const outcome = await this.#bring(job);
+      const outcome = await this.#converge(job);
       const remembered = memory.get(service.metadata.uid);
       if (remembered) await forgetFailure(service, remembered, this.#place, signal);
       return outcome;
     } catch (error) {
       signal.throwIfAborted();
       if (refusalIn(error)) throw error;
-      const remembered = memory.of(seekerOf(service));
+      const remembered = memory.of(job.owner);
       remembered.full = true;
-      book.unknown({ key, uid: service.metadata.uid }, namesOf(seekerOf(service)));
+      book.unknown(job.owner, namesOf(job.owner));
       tellFailure(service, error, this.#place);
       // What its author can mend has a condition of its own, and of another controller's Service the status is theirs.
       const isOurs = !(error instanceof Misconfigured) && taskOf(service).kind !== "leave-to-others";
@@ -177,14 +173,14 @@ class ServiceLoop {
     }
   }
 
-  async #bring(job: Job): Promise<Outcome> {
-    const { service, ask } = job;
+  async #converge(job: Job): Promise<Outcome> {
+    const { service, owner, ask } = job;
     const { memory, report } = this.#place;
     const task = taskOf(service);
     if (task.kind === "clean-up") return depart(job, this.#place);
     // What is remembered without a finalizer lost it by force.
     if (task.kind === "none") return memory.get(service.metadata.uid) ? depart(job, this.#place) : done;
-    const remembered = memory.of(seekerOf(service));
+    const remembered = memory.of(owner);
     if (!hasFinalizer(service)) {
       if (!remembered.announcing) report.event(service, "EnsuringLoadBalancer");
       remembered.announcing = true;
@@ -202,16 +198,16 @@ class ServiceLoop {
   }
 
   async #ensure(job: Job, wanted: WantedKind, remembered: Remembered): Promise<Outcome> {
-    const { service, key, ask } = job;
+    const { service, owner, ask } = job;
     const { report } = this.#place;
     const age = remembered.full ? 0 : attributesAgeMs;
     // For one that was there before we were, and once an hour: there may be remains of what we know nothing of.
     const sweeps = remembered.recheck && hasFinalizer(service);
-    const seen = await stage("failed to ensure load balancer", () => survey(service, wanted, this.#place, ask, age));
+    const seen = await stage("failed to ensure load balancer", () => surveyService(service, wanted, this.#place, ask, age));
     const { kind } = seen;
     if (seen.problems.length > 0) {
       const standing = [seen.found, seen.other].filter((lb) => lb !== undefined);
-      return this.#refuse(job, seen.problems, standing, (lb) => followIn(lb, seen, this.#place, job));
+      return this.#refuse(job, seen.problems, standing, (lb) => followSurveyed(lb, seen, this.#place, job));
     }
     // Mended: whatever AWS will say to what is asked for now, the old complaint is none any more.
     const complained = service.conditions.some(({ type, status }) => type === configurationCondition && status === "False");
@@ -220,21 +216,22 @@ class ServiceLoop {
     remembered.announcing ||= seen.steps.length > 0;
     this.#tellAboutNodes(service, remembered, seen.targets.instances.length > 0);
     const { name } = seen.desire.model;
-    const unnamed = seen.found !== undefined || name === loadBalancerName(service.metadata.uid);
+    const unnamed = seen.found !== undefined || name === owner.ownName;
     if (!unnamed && !(await report.writeDownName(service, name, ask.signal))) return again(staleMs, changedMeanwhile);
     const ensured = await this.#apply(seen, remembered, job);
-    const owner: Owner = { key, uid: service.metadata.uid, kind };
-    const claiming = { recheck: remembered.recheck, ...(seen.other && { other: seen.other.name }) };
-    await claimAccess(owner, seen.desire.access, ensured.stand, this.#place, claiming, ask);
+    const other = seen.other && { kind: kindOf(seen.other, owner), name: seen.other.name };
+    const claiming = { recheck: remembered.recheck, ...(other && { other }) };
+    await claimAccess({ ...owner, kind }, seen.desire.access, ensured.context, this.#place, claiming, ask);
     remembered.recheck = false;
     const { refused } = ensured.applied;
     const warnings = [...seen.warnings, ...ensured.warnings];
     const waiting = waitForReadiness(remembered, ensured.applied, this.#place);
     await this.#warn(service, remembered, [...warnings, ...waiting.warnings, ...problemsOf(seen.targets, refused)], ask.signal);
     this.#place.inventory.cloud.instances.forget(refused.flatMap(({ ids }) => ids));
+    const otherKinds = owner.kinds.filter((each) => each !== kind);
     const moving =
       (await this.#publish(job, seen, ensured)) ??
-      (await finishRemoval(job, otherKind(kind), sweeps || service.hostname === noHostname, this.#place));
+      (await finishRemoval(job, otherKinds, sweeps || service.hostname === noHostname, this.#place));
     // What waits, and what is being replaced, is looked at fully the next time too.
     remembered.full = moving !== undefined || ensured.applied.kind === "waiting";
     if (waiting.again) return waiting.again;
@@ -245,17 +242,18 @@ class ServiceLoop {
       options: seen.options,
       seen: ensured.seen,
       access: seen.desire.access,
-      stand: ensured.stand,
+      context: ensured.context,
       warnings,
     };
     return moving ?? this.#settle(service, remembered, seen.targets.notRunning.length + refused.length > 0);
   }
 
-  async #apply(seen: Survey, remembered: Remembered, job: Job): Promise<Ensured> {
+  async #apply(seen: ServiceSurvey, remembered: Remembered, job: Job): Promise<Ensured> {
     const { key, ask } = job;
     try {
-      const options = { key, onStep: logStep(this.#place, key) };
-      return await stage("failed to ensure load balancer", () => ensure(seen, this.#place, ask, options));
+      const { inventory, host } = this.#place;
+      const parts = { inventory, clock: host.world.clock, onStep: logStep(this.#place, key) };
+      return await stage("failed to ensure load balancer", () => applySurvey(seen, parts, ask));
     } catch (error) {
       // What AWS refused may be because of instances that are not as we remember them.
       const refused = error instanceof Error && isAwsError(error.cause, "invalid", "not-found");
@@ -268,7 +266,7 @@ class ServiceLoop {
   }
 
   /** Whatever AWS answered, it may have been carried out: what was not seen before is no witness any more. */
-  #noteMade({ steps }: Pick<Survey, "steps">, remembered: Remembered): void {
+  #noteMade({ steps }: Pick<ServiceSurvey, "steps">, remembered: Remembered): void {
     if (steps.length === 0) return;
     remembered.madeAt = this.#place.host.world.clock.monotonic();
     // Targets that AWS refuses for ever are tried at each look, and nothing comes into being by it.
@@ -289,7 +287,7 @@ class ServiceLoop {
   }
 
   /** While a load balancer of another kind is replaced the address changes hands; else it is published at once. */
-  async #publish(job: Job, seen: Survey, ensured: Ensured): Promise<Outcome | undefined> {
+  async #publish(job: Job, seen: ServiceSurvey, ensured: Ensured): Promise<Outcome | undefined> {
     const { service, ask } = job;
     const { report, inventory, host } = this.#place;
     const replaced = service.conditions.some(({ type }) => type === replacedCondition);
@@ -301,8 +299,8 @@ class ServiceLoop {
       inventory,
       report,
       clock: host.world.clock,
-      follow: (old) => followIn(old, seen, this.#place, job),
-      remove: (kind) => removeKinds(job, [kind], this.#place),
+      follow: (old) => followSurveyed(old, seen, this.#place, job),
+      remove: (kinds) => removeKinds(job, kinds, this.#place),
       ask,
     });
   }
@@ -313,7 +311,7 @@ class ServiceLoop {
     const { report, inventory } = this.#place;
     const seen = await stage("failed to ensure load balancer", () => surveyTargets(service, this.#place, ask));
     if (seen.problems.length > 0) {
-      const follow = (lb: Found) => followIn(lb, { kind: otherKind(lb.kind), seen: {}, targets: seen.targets }, this.#place, job);
+      const follow = (lb: Found) => followIn(lb, undefined, seen.targets, this.#place, job);
       return this.#refuse(job, seen.problems, seen.standing, follow);
     }
     if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
@@ -334,14 +332,14 @@ class ServiceLoop {
 
   /** A bad wish changes nothing; but what stands goes on following the nodes. */
   async #refuse(
-    { service, key, ask }: Job,
+    { service, owner, ask }: Job,
     problems: readonly Problem[],
     standing: readonly Found[],
     follow: (lb: Found) => Promise<void>,
   ): Promise<never> {
     const { book, report } = this.#place;
     const message = problems.map((problem) => problem.message).join("; ");
-    book.unknown({ key, uid: service.metadata.uid }, namesOf(seekerOf(service)));
+    book.unknown(owner, namesOf(owner));
     await report.condition(service, configurationCondition, { status: "False", reason: "InvalidConfiguration", message }, ask.signal);
     for (const lb of standing) await follow(lb);
     throw new Misconfigured(`failed to ensure load balancer: ${message}`);

@@ -4,18 +4,17 @@ import { sameFailure } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { freshAges, reconcileAges } from "../inventory.ts";
+import type { LoadBalancerKind } from "../kind.ts";
 import type { Ages } from "../listing.ts";
-import type { Kind } from "./annotations.ts";
-import { hasOwnHostname } from "./find.ts";
+import { describe, leftovers, remove } from "../remove.ts";
+import { changedMeanwhile, type Job, logStep, messageOf, type ServiceContext, stage, staleMs } from "./context.ts";
 import type { Remembered } from "./memory.ts";
-import { describe, leftovers, remove } from "./removal.ts";
+import { hasOwnHostname } from "./owner.ts";
 import { removedCondition } from "./report.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
 import { otherServer } from "./task.ts";
 import { pauseMs, tellWaiting, waitForRemoval } from "./waiting.ts";
-import { changedMeanwhile, type Job, logStep, messageOf, seekerOf, stage, staleMs, type Workplace } from "./workplace.ts";
 
-export const bothKinds: readonly Kind[] = ["classic", "network"];
 /** AWS needs at least this long to clear away a load balancer: only then does it let go of the security groups. */
 const groupsAfterMs = 15_000;
 /** How soon a removal under way reads everything again, whether or not we have written to it. */
@@ -26,13 +25,13 @@ const unshownMs = 60_000;
 const twiceMs = 10_000;
 
 /** Everything goes; then, and only then, the finalizer. */
-export async function depart(job: Job, place: Workplace): Promise<Outcome> {
-  const { service, key, ask } = job;
+export async function depart(job: Job, place: ServiceContext): Promise<Outcome> {
+  const { service, owner, key, ask } = job;
   const { report, memory } = place;
   expectNothing(job, place);
-  const remembered = memory.of(seekerOf(service));
+  const remembered = memory.of(owner);
   const isNews = hasFinalizer(service) || remembered.leavingSince !== undefined;
-  const outcome = await removePass(job, bothKinds, place);
+  const outcome = await removePass(job, owner.kinds, place);
   if (outcome !== undefined) return outcome;
   remembered.untold ||= isNews;
   if (!(await report.removeFinalizer(service, ask.signal))) {
@@ -49,9 +48,9 @@ export async function depart(job: Job, place: Workplace): Promise<Outcome> {
 }
 
 /** One pass over what is left of these kinds, of a Service that stays; undefined when nothing is. */
-export async function removeKinds(job: Job, kinds: readonly Kind[], place: Workplace): Promise<Outcome | undefined> {
+export async function removeKinds(job: Job, kinds: readonly LoadBalancerKind[], place: ServiceContext): Promise<Outcome | undefined> {
   const { service, ask } = job;
-  const told = place.memory.of(seekerOf(service)).leavingToldAt !== undefined;
+  const told = place.memory.of(job.owner).leavingToldAt !== undefined;
   const outcome = await removePass(job, kinds, place);
   if (outcome !== undefined) return outcome;
   if (told) await place.report.withdrawCondition(service, removedCondition, ask.signal);
@@ -59,11 +58,15 @@ export async function removeKinds(job: Job, kinds: readonly Kind[], place: Workp
   return undefined;
 }
 
-async function removePass({ service, key, ask }: Job, kinds: readonly Kind[], place: Workplace): Promise<Outcome | undefined> {
+async function removePass(
+  { service, owner, key, ask }: Job,
+  kinds: readonly LoadBalancerKind[],
+  place: ServiceContext,
+): Promise<Outcome | undefined> {
   const { report, memory } = place;
-  const remembered = memory.of(seekerOf(service));
+  const remembered = memory.of(owner);
   const removal = await stage("failed to delete load balancer", () =>
-    remove(seekerOf(service), key, place, ask, {
+    remove(owner, place, ask, {
       kinds,
       ...beginning(service, remembered, place),
       onStep: logStep(place, key),
@@ -86,23 +89,29 @@ async function removePass({ service, key, ask }: Job, kinds: readonly Kind[], pl
  * Brings to its end what was broken off when the Service wanted a load balancer again, and of another kind; undefined
  * when nothing is left. Where nothing is remembered of it the remains are looked for only if asked to.
  */
-export async function finishRemoval(job: Job, kind: Kind, looks: boolean, place: Workplace): Promise<Outcome | undefined> {
-  const seeker = seekerOf(job.service);
-  if (place.memory.of(seeker).leavingSince === undefined) {
-    if (!looks || describe(await leftovers(seeker, place, [kind], reconcileAges, job.ask)).length === 0) return undefined;
+export async function finishRemoval(
+  job: Job,
+  kinds: readonly LoadBalancerKind[],
+  looks: boolean,
+  place: ServiceContext,
+): Promise<Outcome | undefined> {
+  const { owner } = job;
+  if (place.memory.of(owner).leavingSince === undefined) {
+    if (!looks || describe(await leftovers(owner, place, kinds, reconcileAges, job.ask)).length === 0) return undefined;
   }
-  return removeKinds(job, [kind], place);
+  return removeKinds(job, kinds, place);
 }
 
 /** The Service is gone, and what was made for it may not be: its finalizer was taken by force. */
-export async function departOrphan(key: string, remembered: Remembered, place: Workplace, ask: Ask): Promise<Outcome> {
+export async function departOrphan(key: string, remembered: Remembered, place: ServiceContext, ask: Ask): Promise<Outcome> {
   const { report, memory } = place;
-  const { seeker } = remembered;
-  const { namespace, name, uid } = seeker;
+  const { owner } = remembered;
+  const { uid } = owner;
+  const [namespace = "", name = ""] = owner.key.split("/");
   const service = { metadata: { namespace, name, uid, resourceVersion: "", finalizers: [] } };
   try {
-    const options = { kinds: bothKinds, ...beginning(service, remembered, place), onStep: logStep(place, key) };
-    const removal = await remove(seeker, key, place, ask, options);
+    const options = { kinds: owner.kinds, ...beginning(service, remembered, place), onStep: logStep(place, key) };
+    const removal = await remove(owner, place, ask, options);
     if (removal.kind === "waiting") {
       tellWaiting(service, remembered, removal, place);
       return again(pauseMs(remembered, removal, place), removal.why);
@@ -124,23 +133,23 @@ export async function departOrphan(key: string, remembered: Remembered, place: W
  * Another controller's Service: whatever we made for it before has to go. Its status is theirs, unless it names what we
  * made; that is withdrawn first, because afterwards a name that both of us know does not tell whose it was.
  */
-export async function leaveToOthers(job: Job, place: Workplace): Promise<Outcome> {
-  const { service, ask } = job;
-  const left = await leftovers(seekerOf(service), place, bothKinds, reconcileAges, ask);
-  const isOurs = hasOwnHostname(service) || left.loadBalancers.some(({ hostname }) => hostname === service.hostname);
+export async function leaveToOthers(job: Job, place: ServiceContext): Promise<Outcome> {
+  const { service, owner, ask } = job;
+  const left = await leftovers(owner, place, owner.kinds, reconcileAges, ask);
+  const isOurs = hasOwnHostname(owner) || left.loadBalancers.some(({ hostname }) => hostname === service.hostname);
   if (isOurs && !(await place.report.withdraw(service, ask.signal))) return again(staleMs, changedMeanwhile);
   if (describe(left).length === 0 && !place.book.knows(service.metadata.uid)) return done;
   expectNothing(job, place);
-  return (await removeKinds(job, bothKinds, place)) ?? done;
+  return (await removeKinds(job, owner.kinds, place)) ?? done;
 }
 
 /** Whatever is remembered to stand is going: a Service that wants it again is looked at as if it were new. */
-function expectNothing({ service }: Job, { memory }: Workplace): void {
-  memory.of(seekerOf(service)).full = true;
+function expectNothing({ owner }: Job, { memory }: ServiceContext): void {
+  memory.of(owner).full = true;
 }
 
 /** What is different about the first pass, and about those that come soon after it. */
-function beginning(service: Pick<SeenService, "metadata">, remembered: Remembered, { report, host }: Workplace) {
+function beginning(service: Pick<SeenService, "metadata">, remembered: Remembered, { report, host }: ServiceContext) {
   const now = host.world.clock.monotonic();
   const { leavingSince, unseenSince } = remembered;
   return {
@@ -167,7 +176,7 @@ function agesSince(ms: number): Ages {
 const unshown = "AWS may not show yet what was made a moment ago";
 
 /** How long it takes until "nothing is there", which AWS has just said, may be believed. */
-function doubtsForMs(remembered: Remembered, { host }: Workplace): number {
+function doubtsForMs(remembered: Remembered, { host }: ServiceContext): number {
   const now = host.world.clock.monotonic();
   remembered.unseenSince ??= now;
   return now - remembered.madeAt >= unshownMs ? 0 : Math.max(0, remembered.unseenSince + twiceMs - now);

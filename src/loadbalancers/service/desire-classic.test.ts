@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { wantedGroups } from "../model.ts";
 import { desireClassic } from "./desire-classic.ts";
 import { port, type WishOptions, wish } from "./wish.fixture.ts";
 
@@ -91,7 +92,7 @@ test("thresholds that AWS would refuse are all named at once", () => {
 });
 
 test("the managed group lets clients in on every port, also those without a node port, and the ICMP they need", () => {
-  const [first] = model({ service: { ports: [port(80, 30080), port(81, 0)] }, sourceRanges: ["10.0.0.0/8"] }).securityGroups;
+  const [first] = wantedGroups(model({ service: { ports: [port(80, 30080), port(81, 0)] }, sourceRanges: ["10.0.0.0/8"] }));
   assert.ok(first?.kind === "managed");
   assert.equal(first.group.name, "k8s-elb-a0f1e2d3c4b5a69788796a5b4c3d2e1f");
   assert.deepEqual(first.group.rules, [
@@ -103,7 +104,7 @@ test("the managed group lets clients in on every port, also those without a node
 
 test("given groups replace the managed one, the configured group comes next, extra ones are appended", () => {
   const groups = (annotations: Record<string, string>, elbSecurityGroup?: string) =>
-    model({ annotations, settings: { elbSecurityGroup } }).securityGroups.map((entry) => (entry.kind === "given" ? entry.id : "managed"));
+    wantedGroups(model({ annotations, settings: { elbSecurityGroup } })).map((entry) => (entry.kind === "given" ? entry.id : "managed"));
   assert.deepEqual(groups({}), ["managed"]);
   assert.deepEqual(groups({ "extra-security-groups": " sg-x, ,sg-y" }), ["managed", "sg-x", "sg-y"]);
   assert.deepEqual(groups({ "extra-security-groups": "sg-x" }, "sg-global"), ["sg-global", "sg-x"]);

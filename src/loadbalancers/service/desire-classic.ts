@@ -1,7 +1,7 @@
 /** The classic load balancer a Service asks for. Pure: the same inputs always give the same model. */
-import type { ClassicHealthCheck, ClassicListener, ClassicLoadBalancer, GroupOnLoadBalancer } from "../model.ts";
+import type { ClassicHealthCheck, ClassicListener, ClassicLoadBalancer, GroupOnLoadBalancer, Problem, SecurityGroups } from "../model.ts";
 import { classicSecurityGroupName } from "../names.ts";
-import { annotationKey, type Problem, type ServiceOptions } from "./annotations.ts";
+import { annotationKey, type ServiceOptions } from "./annotations.ts";
 import { usesCertificate } from "./ports.ts";
 import { parseInteger } from "./values.ts";
 import type { LoadBalancerSettings, ServicePort, ServiceView } from "./view.ts";
@@ -67,11 +67,12 @@ function listenerFor(port: ServicePort, options: ServiceOptions): ClassicListene
   return protocols && { ...ports, protocol: protocols[0], instanceProtocol: protocols[1], certificate: options.certificate };
 }
 
-function groupsFor({ name, service, options, settings, sourceRanges, groupTags, ownership }: Wish): GroupOnLoadBalancer[] {
+function groupsFor({ name, service, options, settings, sourceRanges, groupTags, ownership }: Wish): SecurityGroups {
+  const wanted = (groups: readonly GroupOnLoadBalancer[]): SecurityGroups => ({ kind: "wanted", groups });
   const given = (ids: readonly string[]) => ids.map((id) => ({ kind: "given", id }) as const);
   const extra = given(options.extraSecurityGroups);
-  if (options.securityGroups.length > 0) return given([...new Set([...options.securityGroups, ...options.extraSecurityGroups])]);
-  if (settings.elbSecurityGroup) return [...given([settings.elbSecurityGroup]), ...extra];
+  if (options.securityGroups.length > 0) return wanted(given([...new Set([...options.securityGroups, ...options.extraSecurityGroups])]));
+  if (settings.elbSecurityGroup) return wanted([...given([settings.elbSecurityGroup]), ...extra]);
   const group = {
     name: classicSecurityGroupName(name),
     description: `Security group for Kubernetes ELB ${name} (${service.namespace}/${service.name})`,
@@ -79,7 +80,7 @@ function groupsFor({ name, service, options, settings, sourceRanges, groupTags, 
     ownership,
     rules: clientRules(service.ports, sourceRanges),
   };
-  return [{ kind: "managed", group }, ...extra];
+  return wanted([{ kind: "managed", group }, ...extra]);
 }
 
 function healthCheckFor({ service, options, settings, ports }: Wish): ClassicHealthCheck {

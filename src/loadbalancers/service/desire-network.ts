@@ -1,7 +1,7 @@
 /** The network load balancer a Service asks for. Pure: the same inputs always give the same model. */
-import type { NetworkGroups, NetworkListener, NetworkLoadBalancer, NodeAccess, SubnetMapping, TargetGroup } from "../model.ts";
+import type { NetworkListener, NetworkLoadBalancer, NodeAccess, Problem, SecurityGroups, SubnetMapping, TargetGroup } from "../model.ts";
 import { networkSecurityGroupName, targetGroupName } from "../names.ts";
-import type { Problem, ServiceOptions } from "./annotations.ts";
+import type { ServiceOptions } from "./annotations.ts";
 import { usesCertificate } from "./ports.ts";
 import { targetHealthCheck } from "./target-health-check.ts";
 import type { ServicePort } from "./view.ts";
@@ -104,7 +104,7 @@ function serve(
   };
 }
 
-function groupsFor({ options, settings, service, sourceRanges, groupTags, ownership }: Wish): NetworkGroups {
+function groupsFor({ options, settings, service, sourceRanges, groupTags, ownership }: Wish): SecurityGroups {
   if (!settings.managedNetworkGroups) return { kind: "as-it-is" };
   if (options.securityGroups.length > 0) return { kind: "wanted", groups: options.securityGroups.map((id) => ({ kind: "given", id })) };
   const group = {

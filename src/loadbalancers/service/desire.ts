@@ -1,49 +1,36 @@
 /** From a Service and its surroundings to the load balancer it asks for. Pure: the same inputs always give the same model. */
 import type { ClusterId } from "../../identity/cluster-id.ts";
 import { hasClusterTag, ownershipTags } from "../../identity/ownership.ts";
-import type { ClassicLoadBalancer, NetworkLoadBalancer, NodeAccess, Tags } from "../model.ts";
+import type { Found } from "../kind.ts";
+import type { Problem, Tags } from "../model.ts";
 import { discoverSubnets, type Network, namedSubnets, type Subnet, type SubnetChoice } from "../subnets.ts";
-import { annotationKey, type Kind, type Problem, type ServiceOptions, sourceRangesAnnotation } from "./annotations.ts";
+import type { Desire, Surroundings } from "../survey.ts";
+import { annotationKey, type ServiceOptions, sourceRangesAnnotation } from "./annotations.ts";
 import { desireClassic } from "./desire-classic.ts";
 import { desireNetwork, mappingProblems, nodeAccess } from "./desire-network.ts";
+import { type Kind, kindTable } from "./kinds.ts";
+import { serviceTag } from "./owner.ts";
 import { usablePorts } from "./ports.ts";
 import { sourceRanges } from "./source-ranges.ts";
 import type { LoadBalancerSettings, ServiceView } from "./view.ts";
 import type { Wish } from "./wish.ts";
 
-/** The load balancer that stands already, in what cannot be changed about it. */
-export interface Standing {
-  readonly internal: boolean;
-  readonly subnets: readonly string[];
-}
-
-export interface Surroundings {
-  readonly name: string;
+export interface ServiceSurroundings extends Surroundings {
   readonly options: ServiceOptions;
   readonly settings: LoadBalancerSettings;
   readonly cluster: ClusterId;
-  readonly network: Network;
-  readonly instances: readonly string[];
-  readonly standing?: Standing;
 }
 
-interface Common {
-  /** Why each subnet was taken or refused. */
-  readonly subnets: SubnetChoice;
-  readonly access: NodeAccess;
-  /** Nothing is done while there are any. */
-  readonly problems: readonly Problem[];
-  /** Said, and lived with. */
-  readonly warnings: readonly Problem[];
-}
+/** The load balancer, and what the nodes must let in for it; for one that has yet to be made more may be wrong. */
+const desires: Readonly<Record<Kind, (wish: Wish, isNew: boolean) => Pick<Desire, "model" | "access" | "problems">>> = {
+  classic: (wish) => ({ ...desireClassic(wish), access: { kind: "from-group", loadBalancer: wish.name } }),
+  network: (wish, isNew) => {
+    const { model, problems } = desireNetwork(wish);
+    return { model, access: nodeAccess(model, wish), problems: [...problems, ...(isNew ? mappingProblems(wish) : [])] };
+  },
+};
 
-export type ServiceDesire = Common &
-  ({ readonly kind: "classic"; readonly model: ClassicLoadBalancer } | { readonly kind: "network"; readonly model: NetworkLoadBalancer });
-
-/** What tells which Service a load balancer or target group was made for. */
-export const serviceTag = "kubernetes.io/service-name";
-
-export function desireService(view: ServiceView, kind: Kind, around: Surroundings): ServiceDesire {
+export function desireService(view: ServiceView, kind: Kind, around: ServiceSurroundings): Desire {
   const { options, network, cluster, standing } = around;
   const ports = usablePorts(view, kind);
   const ranges = sourceRanges(view.sourceRanges, view.annotations[sourceRangesAnnotation]);
@@ -70,16 +57,10 @@ export function desireService(view: ServiceView, kind: Kind, around: Surrounding
   const before = [...ports.problems, ...ranges.problems];
   const missing = choice.kind === "none" ? [{ message: choice.message }] : [];
   const warnings = [...ports.warnings, ...tags.warnings, ...dualStack.warnings, ...(moved ? [schemeWarning(options.internal)] : [])];
-  const common = { subnets: choice, warnings };
-  if (kind === "classic") {
-    const { model, problems } = desireClassic(wish);
-    const access: NodeAccess = { kind: "from-group", loadBalancer: wish.name };
-    return { ...common, kind, model, access, problems: [...before, ...problems, ...missing] };
-  }
-  const { model, problems } = desireNetwork(wish);
   // Without subnets their number says nothing about the addresses given.
-  const mapped = choice.kind === "none" || standing !== undefined ? [] : mappingProblems(wish);
-  return { ...common, kind, model, access: nodeAccess(model, wish), problems: [...before, ...problems, ...mapped, ...missing] };
+  const isNew = choice.kind !== "none" && standing === undefined;
+  const { model, access, problems } = desires[kind](wish, isNew);
+  return { subnets: choice, model, access, problems: [...before, ...problems, ...missing], warnings };
 }
 
 function discover(options: ServiceOptions, network: Network, cluster: ClusterId): SubnetChoice {
@@ -87,7 +68,7 @@ function discover(options: ServiceOptions, network: Network, cluster: ClusterId)
 }
 
 /** The scheme cannot be changed, so the subnets that fit it stay. */
-function keptSubnets(standing: Standing, network: Network): SubnetChoice {
+function keptSubnets(standing: Pick<Found, "subnets">, network: Network): SubnetChoice {
   const subnets = network.subnets.filter(({ id }) => standing.subnets.includes(id));
   const why = "the load balancer stands in it, and its scheme cannot be changed";
   return { kind: "chosen", subnets, verdicts: subnets.map((subnet) => ({ subnet, taken: true, why })) };
@@ -105,7 +86,7 @@ function schemeWarning(internal: boolean): Problem {
 /** Both families where the Service has both and AWS can: else IPv4, and a word about what is missing. */
 function dualStackFor(view: ServiceView, kind: Kind, subnets: readonly Subnet[]): { use: boolean; warnings: readonly Problem[] } {
   const asked = view.ipFamilies.includes("IPv6") && view.ipFamilies.includes("IPv4");
-  if (!asked || kind === "classic") return { use: false, warnings: [] };
+  if (!asked || !kindTable[kind].dualStack) return { use: false, warnings: [] };
   const without = subnets.filter(({ ipv6Cidrs }) => ipv6Cidrs.length === 0).map(({ id }) => id);
   if (without.length === 0) return { use: true, warnings: [] };
   const message = `the Service has both address families, but ${without.join(", ")} have no IPv6 block: the load balancer is IPv4 only`;

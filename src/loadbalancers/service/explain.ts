@@ -2,23 +2,16 @@
 import type { Ask } from "../../aws/ask.ts";
 import type { SecurityGroup } from "../../aws/security-groups.ts";
 import { reconcileAges } from "../inventory.ts";
-import type { LoadBalancer } from "../model.ts";
-import { nodeGroupsOf } from "../targets.ts";
+import type { BackendHealth, Found } from "../kind.ts";
+import { type LoadBalancerModel, wantedGroups } from "../model.ts";
+import type { Survey } from "../survey.ts";
+import { nodeGroupsOf, registrable } from "../targets.ts";
 import { adviceFor } from "./advice.ts";
 import { type AnnotationRow, annotationPrefix, annotationTable, sourceRangesAnnotation } from "./annotations.ts";
-import type { Found } from "./find.ts";
 import type { Preview } from "./preview.ts";
 import type { SeenService } from "./seen.ts";
-import { registeredIn, registrable, type Survey, type SurveyParts } from "./survey.ts";
+import type { SurveyParts } from "./survey.ts";
 import { otherServer } from "./task.ts";
-
-/** How one target does. */
-interface TargetHealth {
-  readonly id: string;
-  readonly where: string;
-  readonly state: string;
-  readonly why: string;
-}
 
 export interface Explained {
   readonly preview: Preview;
@@ -32,7 +25,7 @@ export interface Explained {
 /** The page. */
 export async function explain({ preview, service, events, calls }: Explained, parts: SurveyParts, ask: Ask): Promise<string> {
   const { survey } = preview;
-  const health = survey?.found ? await healthOf(survey.found, survey, parts, ask) : [];
+  const health = survey?.found ? inLines(await survey.kind.health(survey.found, survey.seen, parts.inventory, ask)) : [];
   const groups = await parts.inventory.groups.listed(reconcileAges.absentMs, ask);
   const noNodes = survey && survey.targets.instances.length === 0 ? ["There are no available nodes for LoadBalancer"] : [];
   const said = [
@@ -78,29 +71,15 @@ function wanted({ view }: SeenService, survey: Survey | undefined): string[] {
     return row ? [`${key}: ${value}  ${row.meaning}`] : [];
   });
   if (survey === undefined) return rows;
-  return [modelText(survey.desire.model), ...portsOf(survey.desire.model), ...rows];
+  return [modelText(survey.desire.model), ...survey.kind.describe(survey.desire.model), ...rows];
 }
 
-function modelText(model: LoadBalancer): string {
+function modelText(model: LoadBalancerModel): string {
   return `${model.kind} load balancer ${model.name}, ${model.internal ? "internal" : "internet-facing"}`;
 }
 
-function portsOf(model: LoadBalancer): string[] {
-  if (model.kind === "classic") {
-    const listeners = model.listeners.map(
-      (each) => `${each.protocol}:${each.port} to ${each.instanceProtocol}:${each.instancePort} of the nodes`,
-    );
-    return [...listeners, `health check ${model.healthCheck.target} every ${model.healthCheck.interval} s`];
-  }
-  return model.listeners.map(({ protocol, port, forwardTo }) => {
-    const group = model.targetGroups.find(({ name }) => name === forwardTo);
-    const check = group?.healthCheck;
-    return `${protocol}:${port} to ${group?.protocol}:${group?.port} of the nodes, checked by ${check?.protocol}:${check?.port}${check?.path ?? ""}`;
-  });
-}
-
 function stands({ hostname }: SeenService, { found, other }: Survey): string[] {
-  const text = (lb: Found) => `${lb.kind} load balancer ${lb.name}, ${lb.hostname}${lb.kind === "network" ? `, ${lb.state}` : ""}`;
+  const text = (lb: Found) => `${lb.kind} load balancer ${lb.name}, ${lb.hostname}${lb.state === undefined ? "" : `, ${lb.state}`}`;
   return [
     ...(found ? [text(found)] : ["no load balancer"]),
     ...(other ? [`${text(other)} (of the kind asked for before)`] : []),
@@ -122,10 +101,9 @@ function securityGroups(
 ): string[] {
   const { model } = desire;
   const name = (id: string) => `${id} (${groups.find((group) => group.id === id)?.name ?? "not in this VPC"})`;
-  const asked = model.kind === "classic" ? model.securityGroups : model.securityGroups.kind === "wanted" ? model.securityGroups.groups : [];
   const { ids, warnings } = nodeGroupsOf(targets.instances, groups, inventory.place.cluster);
   return [
-    ...asked.map((entry) =>
+    ...wantedGroups(model).map((entry) =>
       entry.kind === "given"
         ? `wanted on the load balancer: ${name(entry.id)}, given`
         : `wanted on the load balancer: ${entry.group.name}, managed`,
@@ -138,34 +116,14 @@ function securityGroups(
   ];
 }
 
-async function healthOf(found: Found, survey: Survey, { inventory }: SurveyParts, ask: Ask): Promise<TargetHealth[]> {
-  const { cloud } = inventory;
-  if (found.kind === "classic") {
-    const states = await cloud.classicLoadBalancers.health(found.name, ask);
-    return states.map(({ InstanceId: id = "", State: state = "", Description: text = "" }) => ({
-      id,
-      where: "",
-      state,
-      why: text === "N/A" ? "" : text,
-    }));
-  }
-  const groups = "targetGroups" in survey.seen ? survey.seen.targetGroups : [];
-  const healths = await Promise.all(
-    groups.map(async ({ arn, port }) => (await cloud.loadBalancers.targetHealth(arn, ask)).map((each) => ({ ...each, port }))),
-  );
-  return healths.flat().map(({ Target: target, TargetHealth: is, port }) => ({
-    id: target?.Id ?? "",
-    where: `port ${port}`,
-    state: is?.State ?? "",
-    why: [is?.Reason, is?.Description].filter(Boolean).join(" "),
-  }));
-}
+const inLines = (backends: readonly BackendHealth[]) =>
+  backends.flatMap(({ where, targets }) => targets.map((each) => ({ ...each, where })));
 
 function nextStep({ problems, steps, survey }: Preview, server: string | undefined): string {
   if (problems.length > 0) return "Mend what is wrong: what stands stays as it is until then.";
   if (steps.length > 0) return "Wait: the controller takes these steps by itself. If it does not, look at its log and at the Events.";
   if (server !== undefined) return "Look at the Events and the log of the controller that serves it.";
   if (survey === undefined) return "Nothing: no load balancer is asked for here.";
-  const missing = registrable(survey.targets, registeredIn(survey.seen)).length === 0;
+  const missing = registrable(survey.targets, survey.kind.registered(survey.seen)).length === 0;
   return missing ? "Add nodes: there is nothing behind the load balancer." : "Nothing: it is as it should be.";
 }

@@ -1,9 +1,9 @@
 /** How a Service is told that its load balancer could not be brought to its wanted state, and that it is well again. */
 import { awsErrorIn, type ErrorClass, sameFailure } from "../../aws/errors.ts";
+import { messageOf, type ServiceContext } from "./context.ts";
 import type { Remembered } from "./memory.ts";
 import { syncedCondition } from "./report.ts";
 import type { SeenService } from "./seen.ts";
-import { messageOf, type Workplace } from "./workplace.ts";
 
 const reasons: Readonly<Partial<Record<ErrorClass, string>>> = {
   denied: "AccessDenied",
@@ -14,7 +14,7 @@ const reasons: Readonly<Partial<Record<ErrorClass, string>>> = {
 };
 
 /** In an Event that counts: with each try the same failure has another request id, and the Event has the latest. */
-export function tellFailure(service: SeenService, error: unknown, { report }: Workplace): void {
+export function tellFailure(service: SeenService, error: unknown, { report }: ServiceContext): void {
   const text = `Error syncing load balancer: ${messageOf(error)}`;
   report.tell(service, "Warning", "SyncLoadBalancerFailed", text, sameFailure(error));
 }
@@ -24,7 +24,7 @@ export async function keepFailure(
   service: SeenService,
   remembered: Remembered,
   error: unknown,
-  { report, host }: Workplace,
+  { report, host }: ServiceContext,
   signal: AbortSignal,
 ): Promise<void> {
   const failure = sameFailure(error);
@@ -45,7 +45,7 @@ export async function keepFailure(
 export async function forgetFailure(
   service: SeenService,
   remembered: Remembered,
-  { report }: Workplace,
+  { report }: ServiceContext,
   signal: AbortSignal,
 ): Promise<void> {
   if (remembered.failure !== undefined) await report.withdrawCondition(service, syncedCondition, signal);

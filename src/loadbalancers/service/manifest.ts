@@ -1,11 +1,9 @@
 /** A Service that is only written down: what the API server would give it stands as a name for it. */
 import type { Service } from "kubernetes-types/core/v1.d.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { networkSecurityGroupName, targetGroupPrefix } from "../names.ts";
+import { targetGroupPrefix } from "../names.ts";
+import type { Survey } from "../survey.ts";
 import { type SeenService, serviceState } from "./seen.ts";
-import type { Survey } from "./survey.ts";
-import { kindOf } from "./type-annotation.ts";
-import type { LoadBalancerSettings } from "./view.ts";
 
 /** The UID nobody knows yet, so that names made of it read `a<uid>`. */
 const unknownUid = "<uid>";
@@ -42,19 +40,15 @@ export function serviceOfManifest(manifest: Service, live: Stored<Service> | und
 }
 
 /** Puts names in the place of what cannot be known: `<nodePort:80>`, `k8s-default-web-<hash:80>`. */
-export function withUnknowns(text: string, service: SeenService, survey: Survey | undefined, settings: LoadBalancerSettings): string {
+export function withUnknowns(text: string, service: SeenService, survey: Survey | undefined): string {
   let named = text;
   const prefix = targetGroupPrefix(service.view);
-  const { model } = survey?.desire ?? {};
-  if (model?.kind === "network") {
-    for (const { name, port } of model.targetGroups) {
-      const listener = model.listeners.find(({ forwardTo }) => forwardTo === name);
-      if (port >= firstUnknownPort) named = named.replaceAll(name, `${prefix}<hash:${listener?.port}>`);
-    }
+  for (const { name, port, listenerPort } of survey?.kind.plannedTargetGroups(survey.desire.model) ?? []) {
+    if (port >= firstUnknownPort) named = named.replaceAll(name, `${prefix}<hash:${listenerPort}>`);
   }
-  if (service.metadata.uid === unknownUid && kindOf(service.view.annotations) === "network") {
-    named = named.replaceAll(networkSecurityGroupName(settings.clusterName, service.view), `${prefix}<hash>`);
-  }
+  const group = survey?.kind.managedGroupName(survey.owner, survey.desire.model.name);
+  // Only names that are made like those of target groups have a hash of the UID in them.
+  if (service.metadata.uid === unknownUid && group?.startsWith(prefix)) named = named.replaceAll(group, `${prefix}<hash>`);
   for (const { port, nodePort } of service.view.ports) {
     if (nodePort >= firstUnknownPort) named = named.replaceAll(String(nodePort), `<nodePort:${port}>`);
   }

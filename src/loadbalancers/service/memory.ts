@@ -1,30 +1,29 @@
 /** What the controller remembers of a Service between two looks. Losing it costs a look at AWS, never a mistake. */
 
 import type { Clock } from "../../runtime/world.ts";
-import type { SeenClassic } from "../classic/plan.ts";
-import type { Stand } from "../groups/claims.ts";
-import type { NodeAccess } from "../model.ts";
-import type { SeenNetwork } from "../network/plan.ts";
-import type { Kind, Problem, ServiceOptions } from "./annotations.ts";
-import type { Seeker } from "./find.ts";
+import type { NodeRuleContext } from "../groups/claims.ts";
+import type { LoadBalancerKind, Seen } from "../kind.ts";
+import type { NodeAccess, Problem } from "../model.ts";
+import type { LoadBalancerOwner } from "../owner.ts";
+import type { ServiceOptions } from "./annotations.ts";
 
 /** A load balancer as it stood when it was last brought to its wanted state. */
 export interface Standing {
   readonly fingerprint: string;
-  readonly kind: Kind;
+  readonly kind: LoadBalancerKind;
   readonly name: string;
   readonly options: ServiceOptions;
   /** Its targets are what is of interest. */
-  readonly seen: SeenClassic | SeenNetwork;
+  readonly seen: Seen;
   readonly access: NodeAccess;
-  readonly stand: Stand;
+  readonly context: NodeRuleContext;
   /** What was odd about it, apart from its targets. */
   readonly warnings: readonly Problem[];
 }
 
 export interface Remembered {
   /** Enough to find what belongs to it, also after the Service itself is gone. */
-  seeker: Seeker;
+  owner: LoadBalancerOwner;
   standing?: Standing;
   /** It has target groups and no load balancer. */
   targetsOnly?: boolean;
@@ -69,14 +68,14 @@ export class Memory {
     this.#newDriftAt = newDriftAt;
   }
 
-  of(seeker: Seeker): Remembered {
-    let remembered = this.#byUid.get(seeker.uid);
+  of(owner: LoadBalancerOwner): Remembered {
+    let remembered = this.#byUid.get(owner.uid);
     if (remembered === undefined) {
       const madeAt = this.#clock.monotonic();
-      remembered = { seeker, full: false, recheck: true, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false, madeAt };
-      this.#byUid.set(seeker.uid, remembered);
+      remembered = { owner, full: false, recheck: true, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false, madeAt };
+      this.#byUid.set(owner.uid, remembered);
     }
-    remembered.seeker = seeker;
+    remembered.owner = owner;
     return remembered;
   }
 

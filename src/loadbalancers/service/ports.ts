@@ -1,5 +1,7 @@
 /** Which ports of a Service get a listener, and what is wrong with those that cannot. */
-import { annotationKey, type Kind, type Problem, type ServiceOptions } from "./annotations.ts";
+import type { Problem } from "../model.ts";
+import { annotationKey, type ServiceOptions } from "./annotations.ts";
+import { type Kind, kindTable } from "./kinds.ts";
 import type { ServicePort, ServiceView } from "./view.ts";
 
 export interface UsablePorts {
@@ -7,8 +9,6 @@ export interface UsablePorts {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
-
-const supported: Readonly<Record<Kind, readonly string[]>> = { classic: ["TCP"], network: ["TCP", "UDP"] };
 
 const carriedByNetwork = `: a network load balancer carries it, set ${annotationKey("type")}: nlb`;
 
@@ -19,10 +19,13 @@ export function usablePorts(service: ServiceView, kind: Kind): UsablePorts {
   if (service.sessionAffinity !== "None") problems.push({ message: `unsupported load balancer affinity: ${service.sessionAffinity}` });
   if (service.ports.length === 0) problems.push({ message: "requested load balancer with no ports" });
   const protocols = new Set(service.ports.map(({ protocol }) => protocol));
-  const hint = kind === "classic" && [...protocols].every((protocol) => supported.network.includes(protocol)) ? carriedByNetwork : "";
-  if (kind === "classic" && protocols.size > 1) problems.push({ message: `mixed protocol is not supported for LoadBalancer${hint}` });
+  const carries = (by: Kind, protocol: string) => kindTable[by].protocols.includes(protocol);
+  const allCarriedBy = (by: Kind) => [...protocols].every((protocol) => carries(by, protocol));
+  const hint = !allCarriedBy(kind) && allCarriedBy("network") ? carriedByNetwork : "";
+  if (!kindTable[kind].mixesProtocols && protocols.size > 1)
+    problems.push({ message: `mixed protocol is not supported for LoadBalancer${hint}` });
   for (const protocol of protocols) {
-    if (!supported[kind].includes(protocol)) problems.push({ message: `Protocol ${protocol} not supported by LoadBalancer${hint}` });
+    if (!carries(kind, protocol)) problems.push({ message: `Protocol ${protocol} not supported by LoadBalancer${hint}` });
   }
   if (service.loadBalancerIP !== "") problems.push({ message: "LoadBalancerIP cannot be specified for AWS ELB" });
   const ports = service.ports.filter(({ nodePort }) => nodePort !== 0);
@@ -34,10 +37,10 @@ export function usablePorts(service: ServiceView, kind: Kind): UsablePorts {
   return { ports, problems, warnings };
 }
 
-/** Whether the certificate covers this port. Classic load balancers compare names in lower case. */
+/** Whether the certificate covers this port. */
 export function usesCertificate(options: ServiceOptions, port: ServicePort, kind: Kind): boolean {
   if (options.certificate === undefined) return false;
   if (options.sslPorts === "all") return true;
-  const name = kind === "classic" ? port.name.toLowerCase() : port.name;
+  const name = kindTable[kind].portName(port.name);
   return options.sslPorts.has(String(port.port)) || (name !== "" && options.sslPorts.has(name));
 }

@@ -2,19 +2,19 @@
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import { keyOf } from "../../kube/store.ts";
-import { claimFor, marksOf } from "../groups/claims.ts";
+import { claimFor } from "../groups/claims.ts";
+import { predictedRuleContext } from "../groups/node-access.ts";
 import { type Claim, type Marks, mentions, planNodeRules, stepsOf } from "../groups/node-rules.ts";
 import { reconcileAges } from "../inventory.ts";
+import type { Problem } from "../model.ts";
+import { type Leftovers, leftovers, planRemoval } from "../remove.ts";
+import type { Survey } from "../survey.ts";
 import { targetWarnings } from "../targets.ts";
-import type { Problem } from "./annotations.ts";
-import { bothKinds } from "./departure.ts";
-import { predictedStand } from "./ensure.ts";
-import { type Leftovers, leftovers, planRemoval } from "./removal.ts";
+import { ownerOf } from "./owner.ts";
 import type { SeenService } from "./seen.ts";
-import { type Survey, type SurveyParts, survey } from "./survey.ts";
+import { type ServiceSurvey, type SurveyParts, surveyService } from "./survey.ts";
 import { surveyTargets } from "./targets-only.ts";
 import { taskOf } from "./task.ts";
-import { seekerOf } from "./workplace.ts";
 
 /** What would happen to one Service. */
 export interface Preview {
@@ -25,7 +25,7 @@ export interface Preview {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   /** Undefined when what is there only has to go, or when the Service is none of ours. */
-  readonly survey?: Survey;
+  readonly survey?: ServiceSurvey;
 }
 
 /** Looks at one Service among all of the cluster: what others need is not taken away. */
@@ -38,11 +38,12 @@ export async function preview(service: SeenService, all: readonly SeenService[],
     return { key, steps, problems, warnings };
   }
   if (task.kind !== "ensure") {
-    const left = await leftovers(seekerOf(service), parts, bothKinds, reconcileAges, ask);
-    const steps = [...planRemoval({ ...left, nodeGroups: [] }), ...(await rulesGone(service, left, all, parts, ask))];
+    const owner = ownerOf(service, parts);
+    const left = await leftovers(owner, parts, owner.kinds, reconcileAges, ask);
+    const steps = [...planRemoval({ ...left, nodeGroups: [] }, owner), ...(await rulesGone(service, left, all, parts, ask))];
     return { key, steps, problems: [], warnings: [] };
   }
-  const seen = await survey(service, task.of, parts, ask);
+  const seen = await surveyService(service, task.of, parts, ask);
   const { problems } = seen;
   const warnings = [...seen.warnings, ...targetWarnings(seen.targets, []).map((message) => ({ message }))];
   if (problems.length > 0) return { key, steps: [], problems, warnings, survey: seen };
@@ -58,7 +59,7 @@ async function rulesFor(service: SeenService, seen: Survey, all: readonly SeenSe
 
 async function rulesGone(service: SeenService, { names, ownGroups }: Leftovers, all: readonly SeenService[], parts: SurveyParts, ask: Ask) {
   const ids = ownGroups.map(({ id }) => id);
-  const marks = names.map(({ kind, loadBalancer }) => marksOf(kind, [loadBalancer], ids));
+  const marks = names.map(({ kind, loadBalancer }) => kind.ruleMarks([loadBalancer], ids));
   const together = { descriptions: marks.flatMap(({ descriptions }) => descriptions), sources: ids };
   return rulesIn([], [], marks, together, service, all, parts, ask);
 }
@@ -96,11 +97,11 @@ async function claimsOfOthers(service: SeenService, all: readonly SeenService[],
   for (const other of all) {
     const task = taskOf(other);
     if (keyOf(other) === keyOf(service) || task.kind !== "ensure") continue;
-    claims.push(await claimOf(await survey(other, task.of, parts, ask), parts, ask));
+    claims.push(await claimOf(await surveyService(other, task.of, parts, ask), parts, ask));
   }
   return claims;
 }
 
 async function claimOf(seen: Survey, { inventory }: SurveyParts, ask: Ask): Promise<Claim> {
-  return claimFor(seen.desire.access, await predictedStand(seen, inventory, ask));
+  return claimFor(seen.kind, seen.desire.access, await predictedRuleContext(seen, inventory, ask));
 }

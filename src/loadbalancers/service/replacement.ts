@@ -5,14 +5,12 @@
 import type { Ask } from "../../aws/ask.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import type { Clock } from "../../runtime/world.ts";
+import type { Ensured } from "../apply.ts";
 import type { Inventory } from "../inventory.ts";
-import type { SeenNetwork } from "../network/plan.ts";
-import { type Kind, otherKind } from "./annotations.ts";
-import type { Ensured } from "./ensure.ts";
-import type { Found } from "./find.ts";
+import { type Found, isServing, type LoadBalancerKind } from "../kind.ts";
+import type { Survey } from "../survey.ts";
 import { type Report, replacedCondition } from "./report.ts";
 import type { SeenService } from "./seen.ts";
-import type { Survey } from "./survey.ts";
 
 /** A new load balancer that has not become healthy after this long is published all the same: the user has asked for it. */
 export const healthLimitMs = 5 * 60_000;
@@ -27,8 +25,8 @@ export interface ReplacementParts {
   readonly ask: Ask;
   /** Lets the old one's targets follow the nodes. */
   follow(old: Found): Promise<void>;
-  /** One pass of taking everything of a kind away; undefined when nothing is left. */
-  remove(kind: Kind): Promise<Outcome | undefined>;
+  /** One pass of taking everything of these kinds away; undefined when nothing is left. */
+  remove(kinds: readonly LoadBalancerKind[]): Promise<Outcome | undefined>;
 }
 
 /** The next step of a replacement; undefined when it is over. */
@@ -38,7 +36,7 @@ export async function continueReplacement(
   { hostname }: Ensured,
   parts: ReplacementParts,
 ): Promise<Outcome | undefined> {
-  const { other, kind } = survey;
+  const { other, kind, owner } = survey;
   const { report, clock, ask } = parts;
   if (hostname === undefined) return again(lookAgainMs, "the new load balancer has no address yet");
   if (other !== undefined) {
@@ -48,7 +46,7 @@ export async function continueReplacement(
     if (left > 0) return again(left, `the ${other.kind} load balancer is kept until clients know the new address`);
   }
   await report.publish(service, hostname, ask.signal);
-  const leaving = await parts.remove(otherKind(kind));
+  const leaving = await parts.remove(owner.kinds.filter((each) => each !== kind));
   if (leaving !== undefined) return leaving;
   await report.condition(service, replacedCondition, undefined, ask.signal);
   return undefined;
@@ -88,11 +86,6 @@ const replaced = ({ kind, name }: Found) =>
   ({ status: "True", reason: "TypeChanged", message: `${kind} load balancer ${name} is drained and then deleted` }) as const;
 
 /** Whether every port of the new one has a target that takes traffic. */
-async function isHealthy({ found, seen }: Survey, { cloud }: Inventory, ask: Ask): Promise<boolean> {
-  if (found === undefined) return false;
-  if (found.kind === "classic")
-    return (await cloud.classicLoadBalancers.health(found.name, ask)).some(({ State }) => State === "InService");
-  const groups = (seen as SeenNetwork).targetGroups;
-  const healths = await Promise.all(groups.map(({ arn }) => cloud.loadBalancers.targetHealth(arn, ask)));
-  return groups.length > 0 && healths.every((targets) => targets.some(({ TargetHealth }) => TargetHealth?.State === "healthy"));
+async function isHealthy({ kind, found, seen }: Survey, inventory: Inventory, ask: Ask): Promise<boolean> {
+  return found !== undefined && isServing(await kind.health(found, seen, inventory, ask));
 }

@@ -1,6 +1,7 @@
 /** Who may reach a Service's load balancer. */
 import { formatCidr, parseCidr } from "../../runtime/ip.ts";
-import { type Problem, sourceRangesAnnotation } from "./annotations.ts";
+import type { Problem } from "../model.ts";
+import { sourceRangesAnnotation } from "./annotations.ts";
 
 export interface SourceRanges {
   /** Canonical and without repeats. */

@@ -1,6 +1,6 @@
 /** How a network load balancer checks its targets. */
-import type { TargetHealthCheck } from "../model.ts";
-import { annotationKey, type Problem } from "./annotations.ts";
+import type { Problem, TargetHealthCheck } from "../model.ts";
+import { annotationKey } from "./annotations.ts";
 import { parseInteger } from "./values.ts";
 import type { Wish } from "./wish.ts";
 

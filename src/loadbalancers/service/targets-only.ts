@@ -5,20 +5,21 @@
 import { type Applied, apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
+import { findLoadBalancers } from "../find.ts";
 import { reconcileAges } from "../inventory.ts";
-import type { TargetGroup } from "../model.ts";
+import type { Found } from "../kind.ts";
+import type { Problem, TargetGroup } from "../model.ts";
 import { numberedTargetGroupName } from "../names.ts";
-import { seeTargetGroup } from "../network/observe.ts";
-import { planTargetGroups } from "../network/plan.ts";
-import { marked, namedTargetGroups } from "../target-groups.ts";
+import { planTargetGroups } from "../target-group-plan.ts";
+import { marked, namedTargetGroups, observeGroups, registrableIn } from "../target-groups.ts";
 import type { Targets } from "../targets.ts";
-import { annotationKey, type Problem, readOptions, type ServiceOptions } from "./annotations.ts";
+import { annotationKey, readOptions, type ServiceOptions } from "./annotations.ts";
+import { logStep, type ServiceContext } from "./context.ts";
 import { tagsFor } from "./desire.ts";
-import { type Found, findLoadBalancers } from "./find.ts";
+import { ownerOf } from "./owner.ts";
 import { usablePorts } from "./ports.ts";
 import type { SeenService } from "./seen.ts";
-import { eligibleTargets, registrableIn, type SurveyParts } from "./survey.ts";
-import { logStep, seekerOf, type Workplace } from "./workplace.ts";
+import { eligibleTargets, type SurveyParts } from "./survey.ts";
 
 export interface TargetsSurvey {
   readonly targets: Targets;
@@ -34,18 +35,16 @@ export interface TargetsSurvey {
 export async function surveyTargets(service: SeenService, parts: SurveyParts, ask: Ask): Promise<TargetsSurvey> {
   const { inventory } = parts;
   const { view } = service;
+  const owner = ownerOf(service, parts);
   const read = readOptions(view.annotations, "network");
   const ports = usablePorts({ ...view, hostname: service.hostname }, "classic");
   const [{ found: standing }, targets, named] = await Promise.all([
-    findLoadBalancers(seekerOf(service), inventory, reconcileAges, ask),
+    findLoadBalancers(owner, inventory, reconcileAges, ask),
     eligibleTargets(read.options, parts, ask),
-    namedTargetGroups(view, undefined, inventory, reconcileAges.presentMs, ask),
+    namedTargetGroups(owner, undefined, inventory, reconcileAges.presentMs, ask),
   ]);
-  const own = await marked(named, view, inventory, ask);
-  const { loadBalancers } = inventory.cloud;
-  const seen = await Promise.all(
-    own.map(async (group) => seeTargetGroup(group, await loadBalancers.targetHealth(group.TargetGroupArn ?? "", ask), {})),
-  );
+  const own = await marked(named, owner, inventory, ask);
+  const seen = await observeGroups(own, false, inventory, ask);
   const protocol = protocolOf(read.options);
   const groups = ports.ports.map(({ nodePort }, i): TargetGroup => {
     const name = numberedTargetGroupName(view.uid, i);
@@ -78,7 +77,7 @@ export async function surveyTargets(service: SeenService, parts: SurveyParts, as
 }
 
 /** Carries out the steps. */
-export async function ensureTargets({ steps, groups }: TargetsSurvey, place: Workplace, key: string, ask: Ask): Promise<Applied> {
+export async function ensureTargets({ steps, groups }: TargetsSurvey, place: ServiceContext, key: string, ask: Ask): Promise<Applied> {
   const { inventory } = place;
   return apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, key) }).finally(() => {
     if (steps.length > 0) for (const name of groups) inventory.targetGroups.touch(name, key);

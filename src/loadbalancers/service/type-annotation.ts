@@ -1,6 +1,9 @@
 /** The kind of load balancer that a Service asks for by its `type` annotation. */
-import { annotationKey, type Kind, type Problem } from "./annotations.ts";
-import type { Found } from "./find.ts";
+
+import type { Found } from "../kind.ts";
+import type { Problem } from "../model.ts";
+import { annotationKey } from "./annotations.ts";
+import { isServiceKind, type Kind } from "./kinds.ts";
 
 /** Where the value says nothing to us the kind is that of what stands. */
 export type WantedKind = Kind | "unknown";
@@ -25,7 +28,8 @@ const kinds: Readonly<Record<string, Kind | "foreign" | "targets">> = {
 /** The kind to look at: for an unknown value that of what is published, or stands; else what the reference would make. */
 export function kindAmong(wanted: WantedKind, standing: readonly Found[], hostname: string): Kind {
   if (wanted !== "unknown") return wanted;
-  return (standing.find((lb) => lb.hostname === hostname) ?? standing[0])?.kind ?? "classic";
+  const kind = (standing.find((lb) => lb.hostname === hostname) ?? standing[0])?.kind ?? "";
+  return isServiceKind(kind) ? kind : "classic";
 }
 
 /** What is wrong with a value that is not known; it stops nothing but the making of something new. */

@@ -1,13 +1,13 @@
 /** A removal that waits for AWS or for somebody: how soon it is looked at again, and what is said of it meanwhile. */
 import type { Applied } from "../../aws/apply.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
-import type { Problem } from "./annotations.ts";
+import type { Problem } from "../model.ts";
+import type { Leftovers, Removal } from "../remove.ts";
+import { type ServiceContext, waitMs } from "./context.ts";
 import type { Remembered } from "./memory.ts";
-import type { Leftovers, Removal } from "./removal.ts";
 import { removedCondition } from "./report.ts";
 import type { SeenService } from "./seen.ts";
 import { taskOf } from "./task.ts";
-import { type Workplace, waitMs } from "./workplace.ts";
 
 /** A removal that has not ended after this long is spoken of. */
 const patienceMs = 30_000;
@@ -24,7 +24,7 @@ export async function waitForRemoval(
   service: SeenService,
   remembered: Remembered,
   removal: Waiting,
-  place: Workplace,
+  place: ServiceContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { book, report } = place;
@@ -46,7 +46,7 @@ export async function waitForRemoval(
 export function waitForReadiness(
   remembered: Remembered,
   applied: Applied,
-  { host }: Workplace,
+  { host }: ServiceContext,
 ): { readonly again?: Outcome; readonly warnings: readonly Problem[] } {
   if (applied.kind === "done") {
     delete remembered.waits;
@@ -66,7 +66,7 @@ export function tellWaiting(
   service: Pick<SeenService, "metadata">,
   remembered: Remembered,
   { left, why, refused }: Waiting,
-  { host, report }: Workplace,
+  { host, report }: ServiceContext,
 ): string | undefined {
   const now = host.world.clock.monotonic();
   const { leavingSince = now, leavingToldAt } = remembered;
@@ -103,7 +103,7 @@ function remediesFor({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Lef
  * What was deleted is soon seen to be gone. What takes its time is looked at less and less often, at moments that are
  * the same for all who wait: what one of them reads then answers the others.
  */
-export function pauseMs({ leavingSince }: Remembered, { deleted }: Waiting, { host }: Workplace): number {
+export function pauseMs({ leavingSince }: Remembered, { deleted }: Waiting, { host }: ServiceContext): number {
   const now = host.world.clock.monotonic();
   const waited = now - (leavingSince ?? now);
   if (deleted) return Math.max(confirmMs, waited / 60);

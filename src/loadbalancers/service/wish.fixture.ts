@@ -1,5 +1,7 @@
 /** Wishes for tests: a plain Service with one port, and whatever the test says about it. */
-import { type Kind, readOptions } from "./annotations.ts";
+
+import { readOptions } from "./annotations.ts";
+import type { Kind } from "./kinds.ts";
 import type { LoadBalancerSettings, ServicePort, ServiceView } from "./view.ts";
 import type { Wish } from "./wish.ts";
 

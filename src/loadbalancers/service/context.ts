@@ -8,11 +8,10 @@ import { refusalIn } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
-import { annotationKey } from "./annotations.ts";
-import type { Seeker } from "./find.ts";
+import type { LoadBalancerOwner } from "../owner.ts";
 import type { Memory } from "./memory.ts";
 import type { SyncMetrics } from "./metrics.ts";
-import { namesIn, type Report } from "./report.ts";
+import type { Report } from "./report.ts";
 import type { SeenService, Services } from "./seen.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
@@ -24,6 +23,8 @@ export interface ServiceParts {
   readonly services: Services;
   readonly nodes: Nodes;
   readonly inventory: Inventory;
+  /** What all doors of the process need from the nodes. */
+  readonly book: ClaimBook;
   readonly settings: LoadBalancerSettings;
   /** Services reconciled at the same time. */
   readonly concurrency: number;
@@ -32,8 +33,7 @@ export interface ServiceParts {
 }
 
 /** That, and what the controller keeps. */
-export interface Workplace extends Pick<ServiceParts, "host" | "inventory" | "settings" | "nodes"> {
-  readonly book: ClaimBook;
+export interface ServiceContext extends Pick<ServiceParts, "host" | "inventory" | "book" | "settings" | "nodes"> {
   readonly memory: Memory;
   readonly report: Report;
   readonly metrics: SyncMetrics;
@@ -43,6 +43,7 @@ export interface Workplace extends Pick<ServiceParts, "host" | "inventory" | "se
 export interface Job {
   readonly key: string;
   readonly service: SeenService;
+  readonly owner: LoadBalancerOwner;
   readonly ask: Ask;
 }
 
@@ -52,15 +53,8 @@ export const waitMs = 5_000;
 export const staleMs = 1_000;
 export const changedMeanwhile = "the Service has changed meanwhile";
 
-/** What is needed to find a Service's own things. */
-export function seekerOf({ view, hostname, conditions }: SeenService): Seeker {
-  const { namespace, name, uid, annotations } = view;
-  const chosen = annotations[annotationKey("name")];
-  return { namespace, name, uid, ...(chosen && { chosen }), earlier: namesIn(conditions), hostname };
-}
-
 /** Says in the log what was done. */
-export function logStep({ host }: Pick<Workplace, "host">, key: string): (step: Step) => void {
+export function logStep({ host }: Pick<ServiceContext, "host">, key: string): (step: Step) => void {
   return ({ what, why }) => host.log.info(what, { why, service: key });
 }
 

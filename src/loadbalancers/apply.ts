@@ -1,0 +1,86 @@
+/** Brings what stands for an owner to what it asks for: carries out the steps of a survey, and says what stands then. */
+import { type Applied, apply } from "../aws/apply.ts";
+import type { Ask } from "../aws/ask.ts";
+import { authorizeSecurityGroupIngress } from "../aws/ec2-actions.ts";
+import { isAwsError } from "../aws/errors.ts";
+import type { Step } from "../aws/plan.ts";
+import type { Clock } from "../runtime/world.ts";
+import type { NodeRuleContext } from "./groups/claims.ts";
+import { missingRules, ruleKey, seenRuleKey } from "./groups/managed.ts";
+import { nodeRuleContext } from "./groups/node-access.ts";
+import { noRoomText } from "./groups/rule-quota.ts";
+import type { Inventory } from "./inventory.ts";
+import type { Seen } from "./kind.ts";
+import { managedGroups, type Problem } from "./model.ts";
+import type { Survey } from "./survey.ts";
+
+export interface ApplyParts {
+  readonly inventory: Inventory;
+  readonly clock: Clock;
+  readonly onStep: (step: Step) => void;
+}
+
+export interface Ensured {
+  readonly applied: Applied;
+  /** The host name of the load balancer; undefined while AWS gives none, or says that it has failed. */
+  readonly hostname: string | undefined;
+  readonly seen: Seen;
+  /** What the rules of its nodes follow from. */
+  readonly context: NodeRuleContext;
+  readonly warnings: readonly Problem[];
+}
+
+export async function applySurvey(survey: Survey, { inventory, clock, onStep }: ApplyParts, ask: Ask): Promise<Ensured> {
+  const { kind, desire, steps } = survey;
+  let hostname = standingHostname(survey);
+  let applied: Applied | undefined;
+  try {
+    applied = await apply(steps, inventory.cloud, {
+      ...ask,
+      onStep: (step, output) => {
+        onStep(step);
+        hostname ??= kind.hostnameIn(output);
+      },
+    });
+  } catch (error) {
+    throw withRoom(error, survey);
+  } finally {
+    touch(survey, inventory);
+    noteAttributes(survey, inventory, clock.monotonic(), applied?.kind === "done");
+  }
+  const seen = kind.afterPlan(desire.model, survey.seen, applied);
+  const { context, warnings } = await nodeRuleContext(survey, applied.made, inventory, ask);
+  return { applied, hostname, seen, context, warnings };
+}
+
+/** A failed load balancer has no address worth publishing. */
+function standingHostname({ found }: Survey): string | undefined {
+  return found === undefined || found.hostname === "" || found.state === "failed" ? undefined : found.hostname;
+}
+
+/** What AWS says of a group that is full, with how many rules are asked for. */
+function withRoom(error: unknown, { desire, seen: { managedGroup } }: Survey): unknown {
+  if (!isAwsError(error, "limit-exceeded") || error.action !== authorizeSecurityGroupIngress.name) return error;
+  const [group] = managedGroups(desire.model);
+  if (group === undefined) return error;
+  const kept = managedGroup?.rules.filter((rule) => group.rules.some((wanted) => ruleKey(wanted) === seenRuleKey(rule))) ?? [];
+  const text = noRoomText(`security group ${group.name}`, kept, missingRules(group, managedGroup));
+  return new Error(`${text}: ${error.message}`, { cause: error });
+}
+
+/** What was written is not as the lists have it. */
+function touch({ owner, kind, steps, desire: { model }, seen }: Survey, inventory: Inventory): void {
+  if (steps.length === 0) return;
+  kind.touch(model.name, inventory, owner.key);
+  for (const { name } of managedGroups(model)) inventory.touchGroup({ name }, owner.key);
+  if (seen.managedGroup) inventory.touchGroup(seen.managedGroup, owner.key);
+  kind.touchParts(model, seen, inventory, owner.key);
+}
+
+/** After the steps: the attributes they have written are known if all went well, and none are if not. */
+function noteAttributes(survey: Survey, inventory: Inventory, now: number, allDone: boolean): void {
+  const { owner, kind, attributesKey, desire, seen, steps, found } = survey;
+  const { model } = desire;
+  if (allDone) kind.rememberAttributes({ model, seen, steps, isNew: found === undefined }, attributesKey, inventory, now);
+  else for (const each of owner.kinds) each.forgetAttributes(model.name, attributesKey, inventory);
+}

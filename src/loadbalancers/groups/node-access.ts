@@ -1,0 +1,68 @@
+/** What a load balancer needs from the nodes behind it, written down for the one writer of their security groups. */
+import type { Ask } from "../../aws/ask.ts";
+import { type Inventory, reconcileAges } from "../inventory.ts";
+import type { NodeAccess, Problem } from "../model.ts";
+import type { Survey } from "../survey.ts";
+import { nodeGroupsOf, type Targets } from "../targets.ts";
+import type { Claimant, ClaimBook, ClaimOptions } from "./claim-book.ts";
+import { claimFor, type NodeRuleContext } from "./claims.ts";
+import { mentions } from "./node-rules.ts";
+
+/** What the cloud config says about the groups of nodes. */
+export interface NodeAccessSettings {
+  /** The group that all classic load balancers share, if there is one. */
+  readonly elbSecurityGroup?: string;
+  /** The rules of nodes are somebody else's. */
+  readonly disableNodeIngress: boolean;
+}
+
+export interface NodeAccessParts {
+  readonly inventory: Inventory;
+  readonly settings: NodeAccessSettings;
+  readonly book: ClaimBook;
+}
+
+/** Writes down what the load balancer needs from the nodes; groups that only speak of it from before are looked at too. */
+export async function claimAccess(
+  owner: Claimant,
+  access: NodeAccess,
+  context: NodeRuleContext,
+  { book, inventory, settings }: NodeAccessParts,
+  { recheck, other }: Omit<ClaimOptions, "groups">,
+  ask: Ask,
+): Promise<void> {
+  // The group that all classic load balancers share is never edited, also where nodes have it.
+  const own = context.nodeGroups.filter((id) => id !== settings.elbSecurityGroup);
+  const claim = claimFor(owner.kind, access, { ...context, nodeGroups: own });
+  if (settings.disableNodeIngress) {
+    book.claim(owner, { ...claim, nodeGroups: [], rules: [], marks: { descriptions: [], sources: [] } }, { groups: [], recheck: false });
+    return;
+  }
+  const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
+  const mentioning = groups.filter((group) => mentions(group, claim.marks)).map(({ id }) => id);
+  book.claim(owner, claim, { groups: mentioning, recheck, ...(other !== undefined && { other }) });
+}
+
+/** The groups of the nodes behind a load balancer, and what is unclear about them. */
+export async function nodeGroups({ instances }: Targets, inventory: Inventory, ask: Ask) {
+  const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
+  return nodeGroupsOf(instances, groups, inventory.place.cluster);
+}
+
+/** What the rules for a load balancer follow from, when what its plan makes has these ids. */
+export async function nodeRuleContext(
+  { kind, desire, seen, found, targets, formerNames }: Survey,
+  made: ReadonlyMap<string, string>,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<{ readonly context: NodeRuleContext; readonly warnings: readonly Problem[] }> {
+  const { ids, warnings } = await nodeGroups(targets, inventory, ask);
+  const sources = await kind.ruleSources(desire.model, seen, found, made, inventory, ask);
+  return { context: { nodeGroups: ids, formerNames, ...sources }, warnings: warnings.map((message) => ({ message })) };
+}
+
+/** The same before anything is made, with names in the place of ids. */
+export async function predictedRuleContext(survey: Survey, inventory: Inventory, ask: Ask): Promise<NodeRuleContext> {
+  const promised = survey.steps.flatMap(({ makes }): [string, string][] => (makes ? [[makes.name, `<${makes.name}>`]] : []));
+  return (await nodeRuleContext(survey, new Map(promised), inventory, ask)).context;
+}

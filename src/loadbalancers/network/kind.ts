@@ -1,0 +1,148 @@
+/** Network load balancers: a target group behind each listener, and clients that reach the nodes with their own addresses. */
+import { modifyLoadBalancerAttributes } from "../../aws/elbv2-actions.ts";
+import { marksOfClients } from "../groups/claims.ts";
+import { reconcileAges } from "../inventory.ts";
+import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
+import type { NetworkLoadBalancer } from "../model.ts";
+import { planTargets, type SeenTargetGroup } from "../target-group-plan.ts";
+import { isBehind, marked, namedTargetGroups, observeGroups, plannedTargetGroups, registrableIn } from "../target-groups.ts";
+import { accepted } from "../targets.ts";
+import { type FoundNetwork, foundNetwork } from "./find.ts";
+import { seeListener } from "./observe.ts";
+import { planNetwork, planNetworkDeletion, type SeenNetwork } from "./plan.ts";
+
+export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNetwork> = {
+  name: "network",
+
+  async find(name, inventory, ages, ask) {
+    const description = await inventory.loadBalancers.get(name, ages, ask);
+    return description?.Type === "network" ? foundNetwork(description) : undefined;
+  },
+  async namesBehind(hostname, { loadBalancers }, maxAgeMs, ask, by) {
+    const listed = await loadBalancers.all(maxAgeMs, ask, by);
+    return listed.flatMap((lb) => (hostnameOf(lb) === hostname && lb.LoadBalancerName ? [lb.LoadBalancerName] : []));
+  },
+  tags: ({ arn }, { cloud }, ask) => cloud.loadBalancers.tags(arn, ask),
+  targetGroups: (owner, standing, inventory, maxAgeMs, ask) => namedTargetGroups(owner, standing[0]?.arn, inventory, maxAgeMs, ask),
+  managedGroupName: ({ securityGroupName }) => securityGroupName,
+
+  async observe(found, options, inventory, ask) {
+    const { loadBalancers } = inventory.cloud;
+    const { owner, attributesAgeMs } = options;
+    const [groups, listeners, attributes] = await Promise.all([
+      plannedTargetGroups(owner, found?.arn, inventory, found ? reconcileAges.presentMs : reconcileAges.absentMs, ask),
+      found ? loadBalancers.listeners(found.arn, ask) : [],
+      found
+        ? inventory.networkAttributes.get(attributesKey(found.name, options.attributesKey), attributesAgeMs, () =>
+            loadBalancers.attributes(found.arn, ask),
+          )
+        : {},
+    ]);
+    const targetGroups = await observeGroups(groups, options.targetGroupAttributes, inventory, ask);
+    if (found === undefined) return { kind: "network", targetGroups };
+    const { arn, securityGroups } = found;
+    return { kind: "network", loadBalancer: { arn, securityGroups, attributes, listeners: listeners.map(seeListener) }, targetGroups };
+  },
+  async observeTargets({ arn }, owner, inventory, ask) {
+    const named = await namedTargetGroups(owner, arn, inventory, reconcileAges.presentMs, ask);
+    const used = named.filter((group) => isBehind(group, arn));
+    const own = await marked(used, owner, inventory, ask);
+    return { kind: "network", targetGroups: await observeGroups(own, false, inventory, ask) };
+  },
+  async withoutStrangers(seen, model, owner, inventory, ask) {
+    const unwanted = seen.targetGroups.filter(({ name }) => !model.targetGroups.some((group) => group.name === name));
+    const arns = unwanted.map(({ arn }) => ({ TargetGroupArn: arn }));
+    const own = await marked(arns, owner, inventory, ask);
+    const isStranger = (group: SeenTargetGroup) =>
+      unwanted.includes(group) && !own.some(({ TargetGroupArn }) => TargetGroupArn === group.arn);
+    return { ...seen, targetGroups: seen.targetGroups.filter((group) => !isStranger(group)) };
+  },
+  async health(_found, { targetGroups }, { cloud }, ask) {
+    const healths = await Promise.all(targetGroups.map(({ arn }) => cloud.loadBalancers.targetHealth(arn, ask)));
+    return targetGroups.map(({ port }, i) => ({
+      where: `port ${port}`,
+      targets: healths[i]!.map(({ Target: target, TargetHealth: is }) => ({
+        id: target?.Id ?? "",
+        healthy: is?.State === "healthy",
+        state: is?.State ?? "",
+        why: [is?.Reason, is?.Description].filter(Boolean).join(" "),
+      })),
+    }));
+  },
+
+  withTargets(model, seen, targets) {
+    const targetGroups = model.targetGroups.map((group) => {
+      const present = seen.targetGroups.find(({ name }) => name === group.name);
+      return { ...group, targets: registrableIn(present, targets) };
+    });
+    return { ...model, targetGroups };
+  },
+  plan: (model, seen, vpc) => planNetwork(model, vpc, seen),
+  planDeletion: (found) => planNetworkDeletion(found.name, { loadBalancer: found, targetGroups: [] }),
+  registered: ({ targetGroups }) => new Set(targetGroups.flatMap(({ targets }) => targets.map(({ id }) => id))),
+  planTargets: (_name, { targetGroups }, targets) =>
+    targetGroups.flatMap((group) =>
+      planTargets({ name: group.name, port: group.port, targets: registrableIn(group, targets) }, group.arn, group.targets),
+    ),
+
+  afterPlan(model, seen, { made, refused }) {
+    const targetGroups = model.targetGroups.map((group) => ({
+      ...group,
+      arn: seen.targetGroups.find(({ name }) => name === group.name)?.arn ?? made.get(`target group ${group.name}`) ?? "",
+      targets: accepted(group.targets, refused).map((id) => ({ id, port: group.port })),
+    }));
+    return { kind: "network", targetGroups };
+  },
+  afterTargets(seen, targets, refused) {
+    const targetGroups = seen.targetGroups.map((group) => ({
+      ...group,
+      targets: accepted(registrableIn(group, targets), refused).map((id) => ({ id, port: group.port })),
+    }));
+    return { ...seen, targetGroups };
+  },
+  hostnameIn(output) {
+    const { LoadBalancers = [] } = output as { readonly LoadBalancers?: readonly { readonly DNSName?: string }[] };
+    return hostnameOf({ ...LoadBalancers[0] }) || undefined;
+  },
+  rememberAttributes({ model, seen, steps, isNew }, key, { networkAttributes }, now) {
+    const isWritten = isNew || steps.some(({ action }) => action.name === modifyLoadBalancerAttributes.name);
+    const attributes = { ...seen.loadBalancer?.attributes, ...model.attributes };
+    if (isWritten) networkAttributes.offer(attributesKey(model.name, key), attributes, now);
+  },
+  forgetAttributes: (name, key, { networkAttributes }) => networkAttributes.invalidate(attributesKey(name, key)),
+
+  touch: (name, inventory, by) => inventory.loadBalancers.touch(name, by),
+  touchTargets(_name, { targetGroups }, inventory, by) {
+    for (const { name } of targetGroups) inventory.targetGroups.touch(name, by);
+  },
+  touchParts(model, seen, inventory, by) {
+    for (const { name } of [...model.targetGroups, ...seen.targetGroups]) inventory.targetGroups.touch(name, by);
+  },
+
+  ruleMarks: marksOfClients,
+  async ruleSources(model, _seen, found, _made, inventory, ask) {
+    const { subnets } = await inventory.network(ask);
+    const wanted = found?.subnets ?? model.subnets.map(({ subnet }) => subnet);
+    const subnetCidrs = subnets.filter(({ id }) => wanted.includes(id)).map(({ cidr }) => cidr);
+    return { ownGroups: [], subnetCidrs: subnetCidrs.toSorted() };
+  },
+  async usage(name, inventory, ask) {
+    const standing = await inventory.loadBalancers.get(name, reconcileAges, ask);
+    if (standing === undefined) return { ports: [], sources: [] };
+    const groups = await inventory.targetGroups.all(reconcileAges.presentMs, ask);
+    const used = groups.filter(({ LoadBalancerArns = [] }) => LoadBalancerArns.includes(standing.LoadBalancerArn ?? ""));
+    return { ports: used.flatMap(({ Port = 0, HealthCheckPort }) => [Port, Number(HealthCheckPort)]), sources: [] };
+  },
+
+  describe: (model) =>
+    model.listeners.map(({ protocol, port, forwardTo }) => {
+      const group = model.targetGroups.find(({ name }) => name === forwardTo);
+      const check = group?.healthCheck;
+      return `${protocol}:${port} to ${group?.protocol}:${group?.port} of the nodes, checked by ${check?.protocol}:${check?.port}${check?.path ?? ""}`;
+    }),
+  plannedTargetGroups: ({ targetGroups, listeners }) =>
+    targetGroups.map(({ name, port }) => ({ name, port, listenerPort: listeners.find(({ forwardTo }) => forwardTo === name)?.port })),
+};
+
+/** A load balancer, and everything asked of it that attributes follow from. */
+const attributesKey = (name: string, key: string) => `${name} ${key}`;

@@ -1,0 +1,206 @@
+/** Target groups and the targets in them: the steps from those that are seen to those that are wanted. Pure. */
+import {
+  createTargetGroup,
+  deleteTargetGroup,
+  deregisterTargets,
+  modifyTargetGroup,
+  modifyTargetGroupAttributes,
+  registerTargets,
+} from "../aws/elbv2-actions.ts";
+import { type Made, made, type Step, step } from "../aws/plan.ts";
+import { tagList } from "./groups/managed.ts";
+import type { Tags, TargetGroup } from "./model.ts";
+
+export interface SeenTargetGroup {
+  readonly arn: string;
+  readonly name: string;
+  readonly protocol: string;
+  readonly port: number;
+  readonly healthCheck: {
+    readonly protocol: string;
+    readonly port: string;
+    readonly path?: string;
+    readonly interval: number;
+    readonly healthyThreshold: number;
+    readonly unhealthyThreshold: number;
+  };
+  /** Read only while some are managed. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Instances registered and not on their way out, each with its port. */
+  readonly targets: readonly { readonly id: string; readonly port: number }[];
+}
+
+/** AWS takes 1,000 targets a call at most, and less is gentler. */
+const targetsPerCall = 100;
+
+/**
+ * Target groups without a load balancer of ours. One of another protocol has to be made anew, under the same name. What
+ * stands comes first: the others may have to wait, for as long as somebody's listener uses one that has to go.
+ */
+export function planTargetGroups(groups: readonly TargetGroup[], vpc: string, tags: Tags, seen: readonly SeenTargetGroup[]): Step[] {
+  const isKept = (present: SeenTargetGroup) => groups.some(({ name, protocol }) => name === present.name && protocol === present.protocol);
+  const replaced = seen.filter((present) => !isKept(present) && groups.some(({ name }) => name === present.name));
+  const unwanted = seen.filter((present) => !groups.some(({ name }) => name === present.name));
+  const kept = seen.filter(isKept);
+  const stepsFor = (some: readonly TargetGroup[]) => some.flatMap((group) => planTargetGroup(group, vpc, tags, kept).steps);
+  const stands = ({ name }: TargetGroup) => kept.some((present) => present.name === name);
+  return [
+    ...stepsFor(groups.filter(stands)),
+    ...replaced.flatMap(({ name, arn, targets }) => planTargets(groups.find((group) => group.name === name)!, arn, targets)),
+    ...replaced.map(targetGroupDeletion),
+    ...stepsFor(groups.filter((group) => !stands(group))),
+    ...unwanted.map(targetGroupDeletion),
+  ];
+}
+
+interface TargetGroupPlan {
+  readonly name: string;
+  readonly arn: string | Made;
+  readonly steps: readonly Step[];
+}
+
+export function planTargetGroup(group: TargetGroup, vpc: string, tags: Tags, seen: readonly SeenTargetGroup[]): TargetGroupPlan {
+  const present = seen.find(({ name }) => name === group.name);
+  const arn = present?.arn ?? made(`target group ${group.name}`);
+  return {
+    name: group.name,
+    arn,
+    steps: [
+      ...(present ? [] : [targetGroupCreation(group, vpc, tags)]),
+      ...(present ? healthCheckChange(group, present) : []),
+      ...attributeChange(group, arn, present),
+      ...planTargets(group, arn, present?.targets ?? []),
+    ],
+  };
+}
+
+function targetGroupCreation(group: TargetGroup, vpc: string, tags: Tags): Step {
+  const { healthCheck } = group;
+  return step(
+    createTargetGroup,
+    {
+      Name: group.name,
+      Protocol: group.protocol,
+      Port: group.port,
+      VpcId: vpc,
+      TargetType: "instance",
+      HealthCheckProtocol: healthCheck.protocol,
+      HealthCheckPort: healthCheck.port,
+      HealthCheckPath: healthCheck.path,
+      HealthCheckIntervalSeconds: healthCheck.interval,
+      HealthCheckTimeoutSeconds: healthCheck.timeout,
+      HealthyThresholdCount: healthCheck.healthyThreshold,
+      UnhealthyThresholdCount: healthCheck.unhealthyThreshold,
+      Tags: tagList(tags),
+    },
+    {
+      what: `create target group ${group.name} ${group.protocol}:${group.port}, checked by ${healthCheck.protocol}:${healthCheck.port}${healthCheck.path ?? ""}`,
+      why: "a listener forwards to it",
+      makes: { name: `target group ${group.name}`, id: (output) => output.TargetGroups?.[0]?.TargetGroupArn },
+    },
+  );
+}
+
+function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTargetGroup): Step[] {
+  const is = present.healthCheck;
+  const same =
+    is.port === healthCheck.port &&
+    is.protocol === healthCheck.protocol &&
+    is.interval === healthCheck.interval &&
+    (is.path ?? "") === (healthCheck.path ?? "") &&
+    is.healthyThreshold === healthCheck.healthyThreshold &&
+    is.unhealthyThreshold === healthCheck.unhealthyThreshold;
+  if (same) return [];
+  return [
+    step(
+      modifyTargetGroup,
+      {
+        TargetGroupArn: present.arn,
+        HealthCheckPort: healthCheck.port,
+        HealthCheckPath: healthCheck.path,
+        ...(is.protocol !== healthCheck.protocol && { HealthCheckProtocol: healthCheck.protocol }),
+        ...(is.interval !== healthCheck.interval && { HealthCheckIntervalSeconds: healthCheck.interval }),
+        HealthyThresholdCount: healthCheck.healthyThreshold,
+        UnhealthyThresholdCount: healthCheck.unhealthyThreshold,
+      },
+      {
+        what: `check target group ${name} by ${healthCheck.protocol}:${healthCheck.port}${healthCheck.path ?? ""}, ${healthCheck.healthyThreshold} up, ${healthCheck.unhealthyThreshold} down`,
+        why: "its health check differs from what is wanted",
+      },
+    ),
+  ];
+}
+
+/** What AWS gives a new group of instances, of the keys we manage. */
+const newTargetGroupAttributes: Readonly<Record<string, string>> = {
+  "preserve_client_ip.enabled": "true",
+  "proxy_protocol_v2.enabled": "false",
+};
+
+function attributeChange(group: TargetGroup, arn: string | Made, present: SeenTargetGroup | undefined): Step[] {
+  const is = present?.attributes ?? newTargetGroupAttributes;
+  const changed = Object.entries(group.attributes).filter(([key, value]) => is[key] !== value);
+  if (changed.length === 0) return [];
+  return [
+    step(
+      modifyTargetGroupAttributes,
+      { TargetGroupArn: arn, Attributes: changed.map(([Key, Value]) => ({ Key, Value })) },
+      {
+        what: `set ${changed.map((pair) => pair.join("=")).join(", ")} on target group ${group.name}`,
+        why: "the Service's annotation says so",
+      },
+    ),
+  ];
+}
+
+/** The targets of one group: those that left go first, because a full group takes no new ones. */
+export function planTargets(
+  group: Pick<TargetGroup, "name" | "port" | "targets">,
+  arn: string | Made,
+  present: SeenTargetGroup["targets"],
+): Step[] {
+  const wanted = new Set(group.targets.map((id) => `${id}:${group.port}`));
+  const there = new Set(present.map(({ id, port }) => `${id}:${port}`));
+  const gone = present.filter(({ id, port }) => !wanted.has(`${id}:${port}`)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const added = group.targets.filter((id) => !there.has(`${id}:${group.port}`)).toSorted();
+  return [
+    ...chunks(gone).map((some) =>
+      step(
+        deregisterTargets,
+        { TargetGroupArn: arn, Targets: some.map(({ id, port }) => ({ Id: id, Port: port })) },
+        {
+          what: `take ${some.map(({ id }) => id).join(", ")} out of target group ${group.name}`,
+          why: "they are no nodes for this Service any more",
+        },
+      ),
+    ),
+    ...chunks(added).map((some) => registration(group, arn, some)),
+  ];
+}
+
+function registration(group: Pick<TargetGroup, "name" | "port">, arn: string | Made, ids: readonly string[]): Step {
+  return step(
+    registerTargets,
+    { TargetGroupArn: arn, Targets: ids.map((id) => ({ Id: id, Port: group.port })) },
+    {
+      what: `put ${ids.join(", ")} into target group ${group.name}`,
+      why: "they are nodes for this Service",
+      batch: { ids, refusedBy: ["InvalidTarget"], only: (some) => registration(group, arn, some) },
+    },
+  );
+}
+
+/** AWS refuses while a listener forwards to it. */
+export function targetGroupDeletion({ arn, name }: Pick<SeenTargetGroup, "arn" | "name">): Step {
+  return step(
+    deleteTargetGroup,
+    { TargetGroupArn: arn },
+    { what: `delete target group ${name}`, why: "nothing forwards to it", settledBy: ["TargetGroupNotFound"], waitsOn: ["ResourceInUse"] },
+  );
+}
+
+function chunks<T>(items: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(items.length / targetsPerCall) }, (_, i) =>
+    items.slice(i * targetsPerCall, (i + 1) * targetsPerCall),
+  );
+}
