@@ -41,3 +41,24 @@ test("only aws/ constructs AWS clients", () => {
   assert.equal(check("src/nodes/x.ts", "const ec2 = new EC2Client({});").length, 1);
   assert.deepEqual(check("src/aws/cloud.ts", "const ec2 = new EC2Client({});"), []);
 });
+
+test("a kind of load balancer imports no door, a door no other door, and the core neither kinds nor doors", () => {
+  const breaks = (file: string, imported: string) => check(`src/loadbalancers/${file}`, `import { x } from "${imported}";`).length === 1;
+  assert.ok(breaks("classic/kind.ts", "../service/annotations.ts"));
+  assert.ok(breaks("classic/kind.ts", "../network/plan.ts"));
+  assert.ok(breaks("ingress/desire.ts", "../service/annotations.ts"));
+  assert.ok(breaks("survey.ts", "./service/desire.ts"));
+  assert.ok(breaks("groups/claims.ts", "../classic/kind.ts"));
+  assert.ok(!breaks("service/kinds.ts", "../classic/kind.ts"));
+  assert.ok(!breaks("classic/kind.ts", "../groups/managed.ts"));
+  assert.ok(!breaks("classic/plan.test.ts", "../service/desire.ts"));
+});
+
+test("only a kind itself may ask which kind it is, by name or by a field", () => {
+  for (const line of ['if (lb.kind === "classic") x();', 'lb.kind !== "network"', 'case "application":', '"targetGroups" in seen']) {
+    assert.equal(check("src/loadbalancers/service/follow.ts", line).length, 1, line);
+    assert.equal(check("src/loadbalancers/survey.ts", line).length, 1, line);
+    assert.deepEqual(check("src/loadbalancers/network/kind.ts", line), [], line);
+  }
+  assert.deepEqual(check("src/loadbalancers/groups/node-rules.ts", '"sourceGroup" in rule'), []);
+});

@@ -30,6 +30,20 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   sandbox: [...shared, ...domains, "commands", "main"],
 };
 
+/** The wings of src/loadbalancers: kinds of load balancer, and front doors. Everything else in it is the core that they share. */
+const kinds = ["classic", "network", "application"];
+const doors = ["service", "service-class", "ingress", "gateway"];
+
+/** Questions that a value of type LoadBalancerKind answers: whoever asks them elsewhere would have to change for the next kind. */
+const kindQuestions: readonly (readonly [RegExp, string])[] = [
+  [
+    /[!=]==\s*"(classic|network|application)"|"(classic|network|application)"\s*[!=]==/,
+    "ask the LoadBalancerKind, or add to the door's table",
+  ],
+  [/\bcase\s+"(classic|network|application)"/, "ask the LoadBalancerKind, or add to the door's table"],
+  [/"(targetGroups|loadBalancer|instances|listeners|rules)"\s+in\b/, "ask the LoadBalancerKind: a field tells of no kind"],
+];
+
 /** The originals that only runtime/world.ts may touch, because simulation replaces them. */
 const originals: readonly (readonly [RegExp, string])[] = [
   [/\bDate\.now\b|\bnew Date\(\)/, "take the time from World.clock"],
@@ -59,6 +73,11 @@ function breachesOfLine(file: string, text: string): string[] {
     const message = importBreach(file, normalize(join(dirname(file), imported)), /import\s*\(/.test(text));
     if (message) found.push(message);
   }
+  if (/^src\/(loadbalancers|commands)\//.test(file) && !isTest(file) && !kinds.includes(wingOf(file))) {
+    for (const [pattern, instead] of kindQuestions) {
+      if (pattern.test(text)) found.push(`${pattern.exec(text)?.[0]}: ${instead}`);
+    }
+  }
   if (/"@kubernetes\/client-node/.test(text)) found.push("the official Kubernetes client is not used at run time");
   if (file.startsWith("src/") && !atTheEdge.some((edge) => edge.test(file))) {
     for (const [pattern, instead] of originals) {
@@ -73,6 +92,7 @@ function breachesOfLine(file: string, text: string): string[] {
 function importBreach(file: string, target: string, dynamic: boolean): string | undefined {
   const from = roomOf(file);
   const to = roomOf(target);
+  if (from === "loadbalancers" && to === from) return wingBreach(file, target);
   if (!from || !to || from === to) return undefined;
   if (file.endsWith(".test.ts") && to === "sandbox") return undefined;
   if (to === "sandbox" && from === "commands" && dynamic) return undefined;
@@ -80,6 +100,21 @@ function importBreach(file: string, target: string, dynamic: boolean): string | 
   const allowed = mayImport[from]?.join(", ") || "nothing else";
   return `${from}/ may not import ${to}/ (it may import ${allowed})${to === "sandbox" ? "; its command imports it dynamically" : ""}`;
 }
+
+/** A kind plans and knows no door; a door knows kinds, and no other door; the core knows neither. Tests may put them together. */
+function wingBreach(file: string, target: string): string | undefined {
+  const [from, to] = [wingOf(file), wingOf(target)];
+  if (isTest(file) || from === to) return undefined;
+  if (doors.includes(to)) return `${from || "the core of load balancers"} may not import the door ${to}/`;
+  if (kinds.includes(to) && !doors.includes(from)) return `${from || "the core of load balancers"} may not import the kind ${to}/`;
+  return undefined;
+}
+
+function wingOf(path: string): string {
+  return /^src\/loadbalancers\/([^/]+)\//.exec(path)?.[1] ?? "";
+}
+
+const isTest = (file: string) => /\.(test|fixture)\.ts$/.test(file);
 
 function roomOf(path: string): string | undefined {
   const match = /^src\/([^/]+)/.exec(path);
