@@ -83,7 +83,7 @@ export async function openLive(
   if (self.vpc === undefined) throw new NotPossible("the VPC of the cluster is not known: set VPC in the cloud config");
   const [listed, seenNodes] = await Promise.all([kube.list(services, { signal }), kube.list(nodes, { signal })]);
   const views: readonly SeenNode[] = seenNodes.items.map(nodeView);
-  const place = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };
+  const scope = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };
   return {
     kube,
     cloud,
@@ -94,7 +94,7 @@ export async function openLive(
     stored: listed.items,
     all: listed.items.map(serviceState),
     nodes: { list: () => views },
-    inventory: new Inventory(cloud, world.clock, place),
+    inventory: new Inventory(cloud, world.clock, scope),
     settings: loadBalancerSettings(cloudConfig, flags["cluster-name"], self.cluster.id),
     async close() {
       await Promise.all([kube.close(), sockets?.close()]);

@@ -26,7 +26,7 @@ export interface Ensured {
   readonly hostname: string | undefined;
   readonly seen: Seen;
   /** What the rules of its nodes follow from. */
-  readonly context: NodeRuleContext;
+  readonly ruleContext: NodeRuleContext;
   readonly warnings: readonly Problem[];
 }
 
@@ -49,8 +49,8 @@ export async function applySurvey(survey: Survey, { inventory, clock, onStep }: 
     noteAttributes(survey, inventory, clock.monotonic(), applied?.kind === "done");
   }
   const seen = kind.afterPlan(desire.model, survey.seen, applied);
-  const { context, warnings } = await nodeRuleContext(survey, applied.made, inventory, ask);
-  return { applied, hostname, seen, context, warnings };
+  const { ruleContext, warnings } = await nodeRuleContext(survey, applied.made, inventory, ask);
+  return { applied, hostname, seen, ruleContext, warnings };
 }
 
 /** A failed load balancer has no address worth publishing. */

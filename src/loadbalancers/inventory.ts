@@ -18,7 +18,7 @@ import { ownGroupPrefix } from "./names.ts";
 import type { Network } from "./subnets.ts";
 
 /** Where the load balancers of a cluster stand. */
-export interface Place {
+export interface ClusterScope {
   readonly vpc: string;
   readonly cluster: ClusterId;
   /** Where the controller itself stands: the last resort when no subnet may be used. */
@@ -39,7 +39,7 @@ const ruleAges: Ages = { absentMs: Number.NEGATIVE_INFINITY, presentMs: reconcil
 const networkAgeMs = 5 * 60_000;
 
 /** More load balancers than an account may have. */
-const mostAttributes = 5_000;
+const maxAttributes = 5_000;
 
 interface GroupRules {
   readonly group: string;
@@ -47,7 +47,7 @@ interface GroupRules {
 }
 
 export class Inventory {
-  readonly place: Place;
+  readonly scope: ClusterScope;
   readonly cloud: Cloud;
   /** By name. */
   readonly classic: Listing<LoadBalancerDescription>;
@@ -62,12 +62,12 @@ export class Inventory {
   readonly #rules: Listing<GroupRules>;
   readonly #network: Cache<Network>;
 
-  constructor(cloud: Cloud, clock: Clock, place: Place) {
+  constructor(cloud: Cloud, clock: Clock, scope: ClusterScope) {
     this.cloud = cloud;
-    this.place = place;
+    this.scope = scope;
     this.#network = new Cache({ clock, most: 1 });
-    this.classicAttributes = new Cache({ clock, most: mostAttributes });
-    this.networkAttributes = new Cache({ clock, most: mostAttributes });
+    this.classicAttributes = new Cache({ clock, most: maxAttributes });
+    this.networkAttributes = new Cache({ clock, most: maxAttributes });
     this.classic = new Listing<LoadBalancerDescription>({
       clock,
       nameOf: ({ LoadBalancerName = "" }) => LoadBalancerName,
@@ -86,7 +86,7 @@ export class Inventory {
       list: (ask) => cloud.loadBalancers.targetGroups(ask),
       one: (name, ask) => cloud.loadBalancers.targetGroup(name, ask),
     });
-    const ofVpc = { name: "vpc-id", values: [place.vpc] };
+    const ofVpc = { name: "vpc-id", values: [scope.vpc] };
     this.groups = new Listing<SecurityGroup>({
       clock,
       nameOf: ({ name }) => name,
@@ -117,7 +117,7 @@ export class Inventory {
     return (
       group && {
         ...group,
-        owned: isOwned(group.tags, this.place.cluster),
+        owned: isOwned(group.tags, this.scope.cluster),
         rules: (await this.#rules.get(group.id, ruleAges, ask))?.rules ?? [],
       }
     );
@@ -131,11 +131,11 @@ export class Inventory {
 
   /** Whether something with these tags belongs to, or is shared with, this cluster. */
   mine(tags: Readonly<Record<string, string>>): boolean {
-    return hasClusterTag(tags, this.place.cluster);
+    return hasClusterTag(tags, this.scope.cluster);
   }
 
   async #readNetwork(ask: Ask): Promise<Network> {
-    const { vpc, ownSubnetId } = this.place;
+    const { vpc, ownSubnetId } = this.scope;
     const ofVpc = [{ name: "vpc-id", values: [vpc] }];
     const [subnets, tables] = await Promise.all([this.cloud.subnets.list(ofVpc, ask), this.cloud.routeTables.list(ofVpc, ask)]);
     const zones = await Promise.all(

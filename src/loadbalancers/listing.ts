@@ -25,7 +25,7 @@ interface Load<V> {
 }
 
 /** So many single reads in a minute; what more is asked for is read in one list, which serves all. */
-const mostSingleReads = 5;
+const maxSingleReads = 5;
 const singleReadsMs = 60_000;
 
 /** A write, and on whose behalf. */
@@ -112,7 +112,7 @@ export class Listing<V> {
   #isListCheaper(count: number): boolean {
     const since = this.#options.clock.monotonic() - singleReadsMs;
     this.#singles = this.#singles.filter((at) => at > since);
-    return this.#singles.length + count > mostSingleReads || this.#unread(undefined).length > mostSingleReads;
+    return this.#singles.length + count > maxSingleReads || this.#unread(undefined).length > maxSingleReads;
   }
 
   /** Reads one, and puts it into the list in the place of what was there. Those who ask meanwhile share it. */

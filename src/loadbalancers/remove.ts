@@ -149,7 +149,7 @@ export async function leftovers(
   const groups = await inventory.groups.all(ages.absentMs, ask, owner.key);
   const groupNames = new Set(names.map(({ kind, loadBalancer }) => kind.managedGroupName(owner, loadBalancer)));
   const named = groups.filter(({ name }) => groupNames.has(name));
-  const ownGroups = named.filter(({ tags }) => isOwned(tags, inventory.place.cluster));
+  const ownGroups = named.filter(({ tags }) => isOwned(tags, inventory.scope.cluster));
   const marks = names.map(({ kind, loadBalancer }) => marksFor(kind, [loadBalancer], ownGroups, settings));
   return {
     loadBalancers,

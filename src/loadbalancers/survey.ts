@@ -98,7 +98,7 @@ export async function survey(request: SurveyRequest, inventory: Inventory, ask: 
     ...(other && { other }),
     seen,
     problems,
-    steps: problems.length > 0 ? [] : kind.plan(model, seen, inventory.place.vpc, await inventory.network(ask)),
+    steps: problems.length > 0 ? [] : kind.plan(model, seen, inventory.scope.vpc, await inventory.network(ask)),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Instance } from "../aws/instance.ts";
 import type { SecurityGroup } from "../aws/security-groups.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
 import { hasClusterTag } from "../identity/ownership.ts";
+import type { ClusterScope } from "./inventory.ts";
 
 /** Keeps a Node from behind every load balancer, whatever its value but a plain no. */
 export const excludeLabel = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -25,14 +26,8 @@ export interface Targets {
   readonly elsewhere: readonly Instance[];
 }
 
-/** Where load balancers stand, and whose they are. */
-interface Place {
-  readonly vpc: string;
-  readonly cluster: ClusterId;
-}
-
 /** The instances of these ids that are the cluster's. Ids that AWS does not know are nobody's. */
-export async function targetsOf(ids: readonly string[], cloud: Cloud, { vpc, cluster }: Place, ask: Ask): Promise<Targets> {
+export async function targetsOf(ids: readonly string[], cloud: Cloud, { vpc, cluster }: ClusterScope, ask: Ask): Promise<Targets> {
   const found = await Promise.all(ids.map((id) => instanceOf(id, cloud, ask)));
   const own = found.flatMap((instance) => (instance && hasClusterTag(instance.tags, cluster) && !isGone(instance) ? [instance] : []));
   const isHere = (instance: Instance) => instance.vpc === undefined || instance.vpc === vpc;
@@ -66,12 +61,12 @@ export function targetWarnings({ elsewhere }: Pick<Targets, "elsewhere">, refuse
   ];
 }
 
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** A condition has room for a thousand letters. */
 function few(names: readonly string[]): string {
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "";
-  return `${names.slice(0, mostNamed).join(", ")}${more}`;
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
+  return `${names.slice(0, maxNamed).join(", ")}${more}`;
 }
 
 /** The node group of each instance, and what is unclear about it. */

@@ -117,7 +117,7 @@ export const plants: readonly Plant[] = [
   {
     name: "finalizer-goes-early",
     world: "services",
-    file: "src/loadbalancers/service/departure.ts",
+    file: "src/loadbalancers/service/clean-up.ts",
     changes: [["  if (outcome !== undefined) return outcome;", "  void outcome;"]],
     givenAwayBy: "a finalizer goes only after all it guards",
   },
@@ -208,7 +208,7 @@ export const plants: readonly Plant[] = [
   {
     name: "address-of-others-taken-for-ours",
     world: "services",
-    file: "src/loadbalancers/service/departure.ts",
+    file: "src/loadbalancers/service/clean-up.ts",
     changes: [["const isOurs = hasOwnHostname(owner) ||", 'const isOurs = service.hostname.startsWith(owner.chosenName ?? "/") ||']],
     givenAwayBy: "another controller's Service is left alone",
   },
@@ -223,7 +223,7 @@ export const plants: readonly Plant[] = [
     name: "unmarked-security-group-goes",
     world: "services",
     file: "src/loadbalancers/inventory.ts",
-    changes: [["owned: isOwned(group.tags, this.place.cluster)", "owned: group.name !== isOwned.name"]],
+    changes: [["owned: isOwned(group.tags, this.scope.cluster)", "owned: group.name !== isOwned.name"]],
     givenAwayBy: "nothing is deleted without our mark",
   },
 ];

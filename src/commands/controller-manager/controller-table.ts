@@ -65,10 +65,10 @@ export const controllerTable: ControllerTable = {
       import("../../loadbalancers/groups/rules-controller.ts"),
       import("../../loadbalancers/service/seen.ts"),
     ]);
-    const place = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };
+    const scope = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };
     const concurrency = options["concurrent-service-syncs"] ?? concurrentServices;
     if (concurrency < 1) host.log.warn(`--concurrent-service-syncs=${concurrency} would stop all work: ${concurrentServices} is used`);
-    const inventory = new Inventory(cloud, host.world.clock, place);
+    const inventory = new Inventory(cloud, host.world.clock, scope);
     // The rules of node security groups are the union over all doors: one book and one writer for the process.
     const book = new ClaimBook();
     const rules = rulesController({ host, inventory, book });

@@ -46,7 +46,7 @@ export async function claimAccess(
 /** The groups of the nodes behind a load balancer, and what is unclear about them. */
 export async function nodeGroups({ instances }: Targets, inventory: Inventory, ask: Ask) {
   const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
-  return nodeGroupsOf(instances, groups, inventory.place.cluster);
+  return nodeGroupsOf(instances, groups, inventory.scope.cluster);
 }
 
 /** What the rules for a load balancer follow from, when what its plan makes has these ids. */
@@ -55,14 +55,14 @@ export async function nodeRuleContext(
   made: ReadonlyMap<string, string>,
   inventory: Inventory,
   ask: Ask,
-): Promise<{ readonly context: NodeRuleContext; readonly warnings: readonly Problem[] }> {
+): Promise<{ readonly ruleContext: NodeRuleContext; readonly warnings: readonly Problem[] }> {
   const { ids, warnings } = await nodeGroups(targets, inventory, ask);
   const sources = await kind.ruleSources(desire.model, seen, found, made, inventory, ask);
-  return { context: { nodeGroups: ids, formerNames, ...sources }, warnings: warnings.map((message) => ({ message })) };
+  return { ruleContext: { nodeGroups: ids, formerNames, ...sources }, warnings: warnings.map((message) => ({ message })) };
 }
 
 /** The same before anything is made, with names in the place of ids. */
 export async function predictedRuleContext(survey: Survey, inventory: Inventory, ask: Ask): Promise<NodeRuleContext> {
   const promised = survey.steps.flatMap(({ makes }): [string, string][] => (makes ? [[makes.name, `<${makes.name}>`]] : []));
-  return (await nodeRuleContext(survey, new Map(promised), inventory, ask)).context;
+  return (await nodeRuleContext(survey, new Map(promised), inventory, ask)).ruleContext;
 }

@@ -12,8 +12,8 @@ import type { Found } from "../kind.ts";
 import type { Problem } from "../model.ts";
 import { kindOf, namesOf } from "../owner.ts";
 import { type Targets, targetWarnings } from "../targets.ts";
+import { cleanUp, cleanUpOrphan, finishRemoval, leaveToOthers, removeKinds } from "./clean-up.ts";
 import { changedMeanwhile, type Job, logStep, type ServiceContext, type ServiceParts, stage, staleMs } from "./context.ts";
-import { depart, departOrphan, finishRemoval, leaveToOthers, removeKinds } from "./departure.ts";
 import { forgetFailure, keepFailure, tellFailure } from "./failure.ts";
 import { followAnyway, followIn, followNodes, followSurveyed } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
@@ -60,14 +60,14 @@ const problemsOf = (targets: Targets, refused: readonly Refusal[]): readonly Pro
 
 class ServiceLoop {
   readonly #parts: ServiceParts;
-  readonly #place: ServiceContext;
+  readonly #context: ServiceContext;
   readonly #nodeSync: NodeSync;
 
   constructor(parts: ServiceParts) {
     const { host, inventory, book, settings, nodes, services, kube, recorder } = parts;
     const { clock, random } = host.world;
     this.#parts = parts;
-    this.#place = {
+    this.#context = {
       host,
       inventory,
       settings,
@@ -86,7 +86,7 @@ class ServiceLoop {
           .list()
           .filter((service) => ["ensure", "targets-only"].includes(taskOf(service).kind))
           .map(keyOf),
-      onSynced: (ms) => this.#place.metrics.synced(ms),
+      onSynced: (ms) => this.#context.metrics.synced(ms),
     });
     // One that goes, or is another controller's, needs nothing, however long somebody else's finalizer keeps it.
     const isHeard = (service: SeenService) => taskOf(service).kind !== "ensure" || book.knows(service.metadata.uid);
@@ -104,7 +104,7 @@ class ServiceLoop {
         // Who looks at a Service without knowing the Nodes takes them all out from behind its load balancer.
         wakeSource("nodes", (wake) => this.#nodeSync.onWork(wake), nodes.synced),
         driftSource(host.world.clock, () => this.#driftDue()),
-        wakeSource("node rules", (wake) => this.#place.book.onSettled(serviceDoor, wake)),
+        wakeSource("node rules", (wake) => this.#context.book.onSettled(serviceDoor, wake)),
       ],
       reconcile: (key, signal) => this.#nodeSync.during(key, () => this.#reconcile(key, signal)),
     };
@@ -115,7 +115,7 @@ class ServiceLoop {
   }
 
   #concerned(before: SeenService | undefined, after: SeenService | undefined): boolean {
-    const { memory } = this.#place;
+    const { memory } = this.#context;
     if (before !== undefined && before.metadata.uid !== after?.metadata.uid && memory.get(before.metadata.uid)) {
       memory.orphan(keyOf(before), before.metadata.uid);
       return true;
@@ -126,7 +126,7 @@ class ServiceLoop {
   /** Services whose turn it is to be read fully; their next turn is a whole round later. */
   #driftDue(): string[] {
     const now = this.#parts.host.world.clock.monotonic();
-    const due = [...this.#place.memory.all()].filter(
+    const due = [...this.#context.memory.all()].filter(
       ({ driftAt, standing, targetsOnly }) => (standing !== undefined || targetsOnly) && driftAt <= now,
     );
     for (const remembered of due) {
@@ -139,25 +139,25 @@ class ServiceLoop {
 
   /** Nobody has asked for this look. */
   #isDrift({ metadata, fingerprint }: SeenService): boolean {
-    const remembered = this.#place.memory.get(metadata.uid);
+    const remembered = this.#context.memory.get(metadata.uid);
     return remembered?.recheck === true && remembered.standing?.fingerprint === fingerprint;
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
-    const { memory, book } = this.#place;
+    const { memory, book } = this.#context;
     const service = this.#parts.services.get(key);
     const ask: Ask = { cause: `service ${key}`, signal, urgency: service && this.#isDrift(service) ? "background" : "user" };
     for (const orphan of this.#parts.dryRun ? [] : memory.orphansOf(key)) {
-      const outcome = await departOrphan(key, orphan, this.#place, ask);
+      const outcome = await cleanUpOrphan(key, orphan, this.#context, ask);
       if (outcome.kind === "again") return outcome;
     }
     if (service === undefined) return done;
-    const job: Job = { key, service, owner: ownerOf(service, this.#place), ask };
+    const job: Job = { key, service, owner: ownerOf(service, this.#context), ask };
     if (this.#parts.dryRun) return this.#postPlan(job);
     try {
       const outcome = await this.#converge(job);
       const remembered = memory.get(service.metadata.uid);
-      if (remembered) await forgetFailure(service, remembered, this.#place, signal);
+      if (remembered) await forgetFailure(service, remembered, this.#context, signal);
       return outcome;
     } catch (error) {
       signal.throwIfAborted();
@@ -165,33 +165,33 @@ class ServiceLoop {
       const remembered = memory.of(job.owner);
       remembered.full = true;
       book.unknown(job.owner, namesOf(job.owner));
-      tellFailure(service, error, this.#place);
+      tellFailure(service, error, this.#context);
       // What its author can mend has a condition of its own, and of another controller's Service the status is theirs.
       const isOurs = !(error instanceof Misconfigured) && taskOf(service).kind !== "leave-to-others";
-      if (isOurs) await keepFailure(service, remembered, error, this.#place, signal);
+      if (isOurs) await keepFailure(service, remembered, error, this.#context, signal);
       throw error;
     }
   }
 
   async #converge(job: Job): Promise<Outcome> {
     const { service, owner, ask } = job;
-    const { memory, report } = this.#place;
+    const { memory, report } = this.#context;
     const task = taskOf(service);
-    if (task.kind === "clean-up") return depart(job, this.#place);
+    if (task.kind === "clean-up") return cleanUp(job, this.#context);
     // What is remembered without a finalizer lost it by force.
-    if (task.kind === "none") return memory.get(service.metadata.uid) ? depart(job, this.#place) : done;
+    if (task.kind === "none") return memory.get(service.metadata.uid) ? cleanUp(job, this.#context) : done;
     const remembered = memory.of(owner);
     if (!hasFinalizer(service)) {
       if (!remembered.announcing) report.event(service, "EnsuringLoadBalancer");
       remembered.announcing = true;
       if (!(await report.addFinalizer(service, ask.signal))) return again(staleMs, changedMeanwhile);
     }
-    if (task.kind === "leave-to-others") return leaveToOthers(job, this.#place);
+    if (task.kind === "leave-to-others") return leaveToOthers(job, this.#context);
     remembered.targetsOnly = task.kind === "targets-only";
     if (task.kind === "targets-only") return this.#ensureTargets(job, remembered);
     const { standing, full } = remembered;
     if (standing === undefined || standing.fingerprint !== service.fingerprint || full) return this.#ensure(job, task.of, remembered);
-    const { targets, refused } = await followNodes(job, remembered, standing, this.#place);
+    const { targets, refused } = await followNodes(job, remembered, standing, this.#context);
     this.#tellAboutNodes(service, remembered, targets.instances.length > 0);
     await this.#warn(service, remembered, [...standing.warnings, ...problemsOf(targets, refused)], ask.signal);
     return this.#settle(service, remembered, targets.notRunning.length + refused.length > 0);
@@ -199,15 +199,15 @@ class ServiceLoop {
 
   async #ensure(job: Job, wanted: WantedKind, remembered: Remembered): Promise<Outcome> {
     const { service, owner, ask } = job;
-    const { report } = this.#place;
+    const { report } = this.#context;
     const age = remembered.full ? 0 : attributesAgeMs;
     // For one that was there before we were, and once an hour: there may be remains of what we know nothing of.
     const sweeps = remembered.recheck && hasFinalizer(service);
-    const seen = await stage("failed to ensure load balancer", () => surveyService(service, wanted, this.#place, ask, age));
+    const seen = await stage("failed to ensure load balancer", () => surveyService(service, wanted, this.#context, ask, age));
     const { kind } = seen;
     if (seen.problems.length > 0) {
       const standing = [seen.found, seen.other].filter((lb) => lb !== undefined);
-      return this.#refuse(job, seen.problems, standing, (lb) => followSurveyed(lb, seen, this.#place, job));
+      return this.#refuse(job, seen.problems, standing, (lb) => followSurveyed(lb, seen, this.#context, job));
     }
     // Mended: whatever AWS will say to what is asked for now, the old complaint is none any more.
     const complained = service.conditions.some(({ type, status }) => type === configurationCondition && status === "False");
@@ -221,17 +221,17 @@ class ServiceLoop {
     const ensured = await this.#apply(seen, remembered, job);
     const other = seen.other && { kind: kindOf(seen.other, owner), name: seen.other.name };
     const claiming = { recheck: remembered.recheck, ...(other && { other }) };
-    await claimAccess({ ...owner, kind }, seen.desire.access, ensured.context, this.#place, claiming, ask);
+    await claimAccess({ ...owner, kind }, seen.desire.access, ensured.ruleContext, this.#context, claiming, ask);
     remembered.recheck = false;
     const { refused } = ensured.applied;
     const warnings = [...seen.warnings, ...ensured.warnings];
-    const waiting = waitForReadiness(remembered, ensured.applied, this.#place);
+    const waiting = waitForReadiness(remembered, ensured.applied, this.#context);
     await this.#warn(service, remembered, [...warnings, ...waiting.warnings, ...problemsOf(seen.targets, refused)], ask.signal);
-    this.#place.inventory.cloud.instances.forget(refused.flatMap(({ ids }) => ids));
+    this.#context.inventory.cloud.instances.forget(refused.flatMap(({ ids }) => ids));
     const otherKinds = owner.kinds.filter((each) => each !== kind);
     const moving =
       (await this.#publish(job, seen, ensured)) ??
-      (await finishRemoval(job, otherKinds, sweeps || service.hostname === noHostname, this.#place));
+      (await finishRemoval(job, otherKinds, sweeps || service.hostname === noHostname, this.#context));
     // What waits, and what is being replaced, is looked at fully the next time too.
     remembered.full = moving !== undefined || ensured.applied.kind === "waiting";
     if (waiting.again) return waiting.again;
@@ -242,7 +242,7 @@ class ServiceLoop {
       options: seen.options,
       seen: ensured.seen,
       access: seen.desire.access,
-      context: ensured.context,
+      ruleContext: ensured.ruleContext,
       warnings,
     };
     return moving ?? this.#settle(service, remembered, seen.targets.notRunning.length + refused.length > 0);
@@ -251,14 +251,14 @@ class ServiceLoop {
   async #apply(seen: ServiceSurvey, remembered: Remembered, job: Job): Promise<Ensured> {
     const { key, ask } = job;
     try {
-      const { inventory, host } = this.#place;
-      const parts = { inventory, clock: host.world.clock, onStep: logStep(this.#place, key) };
+      const { inventory, host } = this.#context;
+      const parts = { inventory, clock: host.world.clock, onStep: logStep(this.#context, key) };
       return await stage("failed to ensure load balancer", () => applySurvey(seen, parts, ask));
     } catch (error) {
       // What AWS refused may be because of instances that are not as we remember them.
       const refused = error instanceof Error && isAwsError(error.cause, "invalid", "not-found");
-      if (refused) this.#place.inventory.cloud.instances.forget(seen.targets.instances.map(({ id }) => id));
-      await followAnyway(error, seen, this.#place, job);
+      if (refused) this.#context.inventory.cloud.instances.forget(seen.targets.instances.map(({ id }) => id));
+      await followAnyway(error, seen, this.#context, job);
       throw error;
     } finally {
       this.#noteMade(seen, remembered);
@@ -268,14 +268,14 @@ class ServiceLoop {
   /** Whatever AWS answered, it may have been carried out: what was not seen before is no witness any more. */
   #noteMade({ steps }: Pick<ServiceSurvey, "steps">, remembered: Remembered): void {
     if (steps.length === 0) return;
-    remembered.madeAt = this.#place.host.world.clock.monotonic();
+    remembered.madeAt = this.#context.host.world.clock.monotonic();
     // Targets that AWS refuses for ever are tried at each look, and nothing comes into being by it.
     if (steps.some(({ makes }) => makes !== undefined)) delete remembered.unseenSince;
   }
 
   /** The end of a reconcile that went well, as soon as the nodes let the traffic in. */
   #settle(service: SeenService, remembered: Remembered, notAllRun: boolean): Outcome {
-    const { book, report } = this.#place;
+    const { book, report } = this.#context;
     const { uid } = service.metadata;
     const waitsFor = book.waitsFor(uid);
     const trouble = book.trouble(uid);
@@ -289,7 +289,7 @@ class ServiceLoop {
   /** While a load balancer of another kind is replaced the address changes hands; else it is published at once. */
   async #publish(job: Job, seen: ServiceSurvey, ensured: Ensured): Promise<Outcome | undefined> {
     const { service, ask } = job;
-    const { report, inventory, host } = this.#place;
+    const { report, inventory, host } = this.#context;
     const replaced = service.conditions.some(({ type }) => type === replacedCondition);
     if (seen.other === undefined && !replaced) {
       await report.publish(service, ensured.hostname, ask.signal);
@@ -299,8 +299,8 @@ class ServiceLoop {
       inventory,
       report,
       clock: host.world.clock,
-      follow: (old) => followSurveyed(old, seen, this.#place, job),
-      remove: (kinds) => removeKinds(job, kinds, this.#place),
+      follow: (old) => followSurveyed(old, seen, this.#context, job),
+      remove: (kinds) => removeKinds(job, kinds, this.#context),
       ask,
     });
   }
@@ -308,21 +308,21 @@ class ServiceLoop {
   /** For a Service of type none. What is remembered of its targets would save little: they are all it has. */
   async #ensureTargets(job: Job, remembered: Remembered): Promise<Outcome> {
     const { service, key, ask } = job;
-    const { report, inventory } = this.#place;
-    const seen = await stage("failed to ensure load balancer", () => surveyTargets(service, this.#place, ask));
+    const { report, inventory } = this.#context;
+    const seen = await stage("failed to ensure load balancer", () => surveyTargets(service, this.#context, ask));
     if (seen.problems.length > 0) {
-      const follow = (lb: Found) => followIn(lb, undefined, seen.targets, this.#place, job);
+      const follow = (lb: Found) => followIn(lb, undefined, seen.targets, this.#context, job);
       return this.#refuse(job, seen.problems, seen.standing, follow);
     }
     if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
     remembered.announcing ||= seen.steps.length > 0;
     this.#tellAboutNodes(service, remembered, seen.targets.instances.length > 0);
-    const applied = await stage("failed to ensure load balancer", () => ensureTargets(seen, this.#place, key, ask)).finally(() =>
+    const applied = await stage("failed to ensure load balancer", () => ensureTargets(seen, this.#context, key, ask)).finally(() =>
       this.#noteMade(seen, remembered),
     );
     delete remembered.standing;
     inventory.cloud.instances.forget(applied.refused.flatMap(({ ids }) => ids));
-    const waiting = waitForReadiness(remembered, applied, this.#place);
+    const waiting = waitForReadiness(remembered, applied, this.#context);
     const warnings = [...seen.warnings, ...waiting.warnings, ...problemsOf(seen.targets, applied.refused)];
     await this.#warn(service, remembered, warnings, ask.signal);
     await report.publish(service, noHostname, ask.signal);
@@ -337,7 +337,7 @@ class ServiceLoop {
     standing: readonly Found[],
     follow: (lb: Found) => Promise<void>,
   ): Promise<never> {
-    const { book, report } = this.#place;
+    const { book, report } = this.#context;
     const message = problems.map((problem) => problem.message).join("; ");
     book.unknown(owner, namesOf(owner));
     await report.condition(service, configurationCondition, { status: "False", reason: "InvalidConfiguration", message }, ask.signal);
@@ -347,21 +347,21 @@ class ServiceLoop {
 
   async #postPlan({ service, ask }: Job): Promise<Outcome> {
     const tell = (type: "Normal" | "Warning", text: string) =>
-      this.#place.report.tell(service, type, "LoadBalancerPlan", text.slice(0, 1024));
-    const { steps, problems } = await preview(service, this.#parts.services.list(), this.#place, ask);
+      this.#context.report.tell(service, type, "LoadBalancerPlan", text.slice(0, 1024));
+    const { steps, problems } = await preview(service, this.#parts.services.list(), this.#context, ask);
     if (problems.length > 0) tell("Warning", problems.map(({ message }) => message).join("; "));
     else if (steps.length > 0) tell("Normal", planText(steps));
     return done;
   }
 
   #tellAboutNodes(service: SeenService, remembered: Remembered, any: boolean): void {
-    if (!any && remembered.hadNodes) this.#place.report.event(service, "UnAvailableLoadBalancer");
+    if (!any && remembered.hadNodes) this.#context.report.event(service, "UnAvailableLoadBalancer");
     remembered.hadNodes = any;
   }
 
   /** What is odd but can be lived with: an Event when it is news, and a condition while it is so. */
   async #warn(service: SeenService, remembered: Remembered, warnings: readonly Problem[], signal: AbortSignal): Promise<void> {
-    const { report } = this.#place;
+    const { report } = this.#context;
     const message = warnings.map((warning) => warning.message).join("; ");
     if (message !== "" && message !== remembered.warned) report.tell(service, "Warning", "LoadBalancerWarning", message);
     remembered.warned = message;

@@ -101,7 +101,7 @@ function securityGroups(
 ): string[] {
   const { model } = desire;
   const name = (id: string) => `${id} (${groups.find((group) => group.id === id)?.name ?? "not in this VPC"})`;
-  const { ids, warnings } = nodeGroupsOf(targets.instances, groups, inventory.place.cluster);
+  const { ids, warnings } = nodeGroupsOf(targets.instances, groups, inventory.scope.cluster);
   return [
     ...wantedGroups(model).map((entry) =>
       entry.kind === "given"

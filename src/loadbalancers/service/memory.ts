@@ -16,7 +16,7 @@ export interface Standing {
   /** Its targets are what is of interest. */
   readonly seen: Seen;
   readonly access: NodeAccess;
-  readonly context: NodeRuleContext;
+  readonly ruleContext: NodeRuleContext;
   /** What was odd about it, apart from its targets. */
   readonly warnings: readonly Problem[];
 }

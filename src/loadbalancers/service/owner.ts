@@ -16,7 +16,7 @@ export const serviceTag = "kubernetes.io/service-name";
 export const serviceDoor = "service";
 
 export interface OwnerParts {
-  readonly inventory: Pick<Inventory, "place">;
+  readonly inventory: Pick<Inventory, "scope">;
   readonly settings: Pick<LoadBalancerSettings, "clusterName">;
 }
 
@@ -39,7 +39,7 @@ export function ownerOf({ view, hostname, conditions }: SeenService, { inventory
       if (isNumberedTargetGroup(group, uid)) return "certainly";
       return group.startsWith(prefix) ? "perhaps" : "no";
     },
-    hasMarks: (tags) => isOwned(tags, inventory.place.cluster) && tags[serviceTag] === key,
+    hasMarks: (tags) => isOwned(tags, inventory.scope.cluster) && tags[serviceTag] === key,
   };
 }
 

@@ -59,7 +59,7 @@ export async function surveyService(
         attributesKey: attributesKey(options),
         attributesAgeMs,
       },
-      desire: (around) => desireService(view, kind, { options, settings, cluster: inventory.place.cluster, ...around }),
+      desire: (around) => desireService(view, kind, { options, settings, cluster: inventory.scope.cluster, ...around }),
       problemsWith: (desire, found, other) => [
         ...(isNews ? [isUnknown(found)] : []),
         ...problems,
@@ -79,7 +79,7 @@ export async function surveyService(
 export function eligibleTargets({ targetNodeLabels }: ServiceOptions, { nodes, inventory }: SurveyParts, ask: Ask): Promise<Targets> {
   const eligible = nodes.list().filter((node) => isEligible(node) && hasLabels(node, targetNodeLabels));
   const ids = new Set(eligible.flatMap((node) => targetOf(node) ?? []));
-  return targetsOf([...ids], inventory.cloud, inventory.place, ask);
+  return targetsOf([...ids], inventory.cloud, inventory.scope, ask);
 }
 
 /** All of a Service's wishes that attributes follow from. */

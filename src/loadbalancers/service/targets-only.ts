@@ -59,7 +59,7 @@ export async function surveyTargets(service: SeenService, parts: SurveyParts, as
       targets: registrableIn(present, targets),
     };
   });
-  const { tags, warnings } = tagsFor(view, read.options, inventory.place.cluster);
+  const { tags, warnings } = tagsFor(view, read.options, inventory.scope.cluster);
   const problems = [
     ...read.problems,
     ...ports.problems,
@@ -71,15 +71,15 @@ export async function surveyTargets(service: SeenService, parts: SurveyParts, as
     standing,
     problems,
     warnings: [...read.warnings, ...ports.warnings, ...warnings],
-    steps: problems.length > 0 ? [] : planTargetGroups(groups, inventory.place.vpc, tags, seen),
+    steps: problems.length > 0 ? [] : planTargetGroups(groups, inventory.scope.vpc, tags, seen),
     groups: [...groups, ...seen].map(({ name }) => name),
   };
 }
 
 /** Carries out the steps. */
-export async function ensureTargets({ steps, groups }: TargetsSurvey, place: ServiceContext, key: string, ask: Ask): Promise<Applied> {
-  const { inventory } = place;
-  return apply(steps, inventory.cloud, { ...ask, onStep: logStep(place, key) }).finally(() => {
+export async function ensureTargets({ steps, groups }: TargetsSurvey, context: ServiceContext, key: string, ask: Ask): Promise<Applied> {
+  const { inventory } = context;
+  return apply(steps, inventory.cloud, { ...ask, onStep: logStep(context, key) }).finally(() => {
     if (steps.length > 0) for (const name of groups) inventory.targetGroups.touch(name, key);
   });
 }

@@ -24,19 +24,19 @@ export async function waitForRemoval(
   service: SeenService,
   remembered: Remembered,
   removal: Waiting,
-  place: ServiceContext,
+  context: ServiceContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { book, report } = place;
+  const { book, report } = context;
   const trouble = book.trouble(service.metadata.uid);
   // Not a matter of waiting: it is said, and tried again with growing pauses until it succeeds.
   if (trouble !== undefined) throw new Error(`failed to delete load balancer: ${trouble}`);
-  const message = tellWaiting(service, remembered, removal, place);
+  const message = tellWaiting(service, remembered, removal, context);
   // The status of another controller's Service is theirs.
   const isOurs = taskOf(service).kind !== "leave-to-others";
   if (message !== undefined && isOurs)
     await report.condition(service, removedCondition, { status: "False", reason: "Waiting", message }, signal);
-  return again(pauseMs(remembered, removal, place), removal.why);
+  return again(pauseMs(remembered, removal, context), removal.why);
 }
 
 /**

@@ -25,13 +25,13 @@ const unshownMs = 60_000;
 const twiceMs = 10_000;
 
 /** Everything goes; then, and only then, the finalizer. */
-export async function depart(job: Job, place: ServiceContext): Promise<Outcome> {
+export async function cleanUp(job: Job, context: ServiceContext): Promise<Outcome> {
   const { service, owner, key, ask } = job;
-  const { report, memory } = place;
-  expectNothing(job, place);
+  const { report, memory } = context;
+  expectNothing(job, context);
   const remembered = memory.of(owner);
   const isNews = hasFinalizer(service) || remembered.leavingSince !== undefined;
-  const outcome = await removePass(job, owner.kinds, place);
+  const outcome = await removePass(job, owner.kinds, context);
   if (outcome !== undefined) return outcome;
   remembered.untold ||= isNews;
   if (!(await report.removeFinalizer(service, ask.signal))) {
@@ -48,32 +48,32 @@ export async function depart(job: Job, place: ServiceContext): Promise<Outcome> 
 }
 
 /** One pass over what is left of these kinds, of a Service that stays; undefined when nothing is. */
-export async function removeKinds(job: Job, kinds: readonly LoadBalancerKind[], place: ServiceContext): Promise<Outcome | undefined> {
+export async function removeKinds(job: Job, kinds: readonly LoadBalancerKind[], context: ServiceContext): Promise<Outcome | undefined> {
   const { service, ask } = job;
-  const told = place.memory.of(job.owner).leavingToldAt !== undefined;
-  const outcome = await removePass(job, kinds, place);
+  const told = context.memory.of(job.owner).leavingToldAt !== undefined;
+  const outcome = await removePass(job, kinds, context);
   if (outcome !== undefined) return outcome;
-  if (told) await place.report.withdrawCondition(service, removedCondition, ask.signal);
-  else await place.report.condition(service, removedCondition, undefined, ask.signal);
+  if (told) await context.report.withdrawCondition(service, removedCondition, ask.signal);
+  else await context.report.condition(service, removedCondition, undefined, ask.signal);
   return undefined;
 }
 
 async function removePass(
   { service, owner, key, ask }: Job,
   kinds: readonly LoadBalancerKind[],
-  place: ServiceContext,
+  context: ServiceContext,
 ): Promise<Outcome | undefined> {
-  const { report, memory } = place;
+  const { report, memory } = context;
   const remembered = memory.of(owner);
   const removal = await stage("failed to delete load balancer", () =>
-    remove(owner, place, ask, {
+    remove(owner, context, ask, {
       kinds,
-      ...beginning(service, remembered, place),
-      onStep: logStep(place, key),
+      ...beginning(service, remembered, context),
+      onStep: logStep(context, key),
     }),
   );
-  if (removal.kind === "waiting") return waitForRemoval(service, remembered, removal, place, ask.signal);
-  const doubtMs = doubtsForMs(remembered, place);
+  if (removal.kind === "waiting") return waitForRemoval(service, remembered, removal, context, ask.signal);
+  const doubtMs = doubtsForMs(remembered, context);
   if (doubtMs > 0) return again(doubtMs, unshown);
   if (removal.notOurs.length > 0) {
     const message = `left alone, because it does not carry this cluster's tags any more: ${removal.notOurs.join(", ")}`;
@@ -93,30 +93,30 @@ export async function finishRemoval(
   job: Job,
   kinds: readonly LoadBalancerKind[],
   looks: boolean,
-  place: ServiceContext,
+  context: ServiceContext,
 ): Promise<Outcome | undefined> {
   const { owner } = job;
-  if (place.memory.of(owner).leavingSince === undefined) {
-    if (!looks || describe(await leftovers(owner, place, kinds, reconcileAges, job.ask)).length === 0) return undefined;
+  if (context.memory.of(owner).leavingSince === undefined) {
+    if (!looks || describe(await leftovers(owner, context, kinds, reconcileAges, job.ask)).length === 0) return undefined;
   }
-  return removeKinds(job, kinds, place);
+  return removeKinds(job, kinds, context);
 }
 
 /** The Service is gone, and what was made for it may not be: its finalizer was taken by force. */
-export async function departOrphan(key: string, remembered: Remembered, place: ServiceContext, ask: Ask): Promise<Outcome> {
-  const { report, memory } = place;
+export async function cleanUpOrphan(key: string, remembered: Remembered, context: ServiceContext, ask: Ask): Promise<Outcome> {
+  const { report, memory } = context;
   const { owner } = remembered;
   const { uid } = owner;
   const [namespace = "", name = ""] = owner.key.split("/");
   const service = { metadata: { namespace, name, uid, resourceVersion: "", finalizers: [] } };
   try {
-    const options = { kinds: owner.kinds, ...beginning(service, remembered, place), onStep: logStep(place, key) };
-    const removal = await remove(owner, place, ask, options);
+    const options = { kinds: owner.kinds, ...beginning(service, remembered, context), onStep: logStep(context, key) };
+    const removal = await remove(owner, context, ask, options);
     if (removal.kind === "waiting") {
-      tellWaiting(service, remembered, removal, place);
-      return again(pauseMs(remembered, removal, place), removal.why);
+      tellWaiting(service, remembered, removal, context);
+      return again(pauseMs(remembered, removal, context), removal.why);
     }
-    const doubtMs = doubtsForMs(remembered, place);
+    const doubtMs = doubtsForMs(remembered, context);
     if (doubtMs > 0) return again(doubtMs, unshown);
     if (remembered.leavingSince !== undefined) report.event(service, "DeletedLoadBalancer");
     memory.forget(key, uid);
@@ -133,14 +133,14 @@ export async function departOrphan(key: string, remembered: Remembered, place: S
  * Another controller's Service: whatever we made for it before has to go. Its status is theirs, unless it names what we
  * made; that is withdrawn first, because afterwards a name that both of us know does not tell whose it was.
  */
-export async function leaveToOthers(job: Job, place: ServiceContext): Promise<Outcome> {
+export async function leaveToOthers(job: Job, context: ServiceContext): Promise<Outcome> {
   const { service, owner, ask } = job;
-  const left = await leftovers(owner, place, owner.kinds, reconcileAges, ask);
+  const left = await leftovers(owner, context, owner.kinds, reconcileAges, ask);
   const isOurs = hasOwnHostname(owner) || left.loadBalancers.some(({ hostname }) => hostname === service.hostname);
-  if (isOurs && !(await place.report.withdraw(service, ask.signal))) return again(staleMs, changedMeanwhile);
-  if (describe(left).length === 0 && !place.book.knows(service.metadata.uid)) return done;
-  expectNothing(job, place);
-  return (await removeKinds(job, owner.kinds, place)) ?? done;
+  if (isOurs && !(await context.report.withdraw(service, ask.signal))) return again(staleMs, changedMeanwhile);
+  if (describe(left).length === 0 && !context.book.knows(service.metadata.uid)) return done;
+  expectNothing(job, context);
+  return (await removeKinds(job, owner.kinds, context)) ?? done;
 }
 
 /** Whatever is remembered to stand is going: a Service that wants it again is looked at as if it were new. */
