@@ -93,3 +93,7 @@ test("a plan reads as text and as JSON, with names where ids are not known yet",
     input: { LoadBalancerArn: "arn:lb", Port: 80, DefaultActions: [{ Type: "forward", TargetGroupArn: "<target group tg>" }] },
   });
 });
+
+test("a step knows whether it brings something or takes it away", () => {
+  assert.deepEqual([group.effect, removal.effect], ["create", "delete"]);
+});

@@ -27,6 +27,7 @@ export interface Step {
   readonly what: string;
   readonly why: string;
   readonly action: Action<object, unknown>;
+  readonly effect: Effect;
   readonly input: Planned<object>;
   /** The thing it makes, and where in the answer its id stands. */
   readonly makes?: { readonly name: string; readonly id: (output: unknown) => string | undefined };
@@ -36,6 +37,18 @@ export interface Step {
   readonly waitsOn: readonly string[];
   /** Set on a step about several things, of which AWS refuses all when it refuses one. */
   readonly batch?: Batch;
+}
+
+/** Whether a step brings something, changes what is there, or takes something away. */
+export type Effect = "create" | "change" | "delete";
+
+/** How the names of actions begin, by their effect; all others change something. */
+const verbs = { create: ["Create", "Authorize", "Register", "Attach"], delete: ["Delete", "Revoke", "Deregister", "Detach"] } as const;
+
+function effectOf({ name }: { readonly name: string }): Effect {
+  const begins = (verb: string) => name.startsWith(verb);
+  if (verbs.create.some(begins)) return "create";
+  return verbs.delete.some(begins) ? "delete" : "change";
 }
 
 /** Several things in one call, which can be tried apart from each other. */
@@ -67,6 +80,7 @@ export function step<Input extends object, Output>(
     why: options.why,
     // The pair of action and input was checked above; from here on it is carried, printed and resolved as plain data.
     action: action as unknown as Action<object, unknown>,
+    effect: effectOf(action),
     input: input as Planned<object>,
     makes: options.makes as Step["makes"],
     settledBy: options.settledBy ?? [],

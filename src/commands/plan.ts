@@ -78,7 +78,7 @@ async function planRoutes(live: Live, clusterCidr: string, output: string, conso
     const lines = [
       `routes: ${steps.length === 0 ? "nothing to do" : counted(steps.length)}`,
       ...problems.map(({ message }) => paint(`  ! ${message}`, "delete")),
-      ...steps.map((step) => paint(`  ${marks[colourOf(step)]} ${step.what}  (${step.why})`, colourOf(step))),
+      ...steps.map((step) => paint(`  ${marks[step.effect]} ${step.what}  (${step.why})`, step.effect)),
     ];
     console.out(`${lines.join("\n")}\n`);
   }
@@ -155,9 +155,8 @@ function asText(previews: readonly Shown[], console: Console): string {
     ...problems.map(({ message }) => paint(`  ! ${message}`, "delete")),
     ...warnings.map(({ message }) => paint(`  ? ${message}`, "change")),
     ...steps.map((step) => {
-      const colour = colourOf(step);
       const text = withUnknowns(`${step.what}  (${step.why})`, service, survey);
-      return paint(`  ${marks[colour]} ${text}`, colour);
+      return paint(`  ${marks[step.effect]} ${text}`, step.effect);
     }),
   ]);
   return `${lines.join("\n")}\n`;
@@ -170,8 +169,3 @@ function summary(steps: readonly Step[], problems: number): string {
 }
 
 const counted = (steps: number) => (steps === 1 ? "1 step" : `${steps} steps`);
-
-function colourOf({ action }: Step): keyof typeof colours {
-  if (/^(Create|Authorize|Register|Attach)/.test(action.name)) return "create";
-  return /^(Delete|Revoke|Deregister|Detach)/.test(action.name) ? "delete" : "change";
-}

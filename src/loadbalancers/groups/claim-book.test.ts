@@ -132,3 +132,23 @@ test("who leaves waits for the groups it claimed until a look that began afterwa
   claims.leave(owner, claim.marks, []);
   assert.deepEqual([claims.waitsFor("u"), work.length], [[], 2], "once is enough");
 });
+
+test("nothing is complete before every door has spoken, and before there is one", () => {
+  const { claims } = book();
+  assert.equal(claims.isComplete, false);
+  let spoken = false;
+  claims.join({ name: "service", hasSpoken: () => true });
+  claims.join({ name: "ingress", hasSpoken: () => spoken });
+  assert.equal(claims.isComplete, false);
+  spoken = true;
+  assert.equal(claims.isComplete, true);
+});
+
+test("what is settled is told to the door its owner came in by, and to no other", () => {
+  const { claims, told } = book();
+  const others: string[] = [];
+  claims.onSettled("ingress", (key) => others.push(key));
+  claims.claim({ ...owner, door: "ingress" }, claim, usual);
+  claims.settled("sg-1", claims.waitingFor("sg-1"), true);
+  assert.deepEqual([told, others], [[], ["default/web"]]);
+});

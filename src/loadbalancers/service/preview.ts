@@ -86,7 +86,7 @@ async function rulesIn(
       const held = { ports: new Map(), sources: new Map() };
       return stepsOf(present, planNodeRules(present, { claims: owned, leaving, held, complete: true }));
     };
-    const takesAway = plan([]).some(({ action }) => action.name === "RevokeSecurityGroupIngress");
+    const takesAway = plan([]).some(({ effect }) => effect === "delete");
     steps.push(...plan(takesAway ? await claimsOfOthers(service, all, parts, ask) : []));
   }
   return steps;
