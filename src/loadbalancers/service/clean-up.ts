@@ -12,6 +12,7 @@ import type { Remembered } from "./memory.ts";
 import { hasOwnHostname } from "./owner.ts";
 import { removedCondition } from "./report.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
+import { leave } from "./state.ts";
 import { otherServer } from "./task.ts";
 import { pauseMs, tellWaiting, waitForRemoval } from "./waiting.ts";
 
@@ -30,7 +31,7 @@ export async function cleanUp(job: Job, context: ServiceContext): Promise<Outcom
   const { report, memory } = context;
   expectNothing(job, context);
   const remembered = memory.of(owner);
-  const isNews = hasFinalizer(service) || remembered.leavingSince !== undefined;
+  const isNews = hasFinalizer(service) || remembered.removal !== undefined;
   const outcome = await removePass(job, owner.kinds, context);
   if (outcome !== undefined) return outcome;
   remembered.untold ||= isNews;
@@ -50,7 +51,7 @@ export async function cleanUp(job: Job, context: ServiceContext): Promise<Outcom
 /** One pass over what is left of these kinds, of a Service that stays; undefined when nothing is. */
 export async function removeKinds(job: Job, kinds: readonly LoadBalancerKind[], context: ServiceContext): Promise<Outcome | undefined> {
   const { service, ask } = job;
-  const told = context.memory.of(job.owner).leavingToldAt !== undefined;
+  const told = context.memory.of(job.owner).removal?.toldAt !== undefined;
   const outcome = await removePass(job, kinds, context);
   if (outcome !== undefined) return outcome;
   if (told) await context.report.withdrawCondition(service, removedCondition, ask.signal);
@@ -79,8 +80,7 @@ async function removePass(
     const message = `left alone, because it does not carry this cluster's tags any more: ${removal.notOurs.join(", ")}`;
     report.tell(service, "Warning", "LoadBalancerWarning", message);
   }
-  delete remembered.leavingSince;
-  delete remembered.leavingToldAt;
+  delete remembered.removal;
   delete remembered.unseenSince;
   return undefined;
 }
@@ -96,7 +96,7 @@ export async function finishRemoval(
   context: ServiceContext,
 ): Promise<Outcome | undefined> {
   const { owner } = job;
-  if (context.memory.of(owner).leavingSince === undefined) {
+  if (context.memory.of(owner).removal === undefined) {
     if (!looks || describe(await leftovers(owner, context, kinds, reconcileAges, job.ask)).length === 0) return undefined;
   }
   return removeKinds(job, kinds, context);
@@ -118,7 +118,7 @@ export async function cleanUpOrphan(key: string, remembered: Remembered, context
     }
     const doubtMs = doubtsForMs(remembered, context);
     if (doubtMs > 0) return again(doubtMs, unshown);
-    if (remembered.leavingSince !== undefined) report.event(service, "DeletedLoadBalancer");
+    if (remembered.removal !== undefined) report.event(service, "DeletedLoadBalancer");
     memory.forget(key, uid);
     return done;
   } catch (error) {
@@ -145,22 +145,23 @@ export async function leaveToOthers(job: Job, context: ServiceContext): Promise<
 
 /** Whatever is remembered to stand is going: a Service that wants it again is looked at as if it were new. */
 function expectNothing({ owner }: Job, { memory }: ServiceContext): void {
-  memory.of(owner).full = true;
+  const remembered = memory.of(owner);
+  remembered.state = leave(remembered.state);
 }
 
 /** What is different about the first pass, and about those that come soon after it. */
 function beginning(service: Pick<SeenService, "metadata">, remembered: Remembered, { report, host }: ServiceContext) {
   const now = host.world.clock.monotonic();
-  const { leavingSince, unseenSince } = remembered;
+  const { removal, unseenSince } = remembered;
   return {
-    ages: leavingSince === undefined || unseenSince !== undefined ? freshAges : agesSince(now - leavingSince),
-    withGroups: leavingSince === undefined || now - leavingSince >= groupsAfterMs,
+    ages: removal === undefined || unseenSince !== undefined ? freshAges : agesSince(now - removal.since),
+    withGroups: removal === undefined || now - removal.since >= groupsAfterMs,
     onBegin: () => {
       delete remembered.unseenSince;
-      if (leavingSince !== undefined) return;
+      if (removal !== undefined) return;
       report.event(service, "DeletingLoadBalancer");
-      remembered.leavingSince = now;
-      remembered.leavingSinceText = new Date(host.world.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+      const sinceText = new Date(host.world.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+      remembered.removal = { since: now, sinceText };
     },
   };
 }

@@ -25,6 +25,18 @@ import { continueReplacement } from "./replacement.ts";
 import { configurationCondition, noHostname, Report, replacedCondition } from "./report.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
+import {
+  distrust,
+  drifts,
+  isTrusted,
+  madeTargetsOnly,
+  type Standing,
+  settledFor,
+  standingAs,
+  standingIn,
+  wanted,
+  wantedTargetsOnly,
+} from "./state.ts";
 import { type ServiceSurvey, surveyService } from "./survey.ts";
 import { ensureTargets, surveyTargets } from "./targets-only.ts";
 import { concernsLoadBalancer, taskOf } from "./task.ts";
@@ -126,11 +138,9 @@ class ServiceLoop {
   /** Services whose turn it is to be read fully; their next turn is a whole round later. */
   #driftDue(): string[] {
     const now = this.#parts.host.world.clock.monotonic();
-    const due = [...this.#context.memory.all()].filter(
-      ({ driftAt, standing, targetsOnly }) => (standing !== undefined || targetsOnly) && driftAt <= now,
-    );
+    const due = [...this.#context.memory.all()].filter(({ driftAt, state }) => drifts(state) && driftAt <= now);
     for (const remembered of due) {
-      remembered.full = true;
+      remembered.state = distrust(remembered.state);
       remembered.recheck = true;
       remembered.driftAt += driftMs;
     }
@@ -140,7 +150,7 @@ class ServiceLoop {
   /** Nobody has asked for this look. */
   #isDrift({ metadata, fingerprint }: SeenService): boolean {
     const remembered = this.#context.memory.get(metadata.uid);
-    return remembered?.recheck === true && remembered.standing?.fingerprint === fingerprint;
+    return remembered?.recheck === true && standingIn(remembered.state)?.fingerprint === fingerprint;
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
@@ -163,7 +173,7 @@ class ServiceLoop {
       signal.throwIfAborted();
       if (refusalIn(error)) throw error;
       const remembered = memory.of(job.owner);
-      remembered.full = true;
+      remembered.state = distrust(remembered.state);
       book.unknown(job.owner, namesOf(job.owner));
       tellFailure(service, error, this.#context);
       // What its author can mend has a condition of its own, and of another controller's Service the status is theirs.
@@ -187,23 +197,26 @@ class ServiceLoop {
       if (!(await report.addFinalizer(service, ask.signal))) return again(staleMs, changedMeanwhile);
     }
     if (task.kind === "leave-to-others") return leaveToOthers(job, this.#context);
-    remembered.targetsOnly = task.kind === "targets-only";
-    if (task.kind === "targets-only") return this.#ensureTargets(job, remembered);
-    const { standing, full } = remembered;
-    if (standing === undefined || standing.fingerprint !== service.fingerprint || full) return this.#ensure(job, task.of, remembered);
+    if (task.kind === "targets-only") {
+      remembered.state = wantedTargetsOnly(remembered.state);
+      return this.#ensureTargets(job, remembered);
+    }
+    remembered.state = wanted(remembered.state);
+    const standing = settledFor(remembered.state, service.fingerprint);
+    if (standing === undefined) return this.#ensure(job, task.of, remembered);
     const { targets, refused } = await followNodes(job, remembered, standing, this.#context);
     this.#tellAboutNodes(service, remembered, targets.instances.length > 0);
     await this.#warn(service, remembered, [...standing.warnings, ...problemsOf(targets, refused)], ask.signal);
     return this.#settle(service, remembered, targets.notRunning.length + refused.length > 0);
   }
 
-  async #ensure(job: Job, wanted: WantedKind, remembered: Remembered): Promise<Outcome> {
+  async #ensure(job: Job, of: WantedKind, remembered: Remembered): Promise<Outcome> {
     const { service, owner, ask } = job;
     const { report } = this.#context;
-    const age = remembered.full ? 0 : attributesAgeMs;
+    const age = isTrusted(remembered.state) ? attributesAgeMs : 0;
     // For one that was there before we were, and once an hour: there may be remains of what we know nothing of.
     const sweeps = remembered.recheck && hasFinalizer(service);
-    const seen = await stage("failed to ensure load balancer", () => surveyService(service, wanted, this.#context, ask, age));
+    const seen = await stage("failed to ensure load balancer", () => surveyService(service, of, this.#context, ask, age));
     const { kind } = seen;
     if (seen.problems.length > 0) {
       const standing = [seen.found, seen.other].filter((lb) => lb !== undefined);
@@ -232,10 +245,11 @@ class ServiceLoop {
     const moving =
       (await this.#publish(job, seen, ensured)) ??
       (await finishRemoval(job, otherKinds, sweeps || service.hostname === noHostname, this.#context));
-    // What waits, and what is being replaced, is looked at fully the next time too.
-    remembered.full = moving !== undefined || ensured.applied.kind === "waiting";
-    if (waiting.again) return waiting.again;
-    remembered.standing = {
+    if (waiting.again) {
+      remembered.state = distrust(remembered.state);
+      return waiting.again;
+    }
+    const standing: Standing = {
       fingerprint: service.fingerprint,
       kind,
       name,
@@ -245,6 +259,7 @@ class ServiceLoop {
       ruleContext: ensured.ruleContext,
       warnings,
     };
+    remembered.state = standingAs(standing, moving !== undefined);
     return moving ?? this.#settle(service, remembered, seen.targets.notRunning.length + refused.length > 0);
   }
 
@@ -320,7 +335,7 @@ class ServiceLoop {
     const applied = await stage("failed to ensure load balancer", () => ensureTargets(seen, this.#context, key, ask)).finally(() =>
       this.#noteMade(seen, remembered),
     );
-    delete remembered.standing;
+    remembered.state = madeTargetsOnly(remembered.state);
     inventory.cloud.instances.forget(applied.refused.flatMap(({ ids }) => ids));
     const waiting = waitForReadiness(remembered, applied, this.#context);
     const warnings = [...seen.warnings, ...waiting.warnings, ...problemsOf(seen.targets, applied.refused)];

@@ -8,7 +8,8 @@ import { kindOf } from "../owner.ts";
 import type { Survey } from "../survey.ts";
 import { registrable, type Targets } from "../targets.ts";
 import { type Job, logStep, messageOf, type ServiceContext } from "./context.ts";
-import type { Remembered, Standing } from "./memory.ts";
+import type { Remembered } from "./memory.ts";
+import { followed, type Standing } from "./state.ts";
 import { eligibleTargets } from "./survey.ts";
 
 export interface Followed {
@@ -45,7 +46,7 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
   inventory.cloud.instances.forget(refused.flatMap((refusal) => refusal.ids));
   const { ids } = await nodeGroups(targets, inventory, ask);
   const ruleContext = { ...standing.ruleContext, nodeGroups: ids };
-  remembered.standing = { ...standing, seen: kind.afterTargets(seen, targets, refused), ruleContext };
+  remembered.state = followed(remembered.state, { ...standing, seen: kind.afterTargets(seen, targets, refused), ruleContext });
   await claimAccess({ ...owner, kind }, standing.access, ruleContext, context, { recheck: false }, ask);
   if (wanted.length > 0 && refused.length === 0) report.event(service, "UpdatedLoadBalancer");
   return { targets, refused };

@@ -1,34 +1,24 @@
 /** What the controller remembers of a Service between two looks. Losing it costs a look at AWS, never a mistake. */
 
 import type { Clock } from "../../runtime/world.ts";
-import type { NodeRuleContext } from "../groups/claims.ts";
-import type { LoadBalancerKind, Seen } from "../kind.ts";
-import type { NodeAccess, Problem } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
-import type { ServiceOptions } from "./annotations.ts";
+import { newState, type ServiceState } from "./state.ts";
 
-/** A load balancer as it stood when it was last brought to its wanted state. */
-export interface Standing {
-  readonly fingerprint: string;
-  readonly kind: LoadBalancerKind;
-  readonly name: string;
-  readonly options: ServiceOptions;
-  /** Its targets are what is of interest. */
-  readonly seen: Seen;
-  readonly access: NodeAccess;
-  readonly ruleContext: NodeRuleContext;
-  /** What was odd about it, apart from its targets. */
-  readonly warnings: readonly Problem[];
+/** A removal that was begun, and is not confirmed to have ended. */
+export interface RemovalProgress {
+  /** Monotonic time. */
+  readonly since: number;
+  /** The same as wall-clock time, as users are told it. */
+  readonly sinceText: string;
+  /** Monotonic time at which it was last said what it waits for. */
+  readonly toldAt?: number;
 }
 
 export interface Remembered {
   /** Enough to find what belongs to it, also after the Service itself is gone. */
   owner: LoadBalancerOwner;
-  standing?: Standing;
-  /** It has target groups and no load balancer. */
-  targetsOnly?: boolean;
-  /** Look at everything the next time, whatever is remembered. */
-  full: boolean;
+  state: ServiceState;
+  removal?: RemovalProgress;
   /** Have the rules of its nodes' groups looked at too, whether or not what it needs of them has changed. */
   recheck: boolean;
   /** Monotonic time of the next look that nobody asked for. */
@@ -40,14 +30,8 @@ export interface Remembered {
   announcing: boolean;
   /** Monotonic time at which something was last made for it, or since when it is known: before that, who can tell? */
   madeAt: number;
-  /** Monotonic time since when it is being taken away. */
-  leavingSince?: number;
   /** Monotonic time since when nothing of it is seen any more. */
   unseenSince?: number;
-  /** Monotonic time at which it was last said what the removal waits for. */
-  leavingToldAt?: number;
-  /** The same as wall-clock time, as users are told it. */
-  leavingSinceText?: string;
   /** What AWS was not ready for the last time, and since when (monotonic). */
   waits?: { readonly why: string; readonly since: number };
   /** It has gone, and that is not said yet. */
@@ -72,7 +56,7 @@ export class Memory {
     let remembered = this.#byUid.get(owner.uid);
     if (remembered === undefined) {
       const madeAt = this.#clock.monotonic();
-      remembered = { owner, full: false, recheck: true, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false, madeAt };
+      remembered = { owner, state: newState, recheck: true, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false, madeAt };
       this.#byUid.set(owner.uid, remembered);
     }
     remembered.owner = owner;

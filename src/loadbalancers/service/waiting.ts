@@ -69,15 +69,15 @@ export function tellWaiting(
   { host, report }: ServiceContext,
 ): string | undefined {
   const now = host.world.clock.monotonic();
-  const { leavingSince = now, leavingToldAt } = remembered;
-  if (now - leavingSince < patienceMs) return undefined;
-  const text = `since ${remembered.leavingSinceText} the removal waits for ${remediesFor(left).join("; ")}${refused ? `; AWS says: ${why}` : ""}`;
-  if (leavingToldAt === undefined) report.tell(service, "Normal", "LoadBalancerRemovalWaits", text);
-  else if (now - leavingToldAt >= againMs) {
+  const { removal } = remembered;
+  if (removal === undefined || now - removal.since < patienceMs) return undefined;
+  const text = `since ${removal.sinceText} the removal waits for ${remediesFor(left).join("; ")}${refused ? `; AWS says: ${why}` : ""}`;
+  if (removal.toldAt === undefined) report.tell(service, "Normal", "LoadBalancerRemovalWaits", text);
+  else if (now - removal.toldAt >= againMs) {
     const failed = `Error syncing load balancer: failed to delete load balancer: ${text}; it is tried until it succeeds`;
     report.tell(service, "Warning", "SyncLoadBalancerFailed", failed, "the removal waits");
   } else return text;
-  remembered.leavingToldAt = now;
+  remembered.removal = { ...removal, toldAt: now };
   return text;
 }
 
@@ -103,9 +103,9 @@ function remediesFor({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Lef
  * What was deleted is soon seen to be gone. What takes its time is looked at less and less often, at moments that are
  * the same for all who wait: what one of them reads then answers the others.
  */
-export function pauseMs({ leavingSince }: Remembered, { deleted }: Waiting, { host }: ServiceContext): number {
+export function pauseMs({ removal }: Remembered, { deleted }: Waiting, { host }: ServiceContext): number {
   const now = host.world.clock.monotonic();
-  const waited = now - (leavingSince ?? now);
+  const waited = now - (removal?.since ?? now);
   if (deleted) return Math.max(confirmMs, waited / 60);
   const pause = pausesMs.findLast((each) => waited >= 4 * each) ?? waitMs;
   return Math.ceil((now + pause / 2) / pause) * pause - now;
