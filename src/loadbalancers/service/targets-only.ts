@@ -5,6 +5,7 @@
 import { type Applied, apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
+import type { Outcome } from "../../runtime/controller.ts";
 import { findLoadBalancers } from "../find.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { Found } from "../kind.ts";
@@ -14,12 +15,18 @@ import { planTargetGroups } from "../target-group-plan.ts";
 import { marked, namedTargetGroups, observeGroups, registrableIn } from "../target-groups.ts";
 import type { Targets } from "../targets.ts";
 import { annotationKey, readOptions, type ServiceOptions } from "./annotations.ts";
-import { logStep, type ServiceContext } from "./context.ts";
+import { type Job, logStep, type ServiceContext, stage } from "./context.ts";
 import { tagsFor } from "./desire.ts";
+import { followIn } from "./follow.ts";
+import type { Remembered } from "./memory.ts";
 import { ownerOf } from "./owner.ts";
 import { usablePorts } from "./ports.ts";
+import { noHostname } from "./report.ts";
 import type { SeenService } from "./seen.ts";
+import { noteMade, problemsOf, refuse, settle, tellAboutNodes, warn } from "./settle.ts";
+import { madeTargetsOnly } from "./state.ts";
 import { eligibleTargets, type SurveyParts } from "./survey.ts";
+import { waitForReadiness } from "./waiting.ts";
 
 export interface TargetsSurvey {
   readonly targets: Targets;
@@ -76,8 +83,33 @@ export async function surveyTargets(service: SeenService, parts: SurveyParts, as
   };
 }
 
+/** For a Service of type none. What is remembered of its targets would save little: they are all it has. */
+export async function convergeTargets(job: Job, remembered: Remembered, context: ServiceContext): Promise<Outcome> {
+  const { service, key, ask } = job;
+  const { report, inventory } = context;
+  const seen = await stage("failed to ensure load balancer", () => surveyTargets(service, context, ask));
+  if (seen.problems.length > 0) {
+    const follow = (lb: Found) => followIn(lb, undefined, seen.targets, context, job);
+    return refuse(job, seen.problems, seen.standing, follow, context);
+  }
+  if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
+  remembered.announcing ||= seen.steps.length > 0;
+  tellAboutNodes(service, remembered, seen.targets.instances.length > 0, context);
+  const applied = await stage("failed to ensure load balancer", () => ensureTargets(seen, context, key, ask)).finally(() =>
+    noteMade(seen, remembered, context),
+  );
+  remembered.state = madeTargetsOnly(remembered.state);
+  inventory.cloud.instances.forget(applied.refused.flatMap(({ ids }) => ids));
+  const waiting = waitForReadiness(remembered, applied, context);
+  const warnings = [...seen.warnings, ...waiting.warnings, ...problemsOf(seen.targets, applied.refused)];
+  await warn(service, remembered, warnings, ask.signal, context);
+  await report.publish(service, noHostname, ask.signal);
+  if (waiting.again) return waiting.again;
+  return settle(service, remembered, seen.targets.notRunning.length + applied.refused.length > 0, context);
+}
+
 /** Carries out the steps. */
-export async function ensureTargets({ steps, groups }: TargetsSurvey, context: ServiceContext, key: string, ask: Ask): Promise<Applied> {
+async function ensureTargets({ steps, groups }: TargetsSurvey, context: ServiceContext, key: string, ask: Ask): Promise<Applied> {
   const { inventory } = context;
   return apply(steps, inventory.cloud, { ...ask, onStep: logStep(context, key) }).finally(() => {
     if (steps.length > 0) for (const name of groups) inventory.targetGroups.touch(name, key);
