@@ -88,6 +88,7 @@ const owner = (kind: LoadBalancerKind, rest: Partial<LoadBalancerOwner> = {}): L
   door: "test",
   key: "shop/web",
   uid: "u",
+  noun: "Gateway",
   kinds: [kind],
   ownName: "own",
   earlierNames: [],
@@ -100,7 +101,14 @@ const owner = (kind: LoadBalancerKind, rest: Partial<LoadBalancerOwner> = {}): L
 
 const look = async (whose: LoadBalancerOwner, inventory: Inventory) => {
   const { found: standing } = await findLoadBalancers(whose, inventory, reconcileAges, ask);
-  const model: LoadBalancerModel = { kind: "gateway", name: "own", internal: false, securityGroups: { kind: "as-it-is" }, tags: {} };
+  const model: LoadBalancerModel = {
+    kind: "gateway",
+    name: "own",
+    askedBy: "Gateway",
+    internal: false,
+    securityGroups: { kind: "as-it-is" },
+    tags: {},
+  };
   const request = {
     kind: whose.kinds[0]!,
     standing,

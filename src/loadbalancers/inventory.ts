@@ -1,5 +1,5 @@
 /**
- * What is in the account, read together: one list of each kind serves every Service that asks in the same moment, what
+ * What is in the account, read together: one list of each kind serves every owner that asks in the same moment, what
  * we write is read by itself afterwards, and what hardly changes is kept for minutes.
  */
 import type { LoadBalancerDescription } from "@aws-sdk/client-elastic-load-balancing";
@@ -123,7 +123,7 @@ export class Inventory {
     );
   }
 
-  /** A group of ours, or its rules, was written to for a Service. */
+  /** A group of ours, or its rules, was written to for an owner. */
   touchGroup({ name, id }: { readonly name: string; readonly id?: string }, by: string): void {
     this.groups.touch(name, by);
     if (id !== undefined) this.#rules.touch(id, by);

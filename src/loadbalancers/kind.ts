@@ -119,11 +119,11 @@ export interface LoadBalancerKind<
   /** The model with the targets that each of its parts can take now. */
   withTargets(model: Model, seen: View, targets: Targets): Model;
   plan(model: Model, seen: View, vpc: string, network: Network): Step[];
-  planDeletion(found: Standing): Step[];
+  planDeletion(found: Standing, askedBy: string): Step[];
   /** The instances registered with it, in whichever of its groups. */
   registered(seen: View): ReadonlySet<string>;
   /** The steps that bring nothing but the targets of what stands to what is wanted. */
-  planTargets(name: string, seen: View, targets: Targets): Step[];
+  planTargets(name: string, seen: View, targets: Targets, askedBy: string): Step[];
 
   /** What stands when the steps of a plan are done, as far as its targets go. */
   afterPlan(model: Model, seen: View, applied: Applied): View;

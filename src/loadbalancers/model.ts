@@ -39,6 +39,8 @@ export interface LoadBalancerModel {
   /** The name of its kind. */
   readonly kind: string;
   readonly name: string;
+  /** Who asks for it, as the reasons of a plan name them: `Service`. */
+  readonly askedBy: string;
   readonly internal: boolean;
   readonly securityGroups: SecurityGroups;
   readonly tags: Tags;

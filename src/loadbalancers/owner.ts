@@ -8,6 +8,8 @@ export interface LoadBalancerOwner {
   /** `namespace/name`: by it the owner is woken, and what is written for it is noted. */
   readonly key: string;
   readonly uid: string;
+  /** What it is, as reasons name it: `Service`. */
+  readonly noun: string;
   /** The kinds of load balancer that it may have; looked for in this order. */
   readonly kinds: readonly LoadBalancerKind[];
   /** The name that nobody else gives: what has it is the owner's without further marks. */

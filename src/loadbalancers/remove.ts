@@ -113,9 +113,9 @@ async function endOf(
 
 /** The steps that are possible now, in the order AWS allows: a group that rules still name cannot go. */
 export function planRemoval({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Leftovers, owner: LoadBalancerOwner): Step[] {
-  const why = "the Service does not want it any more";
+  const why = `the ${owner.noun} does not want it any more`;
   return [
-    ...loadBalancers.flatMap((lb) => kindOf(lb, owner).planDeletion(lb)),
+    ...loadBalancers.flatMap((lb) => kindOf(lb, owner).planDeletion(lb, owner.noun)),
     ...targetGroups.map(({ TargetGroupArn: arn = "", TargetGroupName: name = "" }) => targetGroupDeletion({ arn, name })),
     ...(nodeGroups.length > 0 ? [] : ownGroups.map((group) => planGroupDeletion(group, why))),
   ];

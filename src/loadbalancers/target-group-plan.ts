@@ -9,7 +9,7 @@ import {
 } from "../aws/elbv2-actions.ts";
 import { type Made, made, type Step, step } from "../aws/plan.ts";
 import { tagList } from "./groups/managed.ts";
-import type { Tags, TargetGroup } from "./model.ts";
+import type { LoadBalancerModel, Tags, TargetGroup } from "./model.ts";
 
 export interface SeenTargetGroup {
   readonly arn: string;
@@ -30,6 +30,9 @@ export interface SeenTargetGroup {
   readonly targets: readonly { readonly id: string; readonly port: number }[];
 }
 
+/** Who asks for target groups, and the tags that they carry. */
+type Asker = Pick<LoadBalancerModel, "askedBy" | "tags">;
+
 /** AWS takes 1,000 targets a call at most, and less is gentler. */
 const targetsPerCall = 100;
 
@@ -37,16 +40,16 @@ const targetsPerCall = 100;
  * Target groups without a load balancer of ours. One of another protocol has to be made anew, under the same name. What
  * stands comes first: the others may have to wait, for as long as somebody's listener uses one that has to go.
  */
-export function planTargetGroups(groups: readonly TargetGroup[], vpc: string, tags: Tags, seen: readonly SeenTargetGroup[]): Step[] {
+export function planTargetGroups(groups: readonly TargetGroup[], vpc: string, asker: Asker, seen: readonly SeenTargetGroup[]): Step[] {
   const isKept = (present: SeenTargetGroup) => groups.some(({ name, protocol }) => name === present.name && protocol === present.protocol);
   const replaced = seen.filter((present) => !isKept(present) && groups.some(({ name }) => name === present.name));
   const unwanted = seen.filter((present) => !groups.some(({ name }) => name === present.name));
   const kept = seen.filter(isKept);
-  const stepsFor = (some: readonly TargetGroup[]) => some.flatMap((group) => planTargetGroup(group, vpc, tags, kept).steps);
+  const stepsFor = (some: readonly TargetGroup[]) => some.flatMap((group) => planTargetGroup(group, vpc, asker, kept).steps);
   const stands = ({ name }: TargetGroup) => kept.some((present) => present.name === name);
   return [
     ...stepsFor(groups.filter(stands)),
-    ...replaced.flatMap(({ name, arn, targets }) => planTargets(groups.find((group) => group.name === name)!, arn, targets)),
+    ...replaced.flatMap(({ name, arn, targets }) => planTargets(groups.find((group) => group.name === name)!, arn, targets, asker.askedBy)),
     ...replaced.map(targetGroupDeletion),
     ...stepsFor(groups.filter((group) => !stands(group))),
     ...unwanted.map(targetGroupDeletion),
@@ -59,7 +62,8 @@ interface TargetGroupPlan {
   readonly steps: readonly Step[];
 }
 
-export function planTargetGroup(group: TargetGroup, vpc: string, tags: Tags, seen: readonly SeenTargetGroup[]): TargetGroupPlan {
+export function planTargetGroup(group: TargetGroup, vpc: string, asker: Asker, seen: readonly SeenTargetGroup[]): TargetGroupPlan {
+  const { askedBy, tags } = asker;
   const present = seen.find(({ name }) => name === group.name);
   const arn = present?.arn ?? made(`target group ${group.name}`);
   return {
@@ -68,8 +72,8 @@ export function planTargetGroup(group: TargetGroup, vpc: string, tags: Tags, see
     steps: [
       ...(present ? [] : [targetGroupCreation(group, vpc, tags)]),
       ...(present ? healthCheckChange(group, present) : []),
-      ...attributeChange(group, arn, present),
-      ...planTargets(group, arn, present?.targets ?? []),
+      ...attributeChange(group, arn, present, askedBy),
+      ...planTargets(group, arn, present?.targets ?? [], askedBy),
     ],
   };
 }
@@ -137,7 +141,7 @@ const newTargetGroupAttributes: Readonly<Record<string, string>> = {
   "proxy_protocol_v2.enabled": "false",
 };
 
-function attributeChange(group: TargetGroup, arn: string | Made, present: SeenTargetGroup | undefined): Step[] {
+function attributeChange(group: TargetGroup, arn: string | Made, present: SeenTargetGroup | undefined, askedBy: string): Step[] {
   const is = present?.attributes ?? newTargetGroupAttributes;
   const changed = Object.entries(group.attributes).filter(([key, value]) => is[key] !== value);
   if (changed.length === 0) return [];
@@ -147,7 +151,7 @@ function attributeChange(group: TargetGroup, arn: string | Made, present: SeenTa
       { TargetGroupArn: arn, Attributes: changed.map(([Key, Value]) => ({ Key, Value })) },
       {
         what: `set ${changed.map((pair) => pair.join("=")).join(", ")} on target group ${group.name}`,
-        why: "the Service's annotation says so",
+        why: `the ${askedBy}'s annotation says so`,
       },
     ),
   ];
@@ -158,6 +162,7 @@ export function planTargets(
   group: Pick<TargetGroup, "name" | "port" | "targets">,
   arn: string | Made,
   present: SeenTargetGroup["targets"],
+  askedBy: string,
 ): Step[] {
   const wanted = new Set(group.targets.map((id) => `${id}:${group.port}`));
   const there = new Set(present.map(({ id, port }) => `${id}:${port}`));
@@ -170,22 +175,22 @@ export function planTargets(
         { TargetGroupArn: arn, Targets: some.map(({ id, port }) => ({ Id: id, Port: port })) },
         {
           what: `take ${some.map(({ id }) => id).join(", ")} out of target group ${group.name}`,
-          why: "they are no nodes for this Service any more",
+          why: `they are no nodes for this ${askedBy} any more`,
         },
       ),
     ),
-    ...chunks(added).map((some) => registration(group, arn, some)),
+    ...chunks(added).map((some) => registration(group, arn, some, askedBy)),
   ];
 }
 
-function registration(group: Pick<TargetGroup, "name" | "port">, arn: string | Made, ids: readonly string[]): Step {
+function registration(group: Pick<TargetGroup, "name" | "port">, arn: string | Made, ids: readonly string[], askedBy: string): Step {
   return step(
     registerTargets,
     { TargetGroupArn: arn, Targets: ids.map((id) => ({ Id: id, Port: group.port })) },
     {
       what: `put ${ids.join(", ")} into target group ${group.name}`,
-      why: "they are nodes for this Service",
-      batch: { ids, refusedBy: ["InvalidTarget"], only: (some) => registration(group, arn, some) },
+      why: `they are nodes for this ${askedBy}`,
+      batch: { ids, refusedBy: ["InvalidTarget"], only: (some) => registration(group, arn, some, askedBy) },
     },
   );
 }

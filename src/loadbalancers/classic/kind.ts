@@ -56,10 +56,10 @@ export const classic: LoadBalancerKind<ClassicLoadBalancer, SeenClassic, FoundCl
     const zones = Object.fromEntries(subnets.map(({ id, zone }) => [id, zone]));
     return planClassic(model, vpc, { ...seen, zones });
   },
-  planDeletion: (found) => planClassicDeletion(found.name, { loadBalancer: found }),
+  planDeletion: (found, askedBy) => planClassicDeletion(found.name, { loadBalancer: found }, askedBy),
   registered,
-  planTargets: (name, seen, targets) =>
-    planInstances({ name, instances: registrable(targets, registered(seen)) }, seen.loadBalancer?.instances ?? []),
+  planTargets: (name, seen, targets, askedBy) =>
+    planInstances({ name, askedBy, instances: registrable(targets, registered(seen)) }, seen.loadBalancer?.instances ?? []),
 
   afterPlan(model, seen, { refused }) {
     const lb = seen.loadBalancer ?? { ...model, securityGroups: [], listeners: [], policies: { names: [], backends: {} } };

@@ -127,7 +127,7 @@ test("given groups replace the managed one, which is deleted last", () => {
 });
 
 test("deletion goes on where it stopped", () => {
-  assert.deepEqual(actions(planClassicDeletion("lb", standing())), ["DeleteLoadBalancer", "DeleteSecurityGroup"]);
-  assert.deepEqual(actions(planClassicDeletion("lb", { managedGroup: standing().managedGroup })), ["DeleteSecurityGroup"]);
-  assert.deepEqual(actions(planClassicDeletion("lb", {})), []);
+  assert.deepEqual(actions(planClassicDeletion("lb", standing(), "Service")), ["DeleteLoadBalancer", "DeleteSecurityGroup"]);
+  assert.deepEqual(actions(planClassicDeletion("lb", { managedGroup: standing().managedGroup }, "Service")), ["DeleteSecurityGroup"]);
+  assert.deepEqual(actions(planClassicDeletion("lb", {}, "Service")), []);
 });

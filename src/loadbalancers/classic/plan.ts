@@ -38,7 +38,7 @@ export interface SeenClassic extends Seen {
     readonly instances: readonly string[];
     readonly attributes: ClassicAttributes;
     readonly policies: SeenPolicies;
-    /** Read only while the Service asks for tags of its own. */
+    /** Read only while tags of the user's choice are asked for. */
     readonly tags?: Tags;
   };
   /** The zones of subnets: AWS allows one subnet a zone. */
@@ -55,7 +55,7 @@ const newAttributes: ClassicAttributes = {
 
 export function planClassic(model: ClassicLoadBalancer, vpc: string, seen: SeenClassic): Step[] {
   const lb = seen.loadBalancer;
-  const { open, close, ids = lb?.securityGroups ?? [] } = planGroups(model.securityGroups, vpc, seen.managedGroup);
+  const { open, close, ids = lb?.securityGroups ?? [] } = planGroups(model, vpc, seen.managedGroup);
   return [
     ...open,
     ...(lb ? [...moves(model, lb.subnets, seen.zones ?? {}), ...changes(model, lb, ids)] : [creation(model, ids)]),
@@ -80,8 +80,8 @@ export interface ClassicLeftovers {
 }
 
 /** Everything that is ours goes, in the order AWS allows. */
-export function planClassicDeletion(name: string, seen: ClassicLeftovers): Step[] {
-  const why = "the Service does not want it any more";
+export function planClassicDeletion(name: string, seen: ClassicLeftovers, askedBy: string): Step[] {
+  const why = `the ${askedBy} does not want it any more`;
   return [
     ...(seen.loadBalancer ? [step(deleteLoadBalancer, { LoadBalancerName: name }, { what: `delete load balancer ${name}`, why })] : []),
     ...(seen.managedGroup ? [planGroupDeletion(seen.managedGroup, why)] : []),
@@ -89,10 +89,14 @@ export function planClassicDeletion(name: string, seen: ClassicLeftovers): Step[
 }
 
 /** Registers those that are missing, then takes out those that are not wanted: traffic always has somewhere to go. */
-export function planInstances({ name, instances }: Pick<ClassicLoadBalancer, "name" | "instances">, present: readonly string[]): Step[] {
+export function planInstances(model: Pick<ClassicLoadBalancer, "name" | "askedBy" | "instances">, present: readonly string[]): Step[] {
+  const { name, askedBy, instances } = model;
   const added = instances.filter((id) => !present.includes(id)).toSorted();
   const gone = present.filter((id) => !instances.includes(id)).toSorted();
-  return [...(added.length > 0 ? [registration(name, added)] : []), ...(gone.length > 0 ? [deregistration(name, gone)] : [])];
+  return [
+    ...(added.length > 0 ? [registration(name, added, askedBy)] : []),
+    ...(gone.length > 0 ? [deregistration(name, gone, askedBy)] : []),
+  ];
 }
 
 /** By these AWS says that one of the instances is none that it can take, or none that it knows. */
@@ -103,19 +107,19 @@ const instancesInput = (name: string, ids: readonly string[]) => ({
   Instances: ids.map((id) => ({ InstanceId: id })),
 });
 
-function registration(name: string, ids: readonly string[]): Step {
+function registration(name: string, ids: readonly string[], askedBy: string): Step {
   return step(registerInstances, instancesInput(name, ids), {
     what: `put ${ids.join(", ")} behind load balancer ${name}`,
-    why: "they are nodes for this Service",
-    batch: { ids, refusedBy, only: (some) => registration(name, some) },
+    why: `they are nodes for this ${askedBy}`,
+    batch: { ids, refusedBy, only: (some) => registration(name, some, askedBy) },
   });
 }
 
-function deregistration(name: string, ids: readonly string[]): Step {
+function deregistration(name: string, ids: readonly string[], askedBy: string): Step {
   return step(deregisterInstances, instancesInput(name, ids), {
     what: `take ${ids.join(", ")} out from behind load balancer ${name}`,
-    why: "they are no nodes for this Service any more",
-    batch: { ids, refusedBy, only: (some) => deregistration(name, some) },
+    why: `they are no nodes for this ${askedBy} any more`,
+    batch: { ids, refusedBy, only: (some) => deregistration(name, some, askedBy) },
   });
 }
 
@@ -133,7 +137,7 @@ function creation(model: ClassicLoadBalancer, groups: readonly (string | Made)[]
     },
     {
       what: `create classic load balancer ${model.name}, ${where}, ${model.listeners.map(listenerText).join(", ")}, in ${model.subnets.join(", ")}`,
-      why: "the Service asks for one",
+      why: `the ${model.askedBy} asks for one`,
       makes: { name: `load balancer ${model.name}`, id: () => model.name },
     },
   );
@@ -214,13 +218,13 @@ function changes(model: ClassicLoadBalancer, lb: NonNullable<SeenClassic["loadBa
   ];
 }
 
-/** Tags that are missing or differ. Those the Service does not ask for any more stay: others may have come to rely on them. */
-function tagging({ name, tags }: ClassicLoadBalancer, present: Tags): Step[] {
+/** Tags that are missing or differ. Those that are not asked for any more stay: others may have come to rely on them. */
+function tagging({ name, askedBy, tags }: ClassicLoadBalancer, present: Tags): Step[] {
   const missing = Object.entries(tags).filter(([key, value]) => present[key] !== value);
   if (missing.length === 0) return [];
   const what = `tag load balancer ${name} with ${missing.map((pair) => pair.join("=")).join(", ")}`;
   const input = { LoadBalancerNames: [name], Tags: missing.map(([Key, Value]) => ({ Key, Value })) };
-  return [step(addTags, input, { what, why: "the Service's annotation asks for these tags" })];
+  return [step(addTags, input, { what, why: `the ${askedBy}'s annotation asks for these tags` })];
 }
 
 function sameListener(wanted: ClassicListener, seen: SeenClassicListener): boolean {

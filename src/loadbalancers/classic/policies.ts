@@ -21,8 +21,10 @@ export function planPolicies(
   return [...planProxyProtocol(model, seen), ...planTlsPolicy(model, seen, listeners)];
 }
 
-function planProxyProtocol({ name, listeners, proxyProtocol }: ClassicLoadBalancer, seen: SeenPolicies): Step[] {
-  const why = proxyProtocol ? "the Service's annotation asks for the PROXY protocol" : "the Service does not ask for the PROXY protocol";
+function planProxyProtocol({ name, askedBy, listeners, proxyProtocol }: ClassicLoadBalancer, seen: SeenPolicies): Step[] {
+  const why = proxyProtocol
+    ? `the ${askedBy}'s annotation asks for the PROXY protocol`
+    : `the ${askedBy} does not ask for the PROXY protocol`;
   const ports = [...new Set(listeners.map(({ instancePort }) => instancePort))];
   const creation = step(
     createPolicy,
@@ -52,13 +54,13 @@ function planProxyProtocol({ name, listeners, proxyProtocol }: ClassicLoadBalanc
 }
 
 function planTlsPolicy(
-  { name, listeners, sslPolicy }: ClassicLoadBalancer,
+  { name, askedBy, listeners, sslPolicy }: ClassicLoadBalancer,
   seen: SeenPolicies,
   present: readonly { readonly port: number; readonly policies: readonly string[] }[],
 ): Step[] {
   if (sslPolicy === undefined) return [];
   const policy = sslPolicyName(sslPolicy);
-  const why = "the Service's annotation asks for this TLS policy";
+  const why = `the ${askedBy}'s annotation asks for this TLS policy`;
   const secure = listeners.filter(({ protocol }) => protocol === "ssl" || protocol === "https");
   const unset = secure.filter(({ port }) => !present.some((listener) => listener.port === port && listener.policies.includes(policy)));
   const creation = step(

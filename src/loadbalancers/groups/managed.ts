@@ -8,7 +8,7 @@ import {
   revokeSecurityGroupIngress,
 } from "../../aws/ec2-actions.ts";
 import { type Made, made, type Planned, type Step, step } from "../../aws/plan.ts";
-import type { ManagedGroup, Rule, SecurityGroups, Tags } from "../model.ts";
+import type { LoadBalancerModel, ManagedGroup, Rule, Tags } from "../model.ts";
 import { mayExceedQuota } from "./rule-quota.ts";
 
 /** One rule of a group as EC2 tells it, with the id by which alone it is revoked. */
@@ -43,12 +43,12 @@ export interface GroupPlan {
 }
 
 /** Keeps a managed group to exactly its rules. Where not all fit beside each other, what is not wanted makes room first. */
-export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | undefined): GroupPlan {
+export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | undefined, askedBy: string): GroupPlan {
   const promise = made(`security group ${group.name}`);
   const id = seen?.id ?? promise;
   const surplus = seen?.rules.filter((rule) => !group.rules.some((wanted) => ruleKey(wanted) === seenRuleKey(rule))) ?? [];
   const missing = missingRules(group, seen);
-  const closing = surplus.length > 0 ? [revocation(group.name, seen!.id, surplus, "the Service does not let these in any more")] : [];
+  const closing = surplus.length > 0 ? [revocation(group.name, seen!.id, surplus, `the ${askedBy} does not let these in any more`)] : [];
   const closesFirst = mayExceedQuota(seen?.rules ?? [], missing);
   const missingTags = Object.entries(group.ownership).filter(([key]) => seen && !seen.tags[key]);
   return {
@@ -57,7 +57,7 @@ export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | un
       ...(seen ? [] : [creation(group, vpc, promise)]),
       ...(missingTags.length > 0 ? [tagging(group, id, missingTags)] : []),
       ...(closesFirst ? closing : []),
-      ...(missing.length > 0 ? [authorization(group.name, id, missing, "the Service lets these clients in")] : []),
+      ...(missing.length > 0 ? [authorization(group.name, id, missing, `the ${askedBy} lets these clients in`)] : []),
     ],
     close: closesFirst ? [] : closing,
   };
@@ -72,10 +72,15 @@ export interface GroupsPlan {
 }
 
 /** Ours is kept as wanted while it is asked for, and goes when other groups are given in its place. */
-export function planGroups(groups: SecurityGroups, vpc: string, seen: SeenGroup | undefined): GroupsPlan {
+export function planGroups(
+  model: Pick<LoadBalancerModel, "securityGroups" | "askedBy">,
+  vpc: string,
+  seen: SeenGroup | undefined,
+): GroupsPlan {
+  const { securityGroups: groups, askedBy } = model;
   if (groups.kind === "as-it-is") return { open: [], close: [], ids: undefined };
   const plans = groups.groups.map((entry) =>
-    entry.kind === "given" ? { id: entry.id, open: [], close: [] } : planGroup(entry.group, vpc, seen),
+    entry.kind === "given" ? { id: entry.id, open: [], close: [] } : planGroup(entry.group, vpc, seen, askedBy),
   );
   const unused = seen?.owned && !groups.groups.some(({ kind }) => kind === "managed") ? [seen] : [];
   return {

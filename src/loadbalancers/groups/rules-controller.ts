@@ -22,7 +22,7 @@ export interface RulesParts {
 const againMs = 2_000;
 /** How soon rules that AWS refused to their owner are tried again, if nobody asks for it before. */
 const refusedMs = 2 * 60_000;
-/** Services often come and go in numbers: what they ask of a group within this time is done together. */
+/** Owners often come and go in numbers: what they ask of a group within this time is done together. */
 const spaceMs = 1_000;
 
 export function rulesController(parts: RulesParts): Controller {

@@ -78,11 +78,11 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
     return { ...model, targetGroups };
   },
   plan: (model, seen, vpc) => planNetwork(model, vpc, seen),
-  planDeletion: (found) => planNetworkDeletion(found.name, { loadBalancer: found, targetGroups: [] }),
+  planDeletion: (found, askedBy) => planNetworkDeletion(found.name, { loadBalancer: found, targetGroups: [] }, askedBy),
   registered: ({ targetGroups }) => new Set(targetGroups.flatMap(({ targets }) => targets.map(({ id }) => id))),
-  planTargets: (_name, { targetGroups }, targets) =>
+  planTargets: (_name, { targetGroups }, targets, askedBy) =>
     targetGroups.flatMap((group) =>
-      planTargets({ name: group.name, port: group.port, targets: registrableIn(group, targets) }, group.arn, group.targets),
+      planTargets({ name: group.name, port: group.port, targets: registrableIn(group, targets) }, group.arn, group.targets, askedBy),
     ),
 
   afterPlan(model, seen, { made, refused }) {

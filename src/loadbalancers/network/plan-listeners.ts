@@ -38,7 +38,7 @@ export function planListeners(
   return [
     ...before,
     ...steps,
-    ...unwanted.map((listener) => listenerDeletion(model.name, listener, "the Service has no such port any more")),
+    ...unwanted.map((listener) => listenerDeletion(model.name, listener, `the ${model.askedBy} has no such port any more`)),
   ];
 }
 
@@ -65,7 +65,7 @@ function listenerCreation(model: NetworkLoadBalancer, lb: string | Made, listene
     { LoadBalancerArn: lb, ...listenerSettings(listener, target), Tags: tagList(model.tags) },
     {
       what: `create listener ${listener.protocol}:${listener.port} on load balancer ${model.name} to ${listener.forwardTo}`,
-      why: `the Service has port ${listener.port}`,
+      why: `the ${model.askedBy} has port ${listener.port}`,
     },
   );
 }

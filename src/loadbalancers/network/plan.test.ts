@@ -119,7 +119,9 @@ test("given groups replace the managed one, which is deleted last", () => {
 
 test("deletion takes everything that is ours, and goes on where it stopped", () => {
   const seen = { ...standing(), managedGroup: { id: "sg-managed", name: "k8s-x", tags: {}, owned: true, rules: [] } };
-  assert.deepEqual(actions(planNetworkDeletion("lb", seen)), ["DeleteLoadBalancer", "DeleteTargetGroup", "DeleteSecurityGroup"]);
-  assert.deepEqual(actions(planNetworkDeletion("lb", { ...seen, loadBalancer: undefined, targetGroups: [] })), ["DeleteSecurityGroup"]);
-  assert.deepEqual(actions(planNetworkDeletion("lb", { targetGroups: [] })), []);
+  assert.deepEqual(actions(planNetworkDeletion("lb", seen, "Service")), ["DeleteLoadBalancer", "DeleteTargetGroup", "DeleteSecurityGroup"]);
+  assert.deepEqual(actions(planNetworkDeletion("lb", { ...seen, loadBalancer: undefined, targetGroups: [] }, "Service")), [
+    "DeleteSecurityGroup",
+  ]);
+  assert.deepEqual(actions(planNetworkDeletion("lb", { targetGroups: [] }, "Service")), []);
 });

@@ -23,9 +23,9 @@ export function planNetwork(model: NetworkLoadBalancer, vpc: string, seen: SeenN
   const lb = seen.loadBalancer;
   // A load balancer made without groups can never get one: AWS refuses it.
   const locked = lb?.securityGroups.length === 0;
-  const groups = planGroups(locked ? { kind: "as-it-is" } : model.securityGroups, vpc, seen.managedGroup);
+  const groups = planGroups(locked ? { ...model, securityGroups: { kind: "as-it-is" } } : model, vpc, seen.managedGroup);
   const arn = lb?.arn ?? made(`load balancer ${model.name}`);
-  const targetGroups = model.targetGroups.map((group) => planTargetGroup(group, vpc, model.tags, seen.targetGroups));
+  const targetGroups = model.targetGroups.map((group) => planTargetGroup(group, vpc, model, seen.targetGroups));
   const arnOf = (name: string) => targetGroups.find((plan) => plan.name === name)?.arn ?? made(`target group ${name}`);
   const listeners = planListeners(model, arn, arnOf, lb?.listeners ?? []);
   return [
@@ -48,8 +48,8 @@ export interface NetworkLeftovers {
 }
 
 /** Everything that is ours goes, in the order AWS allows: the load balancer, its target groups, its security group. */
-export function planNetworkDeletion(name: string, seen: NetworkLeftovers): Step[] {
-  const why = "the Service does not want it any more";
+export function planNetworkDeletion(name: string, seen: NetworkLeftovers, askedBy: string): Step[] {
+  const why = `the ${askedBy} does not want it any more`;
   const lb = seen.loadBalancer;
   return [
     ...(lb
@@ -85,7 +85,7 @@ function creation(model: NetworkLoadBalancer, groups: GroupsPlan["ids"]): Step {
     },
     {
       what: `create network load balancer ${model.name}, ${where}, in ${model.subnets.map(({ subnet }) => subnet).join(", ")}`,
-      why: "the Service asks for one",
+      why: `the ${model.askedBy} asks for one`,
       makes: { name: `load balancer ${model.name}`, id: (output) => output.LoadBalancers?.[0]?.LoadBalancerArn },
     },
   );

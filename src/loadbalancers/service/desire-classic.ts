@@ -2,6 +2,7 @@
 import type { ClassicHealthCheck, ClassicListener, ClassicLoadBalancer, GroupOnLoadBalancer, Problem, SecurityGroups } from "../model.ts";
 import { classicSecurityGroupName } from "../names.ts";
 import { annotationKey, type ServiceOptions } from "./annotations.ts";
+import { serviceNoun } from "./owner.ts";
 import { usesCertificate } from "./ports.ts";
 import { parseInteger } from "./values.ts";
 import type { LoadBalancerSettings, ServicePort, ServiceView } from "./view.ts";
@@ -28,6 +29,7 @@ export function desireClassic(wish: Wish): Desired<ClassicLoadBalancer> {
     model: {
       kind: "classic",
       name: wish.name,
+      askedBy: serviceNoun,
       internal: wish.options.internal,
       subnets: wish.subnets,
       securityGroups: groupsFor(wish),

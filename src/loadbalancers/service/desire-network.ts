@@ -2,6 +2,7 @@
 import type { NetworkListener, NetworkLoadBalancer, NodeAccess, Problem, SecurityGroups, SubnetMapping, TargetGroup } from "../model.ts";
 import { networkSecurityGroupName, targetGroupName } from "../names.ts";
 import type { ServiceOptions } from "./annotations.ts";
+import { serviceNoun } from "./owner.ts";
 import { usesCertificate } from "./ports.ts";
 import { targetHealthCheck } from "./target-health-check.ts";
 import type { ServicePort } from "./view.ts";
@@ -25,6 +26,7 @@ export function desireNetwork(wish: Wish): Desired<NetworkLoadBalancer> {
     model: {
       kind: "network",
       name: wish.name,
+      askedBy: serviceNoun,
       internal: wish.options.internal,
       addressType: wish.dualStack && !served.some(({ listener }) => listener.protocol.includes("UDP")) ? "dualstack" : "ipv4",
       subnets: mappings(wish),

@@ -26,7 +26,7 @@ export async function followNodes(job: Job, remembered: Remembered, standing: St
   const { kind, name, seen } = standing;
   const targets = await eligibleTargets(standing.options, context, ask);
   const wanted = registrable(targets, kind.registered(seen));
-  const steps = kind.planTargets(name, seen, targets);
+  const steps = kind.planTargets(name, seen, targets, owner.noun);
   if (steps.length === 0) return { targets, refused: [] };
   const refused = await context.metrics.update(async () => {
     try {
@@ -58,7 +58,7 @@ export async function followIn(lb: Found, seen: Seen | undefined, targets: Targe
   const { owner, key, ask } = job;
   const kind = kindOf(lb, owner);
   const present = seen ?? (await kind.observeTargets(lb, owner, inventory, ask));
-  const steps = kind.planTargets(lb.name, present, targets);
+  const steps = kind.planTargets(lb.name, present, targets, owner.noun);
   if (steps.length === 0) return;
   await apply(steps, inventory.cloud, { ...ask, onStep: logStep(context, key) }).finally(() => kind.touch(lb.name, inventory, key));
 }

@@ -15,6 +15,9 @@ export const serviceTag = "kubernetes.io/service-name";
 /** By this name the claims of Services, and the answers to them, are known. */
 export const serviceDoor = "service";
 
+/** As the reasons of plans name it. */
+export const serviceNoun = "Service";
+
 export interface OwnerParts {
   readonly inventory: Pick<Inventory, "scope">;
   readonly settings: Pick<LoadBalancerSettings, "clusterName">;
@@ -29,6 +32,7 @@ export function ownerOf({ view, hostname, conditions }: SeenService, { inventory
     door: serviceDoor,
     key,
     uid,
+    noun: serviceNoun,
     kinds: serviceKinds,
     ownName: loadBalancerName(uid),
     ...(chosenName && { chosenName }),

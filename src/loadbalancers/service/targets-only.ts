@@ -78,7 +78,7 @@ export async function surveyTargets(service: SeenService, parts: SurveyParts, as
     standing,
     problems,
     warnings: [...read.warnings, ...ports.warnings, ...warnings],
-    steps: problems.length > 0 ? [] : planTargetGroups(groups, inventory.scope.vpc, tags, seen),
+    steps: problems.length > 0 ? [] : planTargetGroups(groups, inventory.scope.vpc, { askedBy: owner.noun, tags }, seen),
     groups: [...groups, ...seen].map(({ name }) => name),
   };
 }
