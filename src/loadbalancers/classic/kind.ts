@@ -8,7 +8,8 @@ import { classicSecurityGroupName } from "../names.ts";
 import { accepted, registrable } from "../targets.ts";
 import { type FoundClassic, foundClassic } from "./find.ts";
 import { classicInstances, seeAttributes, seeClassic } from "./observe.ts";
-import { planClassic, planClassicDeletion, planInstances, type SeenClassic } from "./plan.ts";
+import { planClassic, planClassicDeletion, type SeenClassic } from "./plan.ts";
+import { planInstances } from "./plan-instances.ts";
 
 export const classic: LoadBalancerKind<ClassicLoadBalancer, SeenClassic, FoundClassic> = {
   name: "classic",

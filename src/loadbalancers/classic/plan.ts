@@ -8,15 +8,14 @@ import {
   createLoadBalancer,
   deleteListeners,
   deleteLoadBalancer,
-  deregisterInstances,
   detachSubnets,
   modifyAttributes,
-  registerInstances,
 } from "../../aws/elb-actions.ts";
 import { type Made, type Planned, type Step, step } from "../../aws/plan.ts";
 import { planGroupDeletion, planGroups, type SeenGroup, tagList } from "../groups/managed.ts";
 import type { Seen } from "../kind.ts";
 import type { ClassicAttributes, ClassicHealthCheck, ClassicListener, ClassicLoadBalancer, Tags } from "../model.ts";
+import { planInstances } from "./plan-instances.ts";
 import { planPolicies, type SeenPolicies } from "./policies.ts";
 
 export interface SeenClassicListener {
@@ -86,41 +85,6 @@ export function planClassicDeletion(name: string, seen: ClassicLeftovers, askedB
     ...(seen.loadBalancer ? [step(deleteLoadBalancer, { LoadBalancerName: name }, { what: `delete load balancer ${name}`, why })] : []),
     ...(seen.managedGroup ? [planGroupDeletion(seen.managedGroup, why)] : []),
   ];
-}
-
-/** Registers those that are missing, then takes out those that are not wanted: traffic always has somewhere to go. */
-export function planInstances(model: Pick<ClassicLoadBalancer, "name" | "askedBy" | "instances">, present: readonly string[]): Step[] {
-  const { name, askedBy, instances } = model;
-  const added = instances.filter((id) => !present.includes(id)).toSorted();
-  const gone = present.filter((id) => !instances.includes(id)).toSorted();
-  return [
-    ...(added.length > 0 ? [registration(name, added, askedBy)] : []),
-    ...(gone.length > 0 ? [deregistration(name, gone, askedBy)] : []),
-  ];
-}
-
-/** By these AWS says that one of the instances is none that it can take, or none that it knows. */
-const refusedBy = ["InvalidInstance", "InvalidEndPoint"];
-
-const instancesInput = (name: string, ids: readonly string[]) => ({
-  LoadBalancerName: name,
-  Instances: ids.map((id) => ({ InstanceId: id })),
-});
-
-function registration(name: string, ids: readonly string[], askedBy: string): Step {
-  return step(registerInstances, instancesInput(name, ids), {
-    what: `put ${ids.join(", ")} behind load balancer ${name}`,
-    why: `they are nodes for this ${askedBy}`,
-    batch: { ids, refusedBy, only: (some) => registration(name, some, askedBy) },
-  });
-}
-
-function deregistration(name: string, ids: readonly string[], askedBy: string): Step {
-  return step(deregisterInstances, instancesInput(name, ids), {
-    what: `take ${ids.join(", ")} out from behind load balancer ${name}`,
-    why: `they are no nodes for this ${askedBy} any more`,
-    batch: { ids, refusedBy, only: (some) => deregistration(name, some, askedBy) },
-  });
 }
 
 function creation(model: ClassicLoadBalancer, groups: readonly (string | Made)[]): Step {
