@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { annotationPrefix, readOptions } from "./annotations.ts";
 import type { Kind } from "./kinds.ts";
-import { kindOf } from "./type-annotation.ts";
+import { wantedKindOf } from "./type-annotation.ts";
 
 const keyed = (annotations: Record<string, string>) =>
   Object.fromEntries(Object.entries(annotations).map(([name, value]) => [annotationPrefix + name, value]));
@@ -10,8 +10,8 @@ const read = (kind: Kind, annotations: Record<string, string>) => readOptions(ke
 const problems = (kind: Kind, annotations: Record<string, string>) => read(kind, annotations).problems.map(({ message }) => message);
 
 test("the kind is exact and case-sensitive", () => {
-  const kinds = ["nlb", "nlb-ip", "external", "elb", "NLB", "toString", ""].map((type) => kindOf(keyed({ type })));
-  assert.deepEqual([...kinds, kindOf({})], ["network", "foreign", "foreign", "unknown", "unknown", "unknown", "classic", "classic"]);
+  const kinds = ["nlb", "nlb-ip", "external", "elb", "NLB", "toString", ""].map((type) => wantedKindOf(keyed({ type })));
+  assert.deepEqual([...kinds, wantedKindOf({})], ["network", "foreign", "foreign", "unknown", "unknown", "unknown", "classic", "classic"]);
 });
 
 test("without annotations everything has its default and nothing is wrong", () => {

@@ -44,7 +44,7 @@ export async function surveyService(
   const newName = options.name ?? owner.ownName;
   const stands = standing.some((lb) => lb.kind === kind);
   const isNews = wanted === "unknown" && (!stands || standing.some((lb) => lb.kind !== kind));
-  const isUnknown = (found: Survey["found"]) => unknownType(view.annotations, found);
+  const unknownTypeBeside = (found: Survey["found"]) => unknownType(view.annotations, found);
   const seen = await survey(
     {
       kind: kindTable[kind].kind,
@@ -61,7 +61,7 @@ export async function surveyService(
       },
       desire: (around) => desireService(view, kind, { options, settings, cluster: inventory.scope.cluster, ...around }),
       problemsWith: (desire, found, other) => [
-        ...(isNews ? [isUnknown(found)] : []),
+        ...(isNews ? [unknownTypeBeside(found)] : []),
         ...problems,
         ...desire.problems,
         ...(found === undefined && taken.some(({ name }) => name === newName) ? [nameTaken(newName)] : []),
@@ -71,7 +71,7 @@ export async function surveyService(
     inventory,
     ask,
   );
-  const oddities = [...(wanted === "unknown" && !isNews ? [isUnknown(seen.found)] : []), ...warnings, ...seen.desire.warnings];
+  const oddities = [...(wanted === "unknown" && !isNews ? [unknownTypeBeside(seen.found)] : []), ...warnings, ...seen.desire.warnings];
   return { ...seen, options, warnings: oddities };
 }
 

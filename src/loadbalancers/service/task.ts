@@ -1,7 +1,7 @@
 /** What there is to do for a Service, decided once: the controller, its dry run, `plan` and `explain` all ask here. */
 import { annotationKey } from "./annotations.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
-import { kindOf, type WantedKind } from "./type-annotation.ts";
+import { type WantedKind, wantedKindOf } from "./type-annotation.ts";
 
 /**
  *     the Service is …                              without our finalizer   with it
@@ -26,7 +26,7 @@ export function taskOf(service: SeenService): Task {
   const ifGuarded = (kind: "clean-up" | "leave-to-others"): Task => ({ kind: hasFinalizer(service) ? kind : "none" });
   if (metadata.deletionTimestamp !== undefined || type !== "LoadBalancer") return ifGuarded("clean-up");
   if (loadBalancerClass !== undefined) return ifGuarded("leave-to-others");
-  const kind = kindOf(view.annotations);
+  const kind = wantedKindOf(view.annotations);
   if (kind === "targets") return { kind: "targets-only" };
   return kind === "foreign" ? { kind: "leave-to-others" } : { kind: "ensure", of: kind };
 }
@@ -37,7 +37,7 @@ export function otherServer({ loadBalancerClass, view }: SeenService): string | 
     const known = classes.get(loadBalancerClass);
     return `${known ?? "another controller"}, by loadBalancerClass ${loadBalancerClass}`;
   }
-  if (kindOf(view.annotations) !== "foreign") return undefined;
+  if (wantedKindOf(view.annotations) !== "foreign") return undefined;
   const key = annotationKey("type");
   return `the AWS Load Balancer Controller, by annotation ${key}: ${view.annotations[key]}`;
 }

@@ -12,7 +12,7 @@ export type WantedKind = Kind | "unknown";
  * `nlb-ip` and `external` belong to another controller; `none` asks for target groups without a load balancer. Exact and
  * case-sensitive, as it always was.
  */
-export function kindOf(annotations: Readonly<Record<string, string>>): WantedKind | "foreign" | "targets" {
+export function wantedKindOf(annotations: Readonly<Record<string, string>>): WantedKind | "foreign" | "targets" {
   const type = annotations[annotationKey("type")] ?? "";
   return Object.hasOwn(kinds, type) ? kinds[type]! : "unknown";
 }
