@@ -1,4 +1,5 @@
 /** What goes wrong with a call to AWS, said once: everybody else matches the class, never a string. */
+import { messageOf } from "../runtime/message-of.ts";
 import { type ServiceName, serviceFacts } from "./services.ts";
 
 export type ErrorClass =
@@ -68,7 +69,7 @@ export function isAwsError(error: unknown, ...classes: readonly ErrorClass[]): e
 /** What counts as the same thing failing again: not the words, which carry times and request ids. */
 export function causeOf(error: unknown): string {
   if (isAwsError(error)) return `${error.action} ${error.code}`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /** The failed call behind an error, however it was wrapped. */
@@ -79,7 +80,7 @@ export function awsErrorIn(error: unknown): AwsError | undefined {
 
 /** What an error says, but for what differs at each try. */
 export function sameFailure(error: unknown): string {
-  const text = withoutRequestIds(error instanceof Error ? error.message : String(error));
+  const text = withoutRequestIds(messageOf(error));
   const aws = awsErrorIn(error);
   return aws === undefined ? text : text.replace(withoutRequestIds(aws.message), causeOf(aws));
 }

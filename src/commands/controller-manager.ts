@@ -1,7 +1,8 @@
 /** `fairlead controller-manager`: from the command line to a running process, and from its end to an exit status. */
+
 import { awsSockets } from "../aws/sockets.ts";
 import { build, rawVersion } from "../process/build.ts";
-import { ConfigurationFailed, messageOf } from "../process/errors.ts";
+import { ConfigurationFailed } from "../process/errors.ts";
 import { exitStatus, type TellCrash } from "../process/exit.ts";
 import { LeadershipLost } from "../runtime/election.ts";
 import { machineLoopDelays, watchEventLoop } from "../runtime/event-loop.ts";
@@ -11,6 +12,7 @@ import { flagUsage } from "../runtime/flags-usage.ts";
 import type { Host } from "../runtime/host.ts";
 import { descriptorDestination } from "../runtime/log-descriptor.ts";
 import { type Logs, openLogs } from "../runtime/logs.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { exportBuildInfo, exportMachineMetrics, newRegistry } from "../runtime/metrics.ts";
 import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";

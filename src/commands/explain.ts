@@ -9,6 +9,7 @@ import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import { socketTransport } from "../runtime/http.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { redact } from "../runtime/redact.ts";
 import { wholeAnswer } from "../runtime/whole-answer.ts";
 import type { Clock } from "../runtime/world.ts";
@@ -83,7 +84,7 @@ export async function explainService({ argv, world, console, stopSignal }: Param
     const denied = isAwsError(error, "denied")
       ? " The command reads with your own credentials: they need the read permissions of deploy/iam."
       : "";
-    console.err(`fairlead explain: ${redact(error instanceof Error ? error.message : String(error))}${hint}${denied}\n`);
+    console.err(`fairlead explain: ${redact(messageOf(error))}${hint}${denied}\n`);
     return 1;
   }
 }
@@ -108,7 +109,7 @@ async function lastCalls(endpoint: string, insecure: boolean, key: string, { kub
     );
     return calls.slice(-20).map(callText);
   } catch (error) {
-    return [`not known: ${endpoint} cannot be reached: ${error instanceof Error ? error.message : String(error)}`];
+    return [`not known: ${endpoint} cannot be reached: ${messageOf(error)}`];
   } finally {
     await sockets.close();
   }

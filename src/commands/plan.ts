@@ -9,6 +9,7 @@ import { stepsOf } from "../routes/plan.ts";
 import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
 import type { Command, Console } from "./command.ts";
@@ -63,7 +64,7 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
     }
   } catch (error) {
     const hint = error instanceof FlagError && error.hint ? `; ${error.hint}` : "";
-    console.err(`fairlead plan: ${redact(error instanceof Error ? error.message : String(error))}${hint}\n`);
+    console.err(`fairlead plan: ${redact(messageOf(error))}${hint}\n`);
     return exit.failed;
   }
 }

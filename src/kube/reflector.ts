@@ -8,7 +8,9 @@
  * A list is streamed (a watch that begins with the whole state) and, when that fails, fetched by pages. It never ends but
  * by its signal. It pauses only after errors, and before a list that follows soon after another.
  */
+
 import type { Host } from "../runtime/host.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { jittered, sleep } from "../runtime/world.ts";
 import type { KubeClient } from "./client.ts";
 import type { ApiErrorReason, Status } from "./errors.ts";
@@ -125,7 +127,7 @@ export class Reflector<T extends KubeObject, A> {
         // A refusal that may pass (500 while etcd lacks a feature) is asked again at the next list; a clear no is not.
         if (saysNotStreamed(error)) this.#streams = false;
         this.#count(error);
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         this.#options.host.log.v(2)?.info("the list could not be streamed, listing by pages", { resource: this.#what, why });
       } finally {
         this.#listing = false;
@@ -278,7 +280,7 @@ function watchError(what: string, status: Status): Error {
 }
 
 function explained(trouble: unknown, what: string): string {
-  const message = trouble instanceof Error ? trouble.message : String(trouble);
+  const message = messageOf(trouble);
   if (isApiError(trouble, "forbidden")) return `${message}; grant this identity get, list and watch on ${what}`;
   // Errors of the wire do not know what they interrupted.
   return message.includes(what) ? message : `watch ${what}: the connection was lost: ${message}`;

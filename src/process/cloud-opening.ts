@@ -1,4 +1,5 @@
 /** From settings to a cloud this process knows its place in. */
+
 import type { Cloud, Clouds } from "../aws/cloud.ts";
 import { MetadataUnavailable } from "../aws/metadata.ts";
 import { type AwsSettings, SettingsInvalid } from "../aws/settings.ts";
@@ -6,6 +7,7 @@ import { ClusterIdInvalid } from "../identity/cluster-id.ts";
 import { identifySelf, type Self } from "../identity/self.ts";
 import type { HealthCheck } from "../runtime/health.ts";
 import type { Host } from "../runtime/host.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { jittered, sleep } from "../runtime/world.ts";
 
 const firstPauseMs = 1_000;
@@ -39,7 +41,7 @@ export class CloudOpening {
       } catch (error) {
         signal.throwIfAborted();
         if (this.#willNotPass(error)) throw error;
-        this.#problem = error instanceof Error ? error.message : String(error);
+        this.#problem = messageOf(error);
         const retryInMs = Math.round(jittered(random, pauseMs, 0.5));
         this.#host.log.error("AWS cannot be used yet; trying again", { error, retryInMs });
         await sleep(clock, retryInMs, signal);

@@ -1,4 +1,5 @@
 /** What ends the process, by the way it is answered. */
+import { messageOf } from "../runtime/message-of.ts";
 
 /** What the command line names cannot be used: answered like a bad flag. */
 export class ConfigurationFailed extends Error {
@@ -27,9 +28,4 @@ export class ApiServerUnhealthy extends Error {
   constructor(cause: unknown) {
     super(`failed to wait for apiserver being healthy: ${messageOf(cause)}`, { cause });
   }
-}
-
-/** The words of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

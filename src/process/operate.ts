@@ -1,4 +1,5 @@
 /** The life of a process: configured, connected to AWS, leading, working, stopped. */
+
 import { Clouds } from "../aws/cloud.ts";
 import type { AwsSettings } from "../aws/settings.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -12,12 +13,13 @@ import { openGate } from "../runtime/gate.ts";
 import { HealthChecks } from "../runtime/health.ts";
 import type { Host } from "../runtime/host.ts";
 import type { Transport } from "../runtime/http.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { json } from "../runtime/routes.ts";
 import { type Clock, jittered, sleep, within } from "../runtime/world.ts";
 import { build } from "./build.ts";
 import { type ClientOptions, KubeClients } from "./clients.ts";
 import { CloudOpening } from "./cloud-opening.ts";
-import { ApiServerUnhealthy, CloudUnusable, ConfigurationFailed, messageOf } from "./errors.ts";
+import { ApiServerUnhealthy, CloudUnusable, ConfigurationFailed } from "./errors.ts";
 import { SharedInformers } from "./informers.ts";
 import { Leadership, type LeadershipOptions } from "./leadership.ts";
 import type { ControllerEntry, ProcessContext, Program } from "./program.ts";

@@ -1,6 +1,7 @@
 /** `AssumeRoleWithWebIdentity`: a pod's token, or a token file, for the credentials of a role. The call is not signed. */
+import { messageOf } from "../runtime/message-of.ts";
 import { AwsRefusal, type Caller, callAws } from "./call.ts";
-import { messageOf, PluginFailure } from "./errors.ts";
+import { PluginFailure } from "./errors.ts";
 import type { Credentials } from "./sign.ts";
 
 export interface WebIdentity {

@@ -1,8 +1,10 @@
 /** One call to AWS: attempts, time limits, and errors that say what AWS said. */
+
 import type { Transport } from "../runtime/http.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { AnswerTooLong, wholeAnswer } from "../runtime/whole-answer.ts";
 import { type Clock, sleep, TimedOut, type World } from "../runtime/world.ts";
-import { messageOf, oneLine, PluginFailure } from "./errors.ts";
+import { oneLine, PluginFailure } from "./errors.ts";
 import type { Platform } from "./platform.ts";
 
 /** What calls are made with. One per run. */

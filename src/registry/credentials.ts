@@ -1,11 +1,13 @@
 /** The node's own AWS credentials, from the one place the environment chooses (`aws/credential-choice.ts`). */
+
 import { type CredentialChoice, chooseCredentials, keysOfDocument } from "../aws/credential-choice.ts";
 import type { SharedProfile } from "../aws/shared-profile.ts";
 import type { Transport } from "../runtime/http.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import type { World } from "../runtime/world.ts";
 import { assumeRole } from "./assume-role.ts";
 import type { Caller } from "./call.ts";
-import { messageOf, PluginFailure } from "./errors.ts";
+import { PluginFailure } from "./errors.ts";
 import { fetchText, type Metadata } from "./metadata.ts";
 import type { Credentials } from "./sign.ts";
 

@@ -1,4 +1,5 @@
 /** Why the plugin could not answer. Every message is fit for the kubelet's log: no token, key or password is ever in one. */
+import { messageOf } from "../runtime/message-of.ts";
 
 /** A stable name for each kind of failure, for machines that read the log. */
 export type FailureCode =
@@ -31,11 +32,6 @@ export class PluginFailure extends Error {
 export function asFailure(error: unknown): PluginFailure {
   if (error instanceof PluginFailure) return error;
   return new PluginFailure("Unexpected", messageOf(error), { cause: error });
-}
-
-/** The text of anything that was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Text from outside made fit for one log line. */

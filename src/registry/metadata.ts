@@ -1,10 +1,10 @@
 /** The instance metadata service, version 2 only: the instance's role, and its region. */
 
 import type { Transport } from "../runtime/http.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { wholeAnswer } from "../runtime/whole-answer.ts";
 import { sleep, TimedOut } from "../runtime/world.ts";
 import type { Caller } from "./call.ts";
-import { messageOf } from "./errors.ts";
 
 /** Where the metadata service is; undefined when the environment switches it off. */
 export function metadataEndpoint(environment: Readonly<Record<string, string | undefined>>): string | undefined {

@@ -1,9 +1,11 @@
 /** Runs controllers: starts what wakes them, hands keys to workers, retries what fails, and knows how far they are. */
+
 import type { Gauge } from "prom-client";
 import type { Backoff, Controller, Outcome, Source } from "./controller.ts";
 import { refusalIn, type WriteGate } from "./gate.ts";
 import type { Host } from "./host.ts";
 import type { Log } from "./log.ts";
+import { messageOf } from "./message-of.ts";
 import { gauge } from "./metrics.ts";
 import { type Work, WorkQueue } from "./queue.ts";
 import { QueueMetrics } from "./queue-metrics.ts";
@@ -288,8 +290,4 @@ class Running implements RunningController {
   #now(): number {
     return this.#host.world.clock.monotonic();
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

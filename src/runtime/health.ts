@@ -1,6 +1,8 @@
 /** Health as probes ask for it: named checks, and the text that answers them. */
+
 import type { Gauge, Registry } from "prom-client";
 import type { Host } from "./host.ts";
+import { messageOf } from "./message-of.ts";
 import { counter, gauge, newRegistry } from "./metrics.ts";
 
 /**
@@ -111,6 +113,6 @@ function problemOf(check: HealthCheck): string | undefined {
   try {
     return check.problem();
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

@@ -1,6 +1,6 @@
 /** The controller manager as a process: from its options to what `process/` runs. */
 
-import { CloudUnusable, ConfigurationFailed, messageOf } from "../../process/errors.ts";
+import { CloudUnusable, ConfigurationFailed } from "../../process/errors.ts";
 import { electionTimings, rateLimit } from "../../process/flags.ts";
 import type { LeadershipOptions } from "../../process/leadership.ts";
 import { type Network, operate as operateProcess } from "../../process/operate.ts";
@@ -9,6 +9,7 @@ import { openSecurePort } from "../../process/secure-port.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { Log } from "../../runtime/log.ts";
 import type { Logs } from "../../runtime/logs.ts";
+import { messageOf } from "../../runtime/message-of.ts";
 import type { CloudConfig } from "./cloud-config.ts";
 import { configz, leaseName } from "./configz.ts";
 import type { ControllerTable } from "./context.ts";

@@ -3,7 +3,9 @@
  * owners need and says whether all of them have spoken; the one writer of node security groups reads it all, and says when
  * a group is as it should be.
  */
+
 import { causeOf } from "../../aws/errors.ts";
+import { messageOf } from "../../runtime/message-of.ts";
 import type { LoadBalancerKind } from "../kind.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import type { Claim, Marks, Owners } from "./node-rules.ts";
@@ -176,7 +178,7 @@ export class ClaimBook {
   /** The group cannot be brought to what these need. The same cause again is no news: only its request id differs. */
   failed(group: string, owners: readonly string[], error: unknown): void {
     const root = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    const trouble = { cause: causeOf(root), why: error instanceof Error ? error.message : String(error) };
+    const trouble = { cause: causeOf(root), why: messageOf(error) };
     const waiting = this.#waiting.get(group) ?? new Map<string, Wait>();
     const concerned = owners.filter((id) => this.#entries.has(id));
     const news = concerned.filter((id) => waiting.get(id)?.trouble?.cause !== trouble.cause);

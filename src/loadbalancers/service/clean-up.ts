@@ -1,13 +1,15 @@
 /** How a Service's load balancer goes: with the Service, with its type, with its finalizer taken by force, or to another controller. */
+
 import type { Ask } from "../../aws/ask.ts";
 import { sameFailure } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
+import { messageOf } from "../../runtime/message-of.ts";
 import { freshAges, reconcileAges } from "../inventory.ts";
 import type { LoadBalancerKind } from "../kind.ts";
 import type { Ages } from "../listing.ts";
 import { describe, leftovers, remove } from "../remove.ts";
-import { changedMeanwhile, type Job, logStep, messageOf, type ServiceContext, stage, staleMs } from "./context.ts";
+import { changedMeanwhile, type Job, logStep, type ServiceContext, stage, staleMs } from "./context.ts";
 import type { Remembered } from "./memory.ts";
 import { hasOwnHostname } from "./owner.ts";
 import { removedCondition } from "./report.ts";

@@ -1,4 +1,5 @@
 /** What every part of the Service controller works with. */
+
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import type { EventRecorder } from "../../identity/event-reasons.ts";
@@ -6,6 +7,7 @@ import type { Nodes } from "../../identity/node-view.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
+import { messageOf } from "../../runtime/message-of.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
@@ -66,5 +68,3 @@ export async function stage<T>(what: string, work: () => Promise<T>): Promise<T>
     throw refusalIn(cause) ? cause : new Error(`${what}: ${messageOf(cause)}`, { cause });
   }
 }
-
-export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,8 @@
 /** How a Service is told that its load balancer could not be brought to its wanted state, and that it is well again. */
+
 import { awsErrorIn, type ErrorClass, sameFailure } from "../../aws/errors.ts";
-import { messageOf, type ServiceContext } from "./context.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import type { ServiceContext } from "./context.ts";
 import type { Remembered } from "./memory.ts";
 import { syncedCondition } from "./report.ts";
 import type { SeenService } from "./seen.ts";

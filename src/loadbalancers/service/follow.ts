@@ -1,13 +1,15 @@
 /** Lets the targets of what stands follow the nodes, and touches nothing else. */
+
 import { apply, type Refusal } from "../../aws/apply.ts";
 import { awsErrorIn, type ErrorClass, sameFailure } from "../../aws/errors.ts";
 import { refusalIn } from "../../runtime/gate.ts";
+import { messageOf } from "../../runtime/message-of.ts";
 import { claimAccess, nodeGroups } from "../groups/node-access.ts";
 import type { Found, Seen } from "../kind.ts";
 import { kindOf } from "../owner.ts";
 import type { Survey } from "../survey.ts";
 import { registrable, type Targets } from "../targets.ts";
-import { type Job, logStep, messageOf, type ServiceContext } from "./context.ts";
+import { type Job, logStep, type ServiceContext } from "./context.ts";
 import type { Remembered } from "./memory.ts";
 import { followed, type Standing } from "./state.ts";
 import { eligibleTargets } from "./survey.ts";
