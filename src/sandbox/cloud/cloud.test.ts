@@ -4,9 +4,9 @@ import {
   CreateSecurityGroupCommand,
   CreateSubnetCommand,
   CreateVpcCommand,
+  DescribeFleetsCommand,
   DescribeSecurityGroupsCommand,
   DescribeSubnetsCommand,
-  DescribeVolumesCommand,
 } from "@aws-sdk/client-ec2";
 import { cloudBed, refused } from "./testing.ts";
 
@@ -31,5 +31,5 @@ test("an SDK client reads back what it made, through the wire form", async () =>
 
 test("an action the cloud does not model is answered with InvalidAction and 400, never with 500", async () => {
   const { ec2 } = cloudBed();
-  await refused(ec2.send(new DescribeVolumesCommand({})), "InvalidAction", 400);
+  await refused(ec2.send(new DescribeFleetsCommand({})), "InvalidAction", 400);
 });

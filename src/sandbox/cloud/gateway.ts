@@ -207,7 +207,9 @@ export class Gateway {
       if (verdict !== "allowed") throw service.protocol.refusals.denied(principal.arn, permission, verdict === "explicitly denied");
     }
     // EC2 answers a dry run where the call would have gone through.
-    if (input.DryRun === true) throw new ServiceError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412);
+    if (input.DryRun !== true) return;
+    operation.rehearse(input);
+    throw new ServiceError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412);
   }
 
   #recognise(request: HttpRequest, requestId: string): Passage | undefined {

@@ -20,6 +20,8 @@ export interface Operation {
   readonly mutates: boolean;
   /** Permissions that AWS checks besides the action itself, `service:Action`. */
   readonly alsoNeeds: (input: Readonly<Record<string, unknown>>) => readonly string[];
+  /** What EC2 checks of the parameters in a dry run too: throws the refusal. */
+  readonly rehearse: (input: Readonly<Record<string, unknown>>) => void;
   /** Runs at one moment, whole: it answers or throws a `ServiceError`, and never waits. */
   readonly run: (input: Readonly<Record<string, unknown>>, call: Call) => unknown;
 }
@@ -50,14 +52,21 @@ export function read<Input, Output>(
   run: (input: Input, call: Call) => Output,
   alsoNeeds: (input: Input) => readonly string[] = () => [],
 ): Operation {
-  return { schema, mutates: false, alsoNeeds: alsoNeeds as Operation["alsoNeeds"], run: run as Operation["run"] };
+  return { schema, mutates: false, alsoNeeds: alsoNeeds as Operation["alsoNeeds"], rehearse: () => {}, run: run as Operation["run"] };
 }
 
-/** An operation that changes the account; `alsoNeeds` as in `read`. */
+/** An operation that changes the account; `alsoNeeds` as in `read`; `rehearse` checks what a dry run checks too. */
 export function write<Input, Output>(
   schema: StaticOperationSchema,
   run: (input: Input, call: Call) => Output,
   alsoNeeds: (input: Input) => readonly string[] = () => [],
+  rehearse: (input: Input) => void = () => {},
 ): Operation {
-  return { schema, mutates: true, alsoNeeds: alsoNeeds as Operation["alsoNeeds"], run: run as Operation["run"] };
+  return {
+    schema,
+    mutates: true,
+    alsoNeeds: alsoNeeds as Operation["alsoNeeds"],
+    rehearse: rehearse as Operation["rehearse"],
+    run: run as Operation["run"],
+  };
 }

@@ -66,12 +66,32 @@ const ec2Parameters: Readonly<Record<string, readonly string[]>> = {
   RevokeSecurityGroupIngress: ["GroupId"],
   UpdateSecurityGroupRuleDescriptionsIngress: ["GroupId"],
   DeleteSecurityGroup: ["GroupId"],
+  AttachVolume: ["VolumeId", "InstanceId"],
+  DetachVolume: ["VolumeId", "InstanceId"],
+  ModifyVolume: ["VolumeId"],
+  DeleteVolume: ["VolumeId"],
+  CopyVolumes: ["SourceVolumeId"],
+  CreateSnapshot: ["VolumeId"],
+  DeleteSnapshot: ["SnapshotId"],
+  LockSnapshot: ["SnapshotId"],
+  UnlockSnapshot: ["SnapshotId"],
+  EnableFastSnapshotRestores: ["SourceSnapshotIds"],
+  DisableFastSnapshotRestores: ["SourceSnapshotIds"],
+};
+
+/** What calls make, which is checked before it has an id. */
+const ec2Makes: Readonly<Record<string, string>> = {
+  CreateSecurityGroup: "security-group",
+  CreateVolume: "volume",
+  CopyVolumes: "volume",
+  CreateSnapshot: "snapshot",
 };
 
 function ec2Resources(account: Account, action: string, called: string, input: Attempt["input"]): readonly Found[] {
-  const { vpcs, instances, interfaces, securityGroups, routeTables } = account.ec2;
-  const tables = { vpc: vpcs, i: instances, eni: interfaces, sg: securityGroups, rtb: routeTables };
-  const made = called === "CreateSecurityGroup" ? [{ name: arn(account, "ec2", "security-group/*") }] : [];
+  const { vpcs, instances, interfaces, securityGroups, routeTables, volumes, snapshots } = account.ec2;
+  const tables = { vpc: vpcs, i: instances, eni: interfaces, sg: securityGroups, rtb: routeTables, vol: volumes, snap: snapshots };
+  const kindMade = ec2Makes[called];
+  const made = kindMade === undefined ? [] : [{ name: arn(account, "ec2", `${kindMade}/*`) }];
   const named = texts(input, ec2Parameters[action] ?? []).flatMap((id) => {
     const kind = Object.values(KINDS).find(({ prefix }) => id.startsWith(`${prefix}-`));
     if (kind === undefined) return [];

@@ -30,6 +30,7 @@ export const settingsSchema: z.ZodType<SettingsChange> = z.strictObject({
   staleness: z.strictObject({ maxAgeMs: z.number().min(0).optional(), probability: z.number().min(0).max(1).optional() }).optional(),
   policy: z.array(statement).optional(),
   trust: z.array(trust).optional(),
+  keys: z.array(z.string()).optional(),
   maxSkewMs: z.number().positive().optional(),
 });
 

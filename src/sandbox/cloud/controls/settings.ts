@@ -20,6 +20,8 @@ export interface Settings {
   readonly certificates: readonly string[];
   /** Certificates that the account has and load balancers cannot use, for their key or their signature. */
   readonly unsupportedCertificates: readonly string[];
+  /** KMS keys that volumes can be encrypted with, as patterns of ARNs, besides the default one; with others a volume appears and vanishes. */
+  readonly keys: readonly string[];
   /** How long a new network load balancer takes to become active. */
   readonly provisioningMs: number;
   /** How far a request's date may be from the cloud's clock; undefined leaves dates alone. */
@@ -52,6 +54,16 @@ export interface Quotas {
   readonly subnetsPerVpc: number;
   readonly addresses: number;
   readonly instances: number;
+  /** For each type of volume. */
+  readonly volumeStorageTiB: number;
+  /** For io1 and io2 volumes each. */
+  readonly provisionedIops: number;
+  /** So many modifications of one volume in so many hours. */
+  readonly volumeModifications: number;
+  readonly volumeModificationHours: number;
+  readonly snapshots: number;
+  /** Snapshots with fast restore. */
+  readonly fastSnapshotRestores: number;
   readonly classicLoadBalancers: number;
   readonly networkLoadBalancers: number;
   readonly applicationLoadBalancers: number;
@@ -75,6 +87,12 @@ export const DEFAULT_SETTINGS: Settings = {
     subnetsPerVpc: 200,
     addresses: 5,
     instances: 100_000,
+    volumeStorageTiB: 50,
+    provisionedIops: 300_000,
+    volumeModifications: 4,
+    volumeModificationHours: 24,
+    snapshots: 100_000,
+    fastSnapshotRestores: 5,
     classicLoadBalancers: 20,
     networkLoadBalancers: 50,
     applicationLoadBalancers: 50,
@@ -87,6 +105,7 @@ export const DEFAULT_SETTINGS: Settings = {
   trust: undefined,
   certificates: [],
   unsupportedCertificates: [],
+  keys: ["*"],
   provisioningMs: 120_000,
   maxSkewMs: undefined,
 };

@@ -7,6 +7,8 @@ import { describeInstanceInterface, groupsOf, publicSide } from "./interface-ans
 import { privateIpName } from "./names.ts";
 import type { Ec2, Instance, NetworkInterface } from "./state.ts";
 import { tagList } from "./tags.ts";
+import { attachmentsAt } from "./volumes/attachments.ts";
+import type { VolumeAttachment } from "./volumes/state.ts";
 
 /** Instances of one launch, as RunInstances and DescribeInstances show them. */
 export function describeReservation(ec2: Ec2, instances: readonly Instance[]): Reservation {
@@ -27,19 +29,16 @@ function describeInstance(ec2: Ec2, instance: Instance): InstanceAnswer {
   const gone = instance.state === "terminated";
   return {
     Architecture: type?.architecture === "arm64" ? "arm64" : "x86_64",
-    BlockDeviceMappings: gone
-      ? []
-      : [
-          {
-            DeviceName: "/dev/xvda",
-            Ebs: {
-              AttachTime: new Date(instance.launched),
-              DeleteOnTermination: true,
-              Status: "attached",
-              VolumeId: instance.rootVolumeId,
-            },
-          },
-        ],
+    BlockDeviceMappings: attachmentsAt(ec2, instance).map(({ volume, attachment }) => ({
+      DeviceName: attachment.device,
+      Ebs: {
+        AttachTime: new Date(attachment.attached),
+        DeleteOnTermination: attachment.deleteOnTermination,
+        Status: attachment.state === "busy" ? "detaching" : attachment.state,
+        VolumeId: volume.id,
+        EbsCardIndex: attachment.cardIndex,
+      },
+    })),
     ClientToken: instance.clientToken,
     EbsOptimized: false,
     EnaSupport: true,
@@ -132,16 +131,19 @@ export function instanceFilters(ec2: Ec2): FilterTable<Instance> {
     const address = one?.privateAddresses[0];
     return one === undefined || address === undefined ? undefined : publicSide(ec2, one, address);
   };
+  const disks = (value: (attachment: VolumeAttachment) => string | boolean) => (instance: Instance) =>
+    attachmentsAt(ec2, instance).map(({ attachment }) => value(attachment));
   const privateName = each((one) => one.privateAddresses.map((address) => privateIpName(ec2, address)));
   return {
     ...tagFilters<Instance>(),
     architecture: (instance) => instanceTypeNamed(instance.type)?.architecture,
     "availability-zone": (instance) => instance.zone,
     "availability-zone-id": (instance) => instance.zoneId,
-    "block-device-mapping.device-name": (instance) => (instance.state === "terminated" ? undefined : "/dev/xvda"),
-    "block-device-mapping.volume-id": (instance) => (instance.state === "terminated" ? undefined : instance.rootVolumeId),
-    "block-device-mapping.delete-on-termination": (instance) => (instance.state === "terminated" ? undefined : true),
-    "block-device-mapping.status": (instance) => (instance.state === "terminated" ? undefined : "attached"),
+    "block-device-mapping.attach-time": disks(({ attached }) => new Date(attached).toISOString()),
+    "block-device-mapping.device-name": disks((attachment) => attachment.device),
+    "block-device-mapping.volume-id": (instance) => instance.volumeIds,
+    "block-device-mapping.delete-on-termination": disks((attachment) => attachment.deleteOnTermination),
+    "block-device-mapping.status": disks((attachment) => attachment.state),
     "client-token": (instance) => instance.clientToken,
     "dns-name": (instance) => publicOf(instance)?.PublicDnsName,
     hypervisor: () => "xen",

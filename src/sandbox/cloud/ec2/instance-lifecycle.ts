@@ -18,6 +18,7 @@ import { type Operations, write } from "../service.ts";
 import { removeInterface } from "./interfaces.ts";
 import { findAll, KINDS } from "./kinds.ts";
 import type { Ec2, Instance, InstanceStateName } from "./state.ts";
+import { releaseVolumes } from "./volumes/attachments.ts";
 
 const BOOT_MS = 15_000;
 const STOP_MS = 30_000;
@@ -158,7 +159,15 @@ function vanish(ec2: Ec2, id: string): void {
       ec2.interfaces.update(interfaceId, { attachment: undefined });
     }
   }
-  ec2.instances.update(id, { state: "terminated", interfaceIds: [], privateDnsName: "", vpcId: undefined, subnetId: undefined });
+  releaseVolumes(ec2, instance);
+  ec2.instances.update(id, {
+    state: "terminated",
+    interfaceIds: [],
+    volumeIds: [],
+    privateDnsName: "",
+    vpcId: undefined,
+    subnetId: undefined,
+  });
   ec2.account.time.forgetAfter(MEMORY_MS, () => ec2.instances.delete(id));
 }
 

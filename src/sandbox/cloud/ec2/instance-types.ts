@@ -53,6 +53,7 @@ const TABLE: readonly (readonly [_InstanceType, number, number, number, number, 
   ["c7g.large", 2, 2, 4, 3, 10, "arm64", 27],
   ["r5.large", 2, 1, 16, 3, 10, "x86_64", 27],
   ["r6i.large", 2, 1, 16, 3, 10, "x86_64", 27],
+  ["r8gb.48xlarge", 192, 192, 1536, 24, 64, "arm64", 128],
   ["g5.xlarge", 4, 2, 16, 4, 15, "x86_64", 25, 1],
   ["p3dn.24xlarge", 96, 48, 768, 15, 50, "x86_64", 17, 8],
   ["p4d.24xlarge", 96, 48, 1152, 60, 50, "x86_64", 28, 8],
@@ -80,6 +81,16 @@ const TYPES: readonly InstanceType[] = TABLE.map(
 /** The type of that name, or undefined. */
 export function instanceTypeNamed(name: string): InstanceType | undefined {
   return TYPES.find((type) => type.name === name);
+}
+
+/** Whether volumes share their places with interfaces. */
+export function sharesAttachments(type: InstanceType): boolean {
+  return !DEDICATED.has(type.name);
+}
+
+/** How many cards a type has to attach volumes to. */
+export function ebsCards(name: string): number {
+  return EBS_CARDS[name] ?? 1;
 }
 
 /** DescribeInstanceTypes. */
@@ -121,7 +132,8 @@ function describeType(type: InstanceType): InstanceTypeInfo {
       EncryptionSupport: "supported",
       NvmeSupport: "required",
       MaximumEbsAttachments: type.attachments,
-      AttachmentLimitType: DEDICATED.has(type.name) ? "dedicated" : "shared",
+      AttachmentLimitType: sharesAttachments(type) ? "shared" : "dedicated",
+      MaximumEbsCards: ebsCards(type.name),
     },
     NetworkInfo: {
       MaximumNetworkInterfaces: type.interfaces,
@@ -141,7 +153,17 @@ function describeType(type: InstanceType): InstanceTypeInfo {
 }
 
 /** Volumes have places of their own, not shared with interfaces. */
-const DEDICATED: ReadonlySet<string> = new Set(["m7i.large", "p4d.24xlarge", "p5.48xlarge", "trn2.48xlarge", "hpc7a.96xlarge"]);
+const DEDICATED: ReadonlySet<string> = new Set([
+  "m7i.large",
+  "r8gb.48xlarge",
+  "p4d.24xlarge",
+  "p5.48xlarge",
+  "trn2.48xlarge",
+  "hpc7a.96xlarge",
+]);
+
+/** Cards for volumes, where there are several. */
+const EBS_CARDS: Readonly<Record<string, number>> = { "r8gb.48xlarge": 2 };
 
 /** Network cards, where there are several. */
 const CARDS: Readonly<Record<string, number>> = {

@@ -43,6 +43,8 @@ export const KINDS = {
     "networkInterface ID",
   ),
   allocation: kind("eipalloc", "elastic-ip", "InvalidAllocationID.Malformed", "InvalidAllocationID.NotFound", "allocation ID"),
+  volume: kind("vol", "volume", "InvalidParameterValue", "InvalidVolume.NotFound", "volume"),
+  snapshot: kind("snap", "snapshot", "InvalidSnapshotID.Malformed", "InvalidSnapshot.NotFound", "snapshot"),
 } as const;
 
 /** The record of an id, or EC2's error for it. */

@@ -11,10 +11,10 @@ import { find, KINDS, type Kind } from "./kinds.ts";
 import { instanceName } from "./names.ts";
 import type { Ec2, Instance, NameOptions, NetworkInterface, Subnet, Tags } from "./state.ts";
 import { needsCreateTags, specifiedTags } from "./tags.ts";
+import { createRootVolume } from "./volumes/root.ts";
 
-const VOLUME: Kind = { prefix: "vol", type: "volume", malformed: "", notFound: "", noun: "" };
 const SPOT_REQUEST: Kind = { prefix: "sir", type: "spot-instances-request", malformed: "", notFound: "", noun: "" };
-const TAGGED_AT_LAUNCH = [KINDS.instance, KINDS.networkInterface, VOLUME, SPOT_REQUEST];
+const TAGGED_AT_LAUNCH = [KINDS.instance, KINDS.networkInterface, KINDS.volume, SPOT_REQUEST];
 
 /** The operation. */
 export function runInstanceOperations(ec2: Ec2): Operations {
@@ -41,6 +41,7 @@ interface Launch {
   readonly reservationId: string;
   readonly tags: Tags;
   readonly interfaceTags: Tags;
+  readonly volumeTags: Tags;
 }
 
 function launch(ec2: Ec2, input: RunInstancesRequest): readonly Instance[] {
@@ -69,6 +70,7 @@ function launch(ec2: Ec2, input: RunInstancesRequest): readonly Instance[] {
     reservationId: ec2.account.ids.resource("r"),
     tags: specifiedTags(input.TagSpecifications, KINDS.instance, TAGGED_AT_LAUNCH),
     interfaceTags: specifiedTags(input.TagSpecifications, KINDS.networkInterface, TAGGED_AT_LAUNCH),
+    volumeTags: specifiedTags(input.TagSpecifications, KINDS.volume, TAGGED_AT_LAUNCH),
   };
   const count = Math.min(max, room);
   return Array.from({ length: count }, (_, index) => launchOne(ec2, shared, index));
@@ -98,6 +100,7 @@ function launchOne(ec2: Ec2, shared: Launch, launchIndex: number): Instance {
     ec2.interfaces.update(networkInterface.id, { attachment });
   }
   const names = nameOptions(input, subnet);
+  const rootVolumeId = ec2.account.ids.resource("vol");
   const instance = ec2.instances.put(id, {
     id,
     reservationId: shared.reservationId,
@@ -135,10 +138,12 @@ function launchOne(ec2: Ec2, shared: Launch, launchIndex: number): Instance {
       tags: input.MetadataOptions?.InstanceMetadataTags === "enabled",
       ipv6: input.MetadataOptions?.HttpProtocolIpv6 === "enabled",
     },
-    rootVolumeId: ec2.account.ids.resource("vol"),
+    rootVolumeId,
+    volumeIds: [rootVolumeId],
     lendsPublicIp: ec2.interfaces.get(primary.id)?.lentPublicIp !== undefined,
     tags: shared.tags,
   });
+  createRootVolume(ec2, instance, shared.volumeTags);
   becomeRunning(ec2, id);
   return instance;
 }

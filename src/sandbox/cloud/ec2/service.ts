@@ -16,10 +16,17 @@ import { securityGroupRuleOperations } from "./security-group-rules.ts";
 import { securityGroupOperations } from "./security-groups.ts";
 import { subnetOperations } from "./subnets.ts";
 import { tagOperations } from "./tag-operations.ts";
+import { volumeAttachmentOperations } from "./volumes/attachments.ts";
+import { volumeCreationOperations } from "./volumes/create.ts";
+import { fastRestoreOperations } from "./volumes/fast-restores.ts";
+import { snapshotLockOperations } from "./volumes/locks.ts";
+import { volumeModificationOperations } from "./volumes/modifications.ts";
+import { volumeQueryOperations } from "./volumes/queries.ts";
+import { snapshotOperations } from "./volumes/snapshots.ts";
 import { vpcOperations } from "./vpcs.ts";
 import { zoneOperations } from "./zones.ts";
 
-/** Amazon EC2: machines and their network. */
+/** Amazon EC2: machines, their network and their volumes. */
 export function ec2Service({ ec2 }: Account): Service {
   return {
     name: "ec2",
@@ -44,6 +51,13 @@ export function ec2Service({ ec2 }: Account): Service {
       instanceQueryOperations,
       instanceAttributeOperations,
       instanceTypeOperations,
+      volumeCreationOperations,
+      volumeAttachmentOperations,
+      volumeModificationOperations,
+      volumeQueryOperations,
+      snapshotOperations,
+      snapshotLockOperations,
+      fastRestoreOperations,
       tagOperations,
     ].flatMap((operations) => operations(ec2)),
   };

@@ -4,6 +4,7 @@ import type { Account } from "../account.ts";
 import type { Table } from "../store.ts";
 import { AddressPools } from "./pools.ts";
 import { ClientTokens } from "./tokens.ts";
+import type { Snapshot, Volume } from "./volumes/state.ts";
 
 /** Tags by key. */
 export type Tags = Readonly<Record<string, string>>;
@@ -207,6 +208,8 @@ export interface Instance {
   readonly userData: string | undefined;
   readonly metadata: MetadataOptions;
   readonly rootVolumeId: string;
+  /** All volumes at it, the root volume too, in the order in which they came. */
+  readonly volumeIds: readonly string[];
   /** Whether AWS lends it a public address each time it starts. */
   readonly lendsPublicIp: boolean;
   readonly tags: Tags;
@@ -234,6 +237,8 @@ export interface Ec2 {
   readonly interfaces: Table<NetworkInterface>;
   readonly addresses: Table<ElasticAddress>;
   readonly instances: Table<Instance>;
+  readonly volumes: Table<Volume>;
+  readonly snapshots: Table<Snapshot>;
   readonly pools: AddressPools;
   readonly tokens: ClientTokens;
 }
@@ -256,6 +261,8 @@ export function createEc2(account: AccountBase): Ec2 {
     interfaces: store.table("ec2/network-interfaces"),
     addresses: store.table("ec2/addresses"),
     instances: store.table("ec2/instances"),
+    volumes: store.table("ec2/volumes"),
+    snapshots: store.table("ec2/snapshots"),
     pools: new AddressPools(account.ids.random, (step) => store.undoable(step)),
     tokens: new ClientTokens(),
   };

@@ -104,6 +104,8 @@ function taggedTables(ec2: Ec2): readonly { readonly kind: Kind; readonly table:
     entry(KINDS.securityGroup, ec2.securityGroups),
     entry(KINDS.networkInterface, ec2.interfaces),
     entry(KINDS.allocation, ec2.addresses),
+    entry(KINDS.volume, ec2.volumes),
+    entry(KINDS.snapshot, ec2.snapshots),
   ];
 }
 
