@@ -3,6 +3,7 @@ import type { Principals } from "./access/principals.ts";
 import type { Settings } from "./controls/settings.ts";
 import type { Ec2 } from "./ec2/state.ts";
 import type { Ids } from "./ids.ts";
+import type { Sqs } from "./sqs/state.ts";
 import type { Store } from "./store.ts";
 import type { Time } from "./time.ts";
 
@@ -22,6 +23,8 @@ export interface Account {
   readonly settings: () => Settings;
   /** The network and its machines, which load balancers and the metadata service stand on. */
   readonly ec2: Ec2;
+  /** The queues, which other services send their notices to. */
+  readonly sqs: Sqs;
   /** Answers health checks in the place of what runs on the machines. */
   readonly probe: Probe;
 }

@@ -17,6 +17,7 @@ import { MetadataService } from "./imds/service.ts";
 import { respond } from "./protocol/http.ts";
 import { Shapes } from "./protocol/shapes.ts";
 import { servicesOf } from "./services.ts";
+import { createSqs } from "./sqs/state.ts";
 import { Store } from "./store.ts";
 import { Time } from "./time.ts";
 
@@ -69,7 +70,8 @@ export function createCloud(options: CloudOptions): Cloud {
     settings: controls.settings,
     probe: options.probe ?? (() => ({ kind: "answered", status: 200 }) as const),
   };
-  const account: Account = { ...base, ec2: createEc2(base) };
+  const withQueues = { ...base, sqs: createSqs(base) };
+  const account: Account = { ...withQueues, ec2: createEc2(withQueues) };
   const gateway = new Gateway({ world, account, controls, services: servicesOf(account), shapes: options.shapes ?? new Shapes() });
   const metadata = new MetadataService(account);
   return {
