@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DescribeVpcsCommand, EC2Client, ModifyInstanceMetadataOptionsCommand, StopInstancesCommand } from "@aws-sdk/client-ec2";
 import { bodyText, type Transport } from "../../../runtime/http.ts";
+import { autoScalingOf, type LifecycleState } from "../autoscaling/state.ts";
 import { ailments, notices } from "../ec2/instance-queries.ts";
+import { endMaintenance, interruptSpot, recommendRebalance, scheduleMaintenance } from "../ec2/interruptions.ts";
+import { runInstances } from "../ec2/run-instances.ts";
 import { launchNodes } from "../network.ts";
 import { sdkConfig } from "../sdk-handler.ts";
 import { networkBed, refused } from "../testing.ts";
@@ -134,4 +137,84 @@ test("Metadata: with tokens optional version 1 answers; a disabled endpoint is 4
   assert.equal((await ask(imds, "GET", "/latest/meta-data/instance-id")).text, node.id);
   await ec2.send(new ModifyInstanceMetadataOptionsCommand({ InstanceId: node.id, HttpEndpoint: "disabled" }));
   assert.equal((await ask(imds, "PUT", "/latest/api/token", { [TTL]: "60" })).status, 403);
+});
+
+test("Metadata: a spot instance has two minutes from its notice to its end", async () => {
+  const { cloud, network, world } = bed();
+  const { ec2: state } = cloud.account;
+  const [spot] = runInstances(state, {
+    ImageId: "ami-0123456789abcdef0",
+    InstanceType: "m5.large",
+    MinCount: 1,
+    MaxCount: 1,
+    SubnetId: network.privateSubnetIds[0],
+    InstanceMarketOptions: { MarketType: "spot" },
+  });
+  world.pass(60_000);
+  const get = await reader(cloud.imds(spot!.id));
+  assert.equal((await get("/meta-data/instance-life-cycle")).text, "spot");
+  assert.equal((await get("/meta-data/spot/instance-action")).status, 404);
+  recommendRebalance(state, spot!);
+  interruptSpot(state, spot!);
+  assert.deepEqual(JSON.parse((await get("/meta-data/events/recommendations/rebalance")).text), { noticeTime: "2026-01-01T00:02:00Z" });
+  const notice = { action: "terminate", time: "2026-01-01T00:04:00Z" };
+  assert.deepEqual(JSON.parse((await get("/meta-data/spot/instance-action")).text), notice);
+  world.pass(119_000);
+  assert.deepEqual(JSON.parse((await get("/meta-data/spot/instance-action")).text), notice);
+  world.pass(1000);
+  await assert.rejects(get("/meta-data/spot/instance-action"), { code: "ECONNRESET" });
+  assert.equal(state.instances.get(spot!.id)?.stateReason?.code, "Server.SpotInstanceTermination");
+});
+
+test("Metadata: scheduled maintenance has its dates in its own form, and is told when it is over or called off", async () => {
+  const { imds, node, cloud } = bed();
+  const { ec2: state } = cloud.account;
+  const get = await reader(imds);
+  const read = async (path: string) => JSON.parse((await get(`/meta-data/events/maintenance/${path}`)).text);
+  assert.deepEqual(await read("scheduled"), []);
+  const id = scheduleMaintenance(state, node, {
+    code: "system-reboot",
+    description: "scheduled reboot",
+    notBefore: Date.UTC(2026, 0, 21, 9, 0, 43),
+    notAfter: Date.UTC(2026, 0, 21, 9, 17, 23),
+  });
+  assert.deepEqual(await read("scheduled"), [
+    {
+      NotBefore: "21 Jan 2026 09:00:43 GMT",
+      NotAfter: "21 Jan 2026 09:17:23 GMT",
+      Code: "system-reboot",
+      Description: "scheduled reboot",
+      EventId: id,
+      State: "active",
+    },
+  ]);
+  assert.deepEqual(await read("history"), []);
+  endMaintenance(state, node, id, "Canceled");
+  const [over] = await read("scheduled");
+  assert.deepEqual([over.State, over.Description], ["canceled", "[Canceled] scheduled reboot"]);
+  assert.deepEqual(await read("history"), [over]);
+});
+
+test("Metadata: a member of an Auto Scaling group knows the state it is on its way to; others have no such path", async () => {
+  const { imds, node, cloud } = bed();
+  const get = await reader(imds);
+  const path = "/meta-data/autoscaling/target-lifecycle-state";
+  assert.equal((await get(path)).status, 404);
+  const { members } = autoScalingOf(cloud.account);
+  const shown = async (state: LifecycleState) => {
+    const { id: instanceId, zone, type } = node;
+    members.put(instanceId, { instanceId, group: "g", zone, type, state, healthy: true, protected: false, launched: 0 });
+    return (await get(path)).text;
+  };
+  assert.deepEqual([await shown("Pending:Wait"), await shown("InService")], ["InService", "InService"]);
+  assert.deepEqual([await shown("Terminating:Wait"), await shown("Standby")], ["Terminated", "Standby"]);
+});
+
+test("Metadata: every answer tells how long its token lasts, and the launch's block devices are there", async () => {
+  const { imds, world } = bed();
+  const { text: token } = await ask(imds, "PUT", "/latest/api/token", { [TTL]: "300" });
+  world.pass(100_000);
+  const url = new URL("http://169.254.169.254/latest/meta-data/block-device-mapping/");
+  const response = await imds({ method: "GET", url, headers: { "x-aws-ec2-metadata-token": token } });
+  assert.deepEqual([response.headers[TTL], await bodyText(response)], ["200", "ami\nroot"]);
 });

@@ -8,6 +8,7 @@ import { respond } from "../protocol/http.ts";
 import { identityDocument } from "./identity.ts";
 import { metadataTree } from "./tree.ts";
 
+const TTL_HEADER = "x-aws-ec2-metadata-token-ttl-seconds";
 const MAX_TTL_SECONDS = 21_600;
 const CREDENTIALS_SECONDS = 6 * 3600;
 /** New credentials appear at least this long before the old ones expire. */
@@ -41,13 +42,13 @@ export class MetadataService {
     if (!/^\/(latest|\d{4}-\d{2}-\d{2})\/api\/token$/.test(request.url.pathname)) return text(405, "");
     // Behind a proxy the service gives no tokens.
     if (request.headers["x-forwarded-for"] !== undefined) return text(403, "");
-    const ttl = Number(request.headers["x-aws-ec2-metadata-token-ttl-seconds"]);
+    const ttl = Number(request.headers[TTL_HEADER]);
     if (!Number.isInteger(ttl) || ttl < 1 || ttl > MAX_TTL_SECONDS) return text(400, "");
     if (hops > instance.metadata.hopLimit) return lostOnTheWay(request.signal);
     this.#forgetExpired();
     const token = Buffer.from(this.#account.ids.random.bytes(42)).toString("base64url");
     this.#tokens.set(token, { instanceId: instance.id, expires: this.#account.time.now() + ttl * 1000 });
-    return text(200, token, { "x-aws-ec2-metadata-token-ttl-seconds": String(ttl) });
+    return text(200, token, { [TTL_HEADER]: String(ttl) });
   }
 
   #read(request: HttpRequest, instance: Instance): HttpResponse {
@@ -61,13 +62,22 @@ export class MetadataService {
     if (version !== "latest" && !/^\d{4}-\d{2}-\d{2}$/.test(version)) return notFound();
     const found = this.#find(instance, path);
     if (found === undefined) return notFound();
-    if (typeof found === "string") return text(200, found);
+    const headers = this.#remaining(token);
+    if (typeof found === "string") return text(200, found, headers);
     return text(
       200,
       Object.entries(found)
         .map(([name, child]) => (typeof child === "string" ? name : `${name}/`))
         .join("\n"),
+      headers,
     );
+  }
+
+  /** Each answer tells how long the token of its request will last. */
+  #remaining(token: string | undefined): Record<string, string> {
+    const known = token === undefined ? undefined : this.#tokens.get(token);
+    if (known === undefined) return {};
+    return { [TTL_HEADER]: String(Math.floor((known.expires - this.#account.time.now()) / 1000)) };
   }
 
   #isGood(token: string, instance: Instance): boolean {

@@ -1,10 +1,13 @@
 /** Everything below `/latest/meta-data/`, as the instance is at this moment. */
 import type { Account } from "../account.ts";
+import { targetLifecycleState } from "../autoscaling/state.ts";
 import { interfacesOf } from "../ec2/instance-answers.ts";
 import { ailments, notices } from "../ec2/instance-queries.ts";
 import { groupsOf, publicSide } from "../ec2/interface-answers.ts";
+import { maintenanceState } from "../ec2/interruptions.ts";
 import { privateIpName } from "../ec2/names.ts";
 import type { Instance, NetworkInterface } from "../ec2/state.ts";
+import { ROOT_DEVICE } from "../ec2/volumes/root.ts";
 import type { Tree } from "./service.ts";
 
 /** The tree of one instance; what does not apply to it is absent. `credentials` is asked only when the role's keys are read. */
@@ -17,6 +20,9 @@ export function metadataTree(account: Account, instance: Instance, credentials: 
   return present({
     "ami-id": instance.imageId,
     "ami-launch-index": String(instance.launchIndex),
+    autoscaling: autoscaling(account, instance),
+    // As it was at launch: volumes that came later are not here.
+    "block-device-mapping": { ami: ROOT_DEVICE, root: ROOT_DEVICE },
     events: events(account, instance),
     hostname: instance.privateDnsName,
     iam: roleTree(instance, credentials),
@@ -68,20 +74,29 @@ function roleTree(instance: Instance, credentials: (role: string) => string): Tr
   };
 }
 
+/** Maintenance that is over or called off is told with its state until EC2 forgets it, and is history too. */
 function events(account: Account, instance: Instance): Tree {
-  const scheduled = (ailments(account.ec2).get(instance.id)?.events ?? []).map((event) => ({
-    NotBefore: event.NotBefore?.toUTCString(),
-    NotAfter: event.NotAfter?.toUTCString(),
+  const all = (ailments(account.ec2).get(instance.id)?.events ?? []).map((event) => ({
+    NotBefore: maintenanceTime(event.NotBefore),
+    NotAfter: maintenanceTime(event.NotAfter),
+    NotBeforeDeadline: maintenanceTime(event.NotBeforeDeadline),
     Code: event.Code,
     Description: event.Description,
     EventId: event.InstanceEventId,
-    State: "active",
+    State: maintenanceState(event),
   }));
+  const past = all.filter(({ State }) => State !== "active");
   const rebalance = notices(account.ec2).get(instance.id)?.rebalance;
   return present({
-    maintenance: { history: "[]", scheduled: JSON.stringify(scheduled) },
+    maintenance: { history: JSON.stringify(past), scheduled: JSON.stringify(all) },
     recommendations: rebalance === undefined ? undefined : { rebalance: JSON.stringify({ noticeTime: iso(rebalance) }) },
   });
+}
+
+/** Only members of a group have a state that they are on their way to. */
+function autoscaling(account: Account, instance: Instance): Tree | undefined {
+  const state = targetLifecycleState(account, instance.id);
+  return state === undefined ? undefined : { "target-lifecycle-state": state };
 }
 
 function spot(account: Account, instance: Instance): Tree | undefined {
@@ -130,6 +145,11 @@ function interfaceTree(account: Account, one: NetworkInterface): Tree {
     "vpc-ipv4-cidr-blocks": lines(vpc?.cidrs ?? []),
     "vpc-ipv6-cidr-blocks": vpc?.ipv6Cidr,
   });
+}
+
+/** `21 Jan 2026 09:00:43 GMT`: a date of its own kind, without the day of the week. */
+function maintenanceTime(date: Date | undefined): string | undefined {
+  return date?.toUTCString().replace(/^\w{3}, 0?/, "");
 }
 
 function present(entries: Readonly<Record<string, Tree | string | undefined>>): Tree {
