@@ -49,6 +49,8 @@ export interface Member {
   readonly healthy: boolean;
   readonly protected: boolean;
   readonly launched: number;
+  /** The member that goes when this one is in service. */
+  readonly replaces?: string | undefined;
 }
 
 /** The two moments at which a hook holds an instance. */

@@ -14,6 +14,8 @@ import {
   type TerminateInstancesResult,
 } from "@aws-sdk/client-ec2";
 import { ServiceError } from "../errors.ts";
+import { emit } from "../events/bus.ts";
+import { stateChange } from "../events/shapes.ts";
 import { type Operations, write } from "../service.ts";
 import { removeInterface } from "./interfaces.ts";
 import { findAll, KINDS } from "./kinds.ts";
@@ -61,13 +63,13 @@ export function instanceLifecycleOperations(ec2: Ec2): Operations {
 
 /** From pending to running, when the machine has booted. */
 export function becomeRunning(ec2: Ec2, id: string): void {
-  later(ec2, id, "pending", BOOT_MS, () => ec2.instances.update(id, { state: "running", stateReason: undefined }));
+  later(ec2, id, "pending", BOOT_MS, () => enter(ec2, id, "running", { stateReason: undefined }));
 }
 
 /** Ends an instance as its own doing or AWS's would, without asking for protection. */
 export function terminate(ec2: Ec2, instance: Instance, reason = USER_SHUTDOWN): void {
   if (instance.state === "terminated" || instance.state === "shutting-down") return;
-  ec2.instances.update(instance.id, { state: "shutting-down", stateReason: reason, transitionReason: transition(ec2, reason) });
+  enter(ec2, instance.id, "shutting-down", { stateReason: reason, transitionReason: transition(ec2, reason) });
   later(ec2, instance.id, "shutting-down", TERMINATION_MS, () => vanish(ec2, instance.id));
 }
 
@@ -126,17 +128,17 @@ export function start(ec2: Ec2, instance: Instance): void {
   if (instance.state !== "stopped") return;
   const primary = instance.interfaceIds[0];
   if (instance.lendsPublicIp && primary !== undefined) ec2.interfaces.update(primary, { lentPublicIp: ec2.pools.takePublic() });
-  ec2.instances.update(instance.id, { state: "pending", stateReason: PENDING, transitionReason: "", launched: ec2.account.time.now() });
+  enter(ec2, instance.id, "pending", { stateReason: PENDING, transitionReason: "", launched: ec2.account.time.now() });
   becomeRunning(ec2, instance.id);
 }
 
 /** Stops a running instance. */
 export function stop(ec2: Ec2, instance: Instance): void {
   if (instance.state !== "running") return;
-  ec2.instances.update(instance.id, { state: "stopping", stateReason: USER_SHUTDOWN, transitionReason: transition(ec2, USER_SHUTDOWN) });
+  enter(ec2, instance.id, "stopping", { stateReason: USER_SHUTDOWN, transitionReason: transition(ec2, USER_SHUTDOWN) });
   later(ec2, instance.id, "stopping", STOP_MS, () => {
     returnPublicIp(ec2, instance.interfaceIds[0]);
-    ec2.instances.update(instance.id, { state: "stopped" });
+    enter(ec2, instance.id, "stopped");
   });
 }
 
@@ -160,15 +162,14 @@ function vanish(ec2: Ec2, id: string): void {
     }
   }
   releaseVolumes(ec2, instance);
-  ec2.instances.update(id, {
-    state: "terminated",
-    interfaceIds: [],
-    volumeIds: [],
-    privateDnsName: "",
-    vpcId: undefined,
-    subnetId: undefined,
-  });
+  enter(ec2, id, "terminated", { interfaceIds: [], volumeIds: [], privateDnsName: "", vpcId: undefined, subnetId: undefined });
   ec2.account.time.forgetAfter(MEMORY_MS, () => ec2.instances.delete(id));
+}
+
+/** An instance enters a state, and EC2 says so. */
+function enter(ec2: Ec2, id: string, state: InstanceStateName, change: Partial<Instance> = {}): void {
+  ec2.instances.update(id, { ...change, state });
+  emit(ec2.account, stateChange(ec2.account, id, state));
 }
 
 /** Lets something happen to an instance later, unless it has left the state by then. No state is entered twice within its own time. */

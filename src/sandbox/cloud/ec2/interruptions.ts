@@ -1,5 +1,7 @@
 /** What AWS does to instances on its own: takes spot capacity back, recommends to move, schedules maintenance. */
 import type { EventCode, InstanceStatusEvent } from "@aws-sdk/client-ec2";
+import { emit } from "../events/bus.ts";
+import { rebalanceRecommendation, scheduledChange, spotInterruption } from "../events/shapes.ts";
 import { stop, terminate } from "./instance-lifecycle.ts";
 import { ailments, type Notice, notices } from "./instance-queries.ts";
 import type { Ec2, Instance } from "./state.ts";
@@ -18,6 +20,7 @@ const SPOT_END = {
 export function interruptSpot(ec2: Ec2, instance: Instance, action: "terminate" | "stop" = "terminate"): number {
   const time = ec2.account.time.now() + SPOT_NOTICE_MS;
   give(ec2, instance.id, { interruption: { action, time } });
+  emit(ec2.account, spotInterruption(ec2.account, instance.id, instance.zone, action));
   ec2.account.time.at(time, () => {
     const current = ec2.instances.get(instance.id);
     if (current === undefined || notices(ec2).get(instance.id)?.interruption?.time !== time) return;
@@ -30,6 +33,7 @@ export function interruptSpot(ec2: Ec2, instance: Instance, action: "terminate" 
 /** Tells an instance that it is at a higher risk of interruption. Nothing else happens to it. */
 export function recommendRebalance(ec2: Ec2, instance: Instance): void {
   give(ec2, instance.id, { rebalance: ec2.account.time.now() });
+  emit(ec2.account, rebalanceRecommendation(ec2.account, instance.id, instance.zone));
 }
 
 /** Maintenance to come. */
@@ -51,6 +55,8 @@ export function scheduleMaintenance(ec2: Ec2, instance: Instance, maintenance: M
     NotAfter: maintenance.notAfter === undefined ? undefined : new Date(maintenance.notAfter),
   };
   changeEvents(ec2, instance.id, (events) => [...events, event]);
+  const typeCode = `AWS_EC2_${maintenance.code.toUpperCase().replaceAll("-", "_")}_SCHEDULED`;
+  emit(ec2.account, scheduledChange(ec2.account, [instance.id], typeCode, maintenance.description, maintenance.notBefore));
   return id;
 }
 

@@ -1,6 +1,8 @@
 /** RunInstances: everything a launch decides, and everything EC2 refuses about it. */
 import { type InstanceNetworkInterfaceSpecification, type Reservation, RunInstances$, type RunInstancesRequest } from "@aws-sdk/client-ec2";
 import { ServiceError } from "../errors.ts";
+import { emit } from "../events/bus.ts";
+import { stateChange } from "../events/shapes.ts";
 import { type Operations, write } from "../service.ts";
 import { describeReservation } from "./instance-answers.ts";
 import { becomeRunning, PENDING } from "./instance-lifecycle.ts";
@@ -144,6 +146,7 @@ function launchOne(ec2: Ec2, shared: Launch, launchIndex: number): Instance {
     tags: shared.tags,
   });
   createRootVolume(ec2, instance, shared.volumeTags);
+  emit(ec2.account, stateChange(ec2.account, id, "pending"));
   becomeRunning(ec2, id);
   return instance;
 }
