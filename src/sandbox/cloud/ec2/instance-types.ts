@@ -133,7 +133,7 @@ function describeType(type: InstanceType): InstanceTypeInfo {
       NvmeSupport: "required",
       MaximumEbsAttachments: type.attachments,
       AttachmentLimitType: sharesAttachments(type) ? "shared" : "dedicated",
-      MaximumEbsCards: ebsCards(type.name),
+      MaximumEbsCards: EBS_CARDS[type.name],
     },
     NetworkInfo: {
       MaximumNetworkInterfaces: type.interfaces,

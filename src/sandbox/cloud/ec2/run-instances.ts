@@ -13,7 +13,7 @@ import { find, KINDS, type Kind } from "./kinds.ts";
 import { instanceName } from "./names.ts";
 import type { Ec2, Instance, NameOptions, NetworkInterface, Subnet, Tags } from "./state.ts";
 import { needsCreateTags, specifiedTags } from "./tags.ts";
-import { createRootVolume } from "./volumes/root.ts";
+import { createLaunchVolume, launchVolumes } from "./volumes/launch.ts";
 
 const SPOT_REQUEST: Kind = { prefix: "sir", type: "spot-instances-request", malformed: "", notFound: "", noun: "" };
 const TAGGED_AT_LAUNCH = [KINDS.instance, KINDS.networkInterface, KINDS.volume, SPOT_REQUEST];
@@ -102,7 +102,7 @@ function launchOne(ec2: Ec2, shared: Launch, launchIndex: number): Instance {
     ec2.interfaces.update(networkInterface.id, { attachment });
   }
   const names = nameOptions(input, subnet);
-  const rootVolumeId = ec2.account.ids.resource("vol");
+  const volumes = launchVolumes(ec2, input.BlockDeviceMappings);
   const instance = ec2.instances.put(id, {
     id,
     reservationId: shared.reservationId,
@@ -140,12 +140,13 @@ function launchOne(ec2: Ec2, shared: Launch, launchIndex: number): Instance {
       tags: input.MetadataOptions?.InstanceMetadataTags === "enabled",
       ipv6: input.MetadataOptions?.HttpProtocolIpv6 === "enabled",
     },
-    rootVolumeId,
-    volumeIds: [rootVolumeId],
+    rootVolumeId: volumes[0].id,
+    launchDevices: volumes.slice(1).map(({ device }) => device),
+    volumeIds: volumes.map((volume) => volume.id),
     lendsPublicIp: ec2.interfaces.get(primary.id)?.lentPublicIp !== undefined,
     tags: shared.tags,
   });
-  createRootVolume(ec2, instance, shared.volumeTags);
+  for (const volume of volumes) createLaunchVolume(ec2, instance, volume, shared.volumeTags);
   emit(ec2.account, stateChange(ec2.account, id, "pending"));
   becomeRunning(ec2, id);
   return instance;

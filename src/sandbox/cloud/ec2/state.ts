@@ -208,6 +208,8 @@ export interface Instance {
   readonly userData: string | undefined;
   readonly metadata: MetadataOptions;
   readonly rootVolumeId: string;
+  /** The devices besides the root that it was launched with. */
+  readonly launchDevices: readonly string[];
   /** All volumes at it, the root volume too, in the order in which they came. */
   readonly volumeIds: readonly string[];
   /** Whether AWS lends it a public address each time it starts. */

@@ -7,7 +7,7 @@ import { groupsOf, publicSide } from "../ec2/interface-answers.ts";
 import { maintenanceState } from "../ec2/interruptions.ts";
 import { privateIpName } from "../ec2/names.ts";
 import type { Instance, NetworkInterface } from "../ec2/state.ts";
-import { ROOT_DEVICE } from "../ec2/volumes/root.ts";
+import { ROOT_DEVICE } from "../ec2/volumes/launch.ts";
 import type { Tree } from "./service.ts";
 
 /** The tree of one instance; what does not apply to it is absent. `credentials` is asked only when the role's keys are read. */
@@ -22,7 +22,11 @@ export function metadataTree(account: Account, instance: Instance, credentials: 
     "ami-launch-index": String(instance.launchIndex),
     autoscaling: autoscaling(account, instance),
     // As it was at launch: volumes that came later are not here.
-    "block-device-mapping": { ami: ROOT_DEVICE, root: ROOT_DEVICE },
+    "block-device-mapping": {
+      ami: ROOT_DEVICE,
+      ...Object.fromEntries(instance.launchDevices.map((device, index) => [`ebs${index + 1}`, device])),
+      root: ROOT_DEVICE,
+    },
     events: events(account, instance),
     hostname: instance.privateDnsName,
     iam: roleTree(instance, credentials),

@@ -6,6 +6,7 @@ import {
   DescribeInstancesCommand,
   DetachVolumeCommand,
   type EC2Client,
+  RunInstancesCommand,
   StopInstancesCommand,
   TerminateInstancesCommand,
 } from "@aws-sdk/client-ec2";
@@ -162,6 +163,33 @@ test("Termination deletes the root volume and makes the others available", async
   assert.deepEqual([(await see(id)).State, (await see(id)).Attachments], ["available", []]);
   await refused(see(first.rootVolumeId), "InvalidVolume.NotFound");
   assert.deepEqual(await devices(ec2, first), []);
+});
+
+test("RunInstances makes the volumes of its block device mappings, with their tags, and deletes them as it was told", async () => {
+  const { ec2, network, see, world, cloud } = volumeBed();
+  const { Instances } = await ec2.send(
+    new RunInstancesCommand({
+      ImageId: "ami-0123456789abcdef0",
+      InstanceType: "m5.large",
+      MinCount: 1,
+      MaxCount: 1,
+      SubnetId: network.privateSubnetIds[0],
+      BlockDeviceMappings: [
+        { DeviceName: "/dev/xvda", Ebs: { VolumeSize: 100 } },
+        { DeviceName: "/dev/xvdb", Ebs: { VolumeSize: 50, VolumeType: "gp3", DeleteOnTermination: false } },
+      ],
+      TagSpecifications: [{ ResourceType: "volume", Tags: [{ Key: "a", Value: "b" }] }],
+    }),
+  );
+  const instance = cloud.account.ec2.instances.get(Instances![0]!.InstanceId!)!;
+  const [root, data] = instance.volumeIds;
+  world.pass(A_MINUTE);
+  assert.deepEqual([(await see(root!)).Size, (await see(data!)).Size, (await see(data!)).Tags], [100, 50, [{ Key: "a", Value: "b" }]]);
+  assert.deepEqual(await devices(ec2, instance), ["/dev/xvda attached", "/dev/xvdb attached"]);
+  await ec2.send(new TerminateInstancesCommand({ InstanceIds: [instance.id] }));
+  world.pass(A_MINUTE);
+  await refused(see(root!), "InvalidVolume.NotFound");
+  assert.equal((await see(data!)).State, "available");
 });
 
 test("What AttachVolume and DetachVolume touch can be allowed by tag", async () => {

@@ -11,7 +11,7 @@ import { type Operations, write } from "../../service.ts";
 import { ebsCards, instanceTypeNamed, sharesAttachments } from "../instance-types.ts";
 import { find, KINDS } from "../kinds.ts";
 import type { Ec2, Instance } from "../state.ts";
-import { ROOT_DEVICE } from "./root.ts";
+import { ROOT_DEVICE } from "./launch.ts";
 import { obstructions, type Volume, type VolumeAttachment } from "./state.ts";
 
 const ATTACHMENT_MS = 2000;

@@ -99,8 +99,11 @@ function create(ec2: Ec2, planned: Planned): Volume {
     modification: undefined,
     modified: [],
   });
-  if (usable) time.after(CREATION_MS, () => ec2.volumes.update(id, { state: "available" }));
-  else time.after(FAILURE_MS, () => ec2.volumes.delete(id));
+  time.after(usable ? CREATION_MS : FAILURE_MS, () => {
+    if (ec2.volumes.get(id)?.state !== "creating") return;
+    if (usable) ec2.volumes.update(id, { state: "available" });
+    else ec2.volumes.delete(id);
+  });
   return volume;
 }
 
