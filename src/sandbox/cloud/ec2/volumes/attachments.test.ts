@@ -152,6 +152,22 @@ test("An obstructed attachment stays attaching; a device in use stays busy until
   assert.deepEqual([await state(busy), await state(forced)], [undefined, undefined]);
 });
 
+test("A detachment while attaching stays one; a volume that is back after a forced one has its own time", async () => {
+  const { ec2, volume, first, see, world } = volumeBed();
+  const [one, two] = [await volume(), await volume()];
+  const state = async (id: string) => (await see(id)).Attachments![0]?.State;
+  await attach(ec2, one, first);
+  await detach(ec2, one, first);
+  await attach(ec2, two, first, "/dev/xvdab");
+  world.pass(1500);
+  await detach(ec2, two, first, true);
+  await attach(ec2, two, first, "/dev/xvdab");
+  world.pass(1000);
+  assert.deepEqual([await state(one), await state(two)], ["detaching", "attaching"]);
+  world.pass(1000);
+  assert.deepEqual([await state(one), await state(two)], [undefined, "attached"]);
+});
+
 test("Termination deletes the root volume and makes the others available", async () => {
   const { ec2, volume, first, see, world } = volumeBed();
   const id = await volume();

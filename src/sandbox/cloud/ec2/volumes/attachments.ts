@@ -79,7 +79,9 @@ function attach(ec2: Ec2, input: AttachVolumeRequest): VolumeAttachmentAnswer {
   ec2.volumes.update(volume.id, { attachments: [...volume.attachments, attachment] });
   ec2.instances.update(instance.id, { volumeIds: [...instance.volumeIds, volume.id] });
   if (!obstructions(ec2).get(volume.id)?.attaching) {
-    ec2.account.time.after(ATTACHMENT_MS, () => advance(ec2, volume.id, instance.id, "attaching", "attached"));
+    ec2.account.time.after(ATTACHMENT_MS, () => {
+      if (stateNow(ec2, volume.id, attachment) === "attaching") replaceAttachment(ec2, volume.id, instance.id, { state: "attached" });
+    });
   }
   return describeAttachment(volume.id, attachment);
 }
@@ -162,7 +164,7 @@ function detach(ec2: Ec2, input: DetachVolumeRequest): VolumeAttachmentAnswer {
   }
   const busy = obstructions(ec2).get(volume.id)?.busy ?? false;
   replaceAttachment(ec2, volume.id, attachment.instanceId, { state: busy ? "busy" : "detaching" });
-  waitForRelease(ec2, volume.id, attachment.instanceId);
+  waitForRelease(ec2, volume.id, attachment);
   return describeAttachment(volume.id, attachment, busy ? "busy" : "detaching");
 }
 
@@ -189,21 +191,21 @@ function chosenAttachment(volume: Volume, { InstanceId: instanceId, Device: devi
 }
 
 /** A machine that holds on to the device is asked again and again, until it lets go or somebody forces it. */
-function waitForRelease(ec2: Ec2, volumeId: string, instanceId: string): void {
+function waitForRelease(ec2: Ec2, volumeId: string, attachment: VolumeAttachment): void {
   const { time } = ec2.account;
   const ask = () => {
-    const attachment = ec2.volumes.get(volumeId)?.attachments.find((each) => each.instanceId === instanceId);
-    if (attachment?.state !== "detaching" && attachment?.state !== "busy") return;
+    const state = stateNow(ec2, volumeId, attachment);
+    if (state !== "detaching" && state !== "busy") return;
     // Asking takes its full time at unlimited speed, or it would never end.
     if (obstructions(ec2).get(volumeId)?.busy) time.forgetAfter(DETACHMENT_MS, ask);
-    else removeAttachment(ec2, volumeId, instanceId);
+    else removeAttachment(ec2, volumeId, attachment.instanceId);
   };
   time.after(DETACHMENT_MS, ask);
 }
 
-function advance(ec2: Ec2, volumeId: string, instanceId: string, from: VolumeAttachment["state"], to: VolumeAttachment["state"]): void {
-  const attachment = ec2.volumes.get(volumeId)?.attachments.find((each) => each.instanceId === instanceId);
-  if (attachment?.state === from) replaceAttachment(ec2, volumeId, instanceId, { state: to });
+/** The state of this very attachment; undefined when it is over, also where the volume is back at the same instance. */
+function stateNow(ec2: Ec2, volumeId: string, { instanceId, attached }: VolumeAttachment): VolumeAttachment["state"] | undefined {
+  return ec2.volumes.get(volumeId)?.attachments.find((each) => each.instanceId === instanceId && each.attached === attached)?.state;
 }
 
 function replaceAttachment(ec2: Ec2, volumeId: string, instanceId: string, change: Partial<VolumeAttachment>): void {
