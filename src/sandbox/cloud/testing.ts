@@ -5,6 +5,7 @@ import { silentLog } from "../../runtime/log.ts";
 import type { Clock, World } from "../../runtime/world.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { type Cloud, type CloudOptions, createCloud } from "./cloud.ts";
+import { ServiceError } from "./errors.ts";
 import { type Network, type NetworkOptions, standardNetwork } from "./network.ts";
 import { Shapes } from "./protocol/shapes.ts";
 import { sdkConfig } from "./sdk-handler.ts";
@@ -67,6 +68,18 @@ export async function refused(call: Promise<unknown>, code: string, status?: num
     assert.equal(name, code, `refused with ${name} (${message}), not ${code}`);
     if (status !== undefined) assert.equal($metadata?.httpStatusCode, status);
     return message;
+  }
+  assert.fail(`the call went through; it should have been refused with ${code}`);
+}
+
+/** Asserts that a function over the store refuses with this code, and returns the error's message. */
+export function refusal(call: () => unknown, code: string): string {
+  try {
+    call();
+  } catch (error) {
+    assert.ok(error instanceof ServiceError, String(error));
+    assert.equal(error.code, code, error.message);
+    return error.message;
   }
   assert.fail(`the call went through; it should have been refused with ${code}`);
 }

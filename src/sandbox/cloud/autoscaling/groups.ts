@@ -118,6 +118,26 @@ export function deleteAutoScalingGroup(
   }
 }
 
+/** The processes that the model has. */
+export type Process = "Launch" | "Terminate" | "ReplaceUnhealthy";
+
+interface ProcessInput {
+  readonly AutoScalingGroupName: string;
+  readonly ScalingProcesses: readonly Process[];
+}
+
+export function suspendProcesses(as: AutoScaling, input: ProcessInput): void {
+  const { name, suspended } = findGroup(as, input.AutoScalingGroupName);
+  as.groups.update(name, { suspended: [...new Set([...suspended, ...input.ScalingProcesses])] });
+}
+
+/** Lets processes run again; what they left undone they do now. */
+export function resumeProcesses(as: AutoScaling, input: ProcessInput): void {
+  const { name, suspended } = findGroup(as, input.AutoScalingGroupName);
+  as.groups.update(name, { suspended: suspended.filter((process) => !input.ScalingProcesses.includes(process as Process)) });
+  adjustSoon(as, name, "processes were resumed in response to a user request");
+}
+
 /** Groups by name, or all; a name that is unknown is left out. Filters are those of tags. */
 export function describeAutoScalingGroups(
   as: AutoScaling,

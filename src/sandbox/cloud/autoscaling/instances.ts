@@ -95,12 +95,18 @@ export function exitStandby(as: AutoScaling, input: Omit<ChangeInput, "ShouldDec
   for (const { instanceId } of members) as.members.update(instanceId, { state: "InService" });
 }
 
-/** Says of a member what a health check would have found. */
-export function setInstanceHealth(as: AutoScaling, input: { readonly InstanceId: string; readonly HealthStatus: string }): void {
+/** Says of a member what a health check would have found. A young one is left alone for its grace period, unless told otherwise. */
+export function setInstanceHealth(
+  as: AutoScaling,
+  input: { readonly InstanceId: string; readonly HealthStatus: string; readonly ShouldRespectGracePeriod?: boolean },
+): void {
   const { HealthStatus: status } = input;
   if (status !== "Healthy" && status !== "Unhealthy")
     throw new ServiceError("ValidationError", "Valid instance health states are: [Healthy, Unhealthy].");
-  as.members.update(findMember(as, input.InstanceId).instanceId, { healthy: status === "Healthy" });
+  const { instanceId, group, launched } = findMember(as, input.InstanceId);
+  const { healthCheckGraceMs } = findGroup(as, group);
+  if (input.ShouldRespectGracePeriod !== false && as.account.time.now() < launched + healthCheckGraceMs) return;
+  as.members.update(instanceId, { healthy: status === "Healthy" });
 }
 
 export function setInstanceProtection(

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ServiceError } from "../errors.ts";
-import { cloudBed } from "../testing.ts";
+import { cloudBed, refusal } from "../testing.ts";
 import type { Attributes } from "./attributes.ts";
 import { changeMessageVisibilityBatch, deleteMessageBatch, sendMessageBatch } from "./batches.ts";
 import { changeMessageVisibility, deleteMessage, deliver, type ReceiveInput, receiveNow, sendMessage } from "./messages.ts";
@@ -34,17 +33,6 @@ function bed(attributes: Attributes = {}) {
       receiveMessage(sqs, world.clock, { QueueUrl, WaitTimeSeconds: 20, ...input }, signal),
     count: (name: string) => Number(getQueueAttributes(sqs, { QueueUrl, AttributeNames: ["All"] }).Attributes[name]),
   };
-}
-
-function refusal(call: () => unknown, code: string): string {
-  try {
-    call();
-  } catch (error) {
-    assert.ok(error instanceof ServiceError, String(error));
-    assert.equal(error.code, code, error.message);
-    return error.message;
-  }
-  assert.fail(`the call went through; it should have been refused with ${code}`);
 }
 
 const bodies = (messages: readonly { readonly Body: string }[]) => messages.map((message) => message.Body);
