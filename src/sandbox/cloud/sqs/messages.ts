@@ -25,10 +25,10 @@ export function sendMessage(sqs: Sqs, input: SentMessage & { readonly QueueUrl: 
   return put(sqs, findQueue(sqs, input.QueueUrl), input, sender);
 }
 
-/** Puts a message into the queue of an ARN, as other services of AWS do; one that is not there loses it. */
+/** Puts a message into the queue of an ARN, as other services of AWS do. Without such a queue, or when it is too long for it, it is lost. */
 export function deliver(sqs: Sqs, queueArn: string, body: string): void {
   const queue = queueOfArn(sqs, queueArn);
-  if (queue !== undefined) put(sqs, queue, { MessageBody: body }, "AWS");
+  if (queue !== undefined && Buffer.byteLength(body) <= queue.settings.maxSize) put(sqs, queue, { MessageBody: body }, "AWS");
 }
 
 function put(sqs: Sqs, queue: Queue, { MessageBody: body, DelaySeconds, MessageAttributes = {} }: SentMessage, senderId: string) {

@@ -262,3 +262,14 @@ test("Message attributes are given out by name, by prefix, or all; services deli
   deliver(sqs, "arn:aws:sqs:us-east-1:123456789012:nothing", "lost");
   assert.deepEqual(bodies(receive()), ["one", "two"]);
 });
+
+test("A service's message that is too long for its queue is lost, and the service goes on", () => {
+  const { sqs } = bed();
+  const { QueueUrl } = createQueue(sqs, { QueueName: "narrow", Attributes: { MaximumMessageSize: "1024" } });
+  deliver(sqs, "arn:aws:sqs:us-east-1:123456789012:narrow", "x".repeat(1025));
+  deliver(sqs, "arn:aws:sqs:us-east-1:123456789012:narrow", "short");
+  assert.deepEqual(
+    receiveNow(sqs, { QueueUrl, MaxNumberOfMessages: 10 }).Messages.map(({ Body }) => Body),
+    ["short"],
+  );
+});
