@@ -4,7 +4,7 @@
  */
 import { stringify } from "yaml";
 import type { KubeConfig } from "../../src/kube/config/access.ts";
-import { configFromFile } from "../../src/kube/config/file.ts";
+import { loadKubeConfig } from "../../src/kube/config/load.ts";
 import type { Connect } from "../../src/kube/connections.ts";
 import type { TlsOptions } from "../../src/runtime/http.ts";
 import { realWorld } from "../../src/runtime/world.ts";
@@ -47,7 +47,7 @@ export class Certificates {
       server: new URL("https://embedded"),
       origin: "the simulation",
       async access(signal) {
-        config ??= await configFromFile(machine, files.kubeconfig, {});
+        config ??= await loadKubeConfig(machine, { kubeconfig: files.kubeconfig });
         return config.access(signal);
       },
       refused: (access) => config?.refused(access),

@@ -1,41 +1,46 @@
-/** A kubeconfig file made into something to connect with. */
+/** Kubeconfig files made into something to connect with. */
 import type { TlsOptions } from "../../runtime/http.ts";
 import type { World } from "../../runtime/world.ts";
 import type { Access, KubeConfig } from "./access.ts";
 import type { ExecCluster, PluginCredential } from "./exec-plugin.ts";
 import { execPlugin, runProgram } from "./exec-plugin.ts";
-import type { ChosenContext, UserEntry } from "./kubeconfig.ts";
+import type { ChosenContext, KubeconfigFiles, Located, UserEntry } from "./kubeconfig.ts";
 import { readKubeconfig, wrong } from "./kubeconfig.ts";
 import type { KubeConfigOptions } from "./load.ts";
 import type { Source } from "./rotated.ts";
 import { authorityObjection, pairObjection, Rotated, tokenObjection } from "./rotated.ts";
 import { serverUrl } from "./server-url.ts";
 
-/** The configuration of a kubeconfig file's current context. */
-export async function configFromFile(world: World, file: string, options: KubeConfigOptions): Promise<KubeConfig> {
-  const chosen = await readKubeconfig(world, file);
-  const { path, cluster, user, clusterKey, userKey } = chosen;
+/** The configuration of the context in use; undefined when the files hold nothing and may be missing. */
+export async function configFromFiles(world: World, files: KubeconfigFiles, options: KubeConfigOptions): Promise<KubeConfig | undefined> {
+  const chosen = await readKubeconfig(world, files, options.context);
+  return chosen && (await configOf(world, chosen, options));
+}
+
+async function configOf(world: World, chosen: ChosenContext, options: KubeConfigOptions): Promise<KubeConfig> {
   refuseWhatIsNotSupported(chosen);
+  const { entry: cluster, path: clusterPath, key: clusterKey } = chosen.cluster;
   const address = options.master || cluster.server;
-  if (!address) throw wrong(path, `${clusterKey}.server`, "is not set; add it or pass --master");
+  if (!address) throw wrong(clusterPath, `${clusterKey}.server`, "is not set; add it or pass --master");
 
   const insecure = cluster["insecure-skip-tls-verify"] === true;
   const authorities = pem(
-    path,
+    clusterPath,
     `${clusterKey}.certificate-authority`,
     cluster["certificate-authority-data"],
     cluster["certificate-authority"],
   );
   const authority = authorities && new Rotated(world, [authorities], authorityObjection);
-  if (insecure && authority) throw wrong(path, clusterKey, "has both a certificate authority and insecure-skip-tls-verify; remove one");
-  const pair = pairOf(world, chosen);
+  if (insecure && authority)
+    throw wrong(clusterPath, clusterKey, "has both a certificate authority and insecure-skip-tls-verify; remove one");
+  const pair = pairOf(world, chosen.user);
   const server = serverUrl(
     address,
     Boolean(authority || pair || insecure),
-    options.master ? "--master" : `kubeconfig ${path}: ${clusterKey}.server`,
+    options.master ? "--master" : `kubeconfig ${clusterPath}: ${clusterKey}.server`,
   );
 
-  const bearer = bearerOf(world, chosen);
+  const bearer = bearerOf(world, chosen.user);
   const clusterForPlugin: ExecCluster = {
     server: server.href.replace(/\/$/, ""),
     "tls-server-name": cluster["tls-server-name"],
@@ -43,9 +48,10 @@ export async function configFromFile(world: World, file: string, options: KubeCo
     "certificate-authority-data": authority ? Buffer.from(await authority.text()).toString("base64") : undefined,
     config: cluster.extensions?.find(({ name }) => name === "client.authentication.k8s.io/exec")?.extension,
   };
+  const { exec } = chosen.user.entry;
   const plugin =
-    user.exec && !bearer && !pair
-      ? execPlugin(world, user.exec, `kubeconfig ${path}: ${userKey}.exec`, clusterForPlugin, options.run ?? runProgram)
+    exec && !bearer && !pair
+      ? execPlugin(world, exec, `kubeconfig ${chosen.user.path}: ${chosen.user.key}.exec`, clusterForPlugin, options.run ?? runProgram)
       : undefined;
 
   const access = async (signal: AbortSignal): Promise<Access> => {
@@ -60,7 +66,8 @@ export async function configFromFile(world: World, file: string, options: KubeCo
   await Promise.all(rotated.map((texts) => texts?.read()));
   return {
     server,
-    origin: `kubeconfig ${path}, context ${chosen.context}`,
+    origin: `kubeconfig ${chosen.origin}, context ${chosen.context}`,
+    namespace: chosen.namespace,
     access,
     refused({ credential }) {
       plugin?.forget(credential);
@@ -77,13 +84,13 @@ export async function configFromFile(world: World, file: string, options: KubeCo
   };
 }
 
-function bearerOf(world: World, { path, user, userKey }: ChosenContext): Rotated | undefined {
+function bearerOf(world: World, { path, key: userKey, entry: user }: Located<UserEntry>): Rotated | undefined {
   const { token, tokenFile } = user;
   if (tokenFile) return new Rotated(world, [{ path: tokenFile, use: `${userKey}.tokenFile of kubeconfig ${path}` }], tokenObjection);
   return token ? new Rotated(world, [{ given: token, use: `${userKey}.token of kubeconfig ${path}` }], tokenObjection) : undefined;
 }
 
-function pairOf(world: World, { path, user, userKey }: ChosenContext): Rotated | undefined {
+function pairOf(world: World, { path, key: userKey, entry: user }: Located<UserEntry>): Rotated | undefined {
   const certificate = pem(path, `${userKey}.client-certificate`, user["client-certificate-data"], user["client-certificate"]);
   const key = pem(path, `${userKey}.client-key`, user["client-key-data"], user["client-key"]);
   if (certificate && key) return new Rotated(world, [certificate, key], pairObjection);
@@ -99,10 +106,13 @@ const unsupportedOfUser: readonly { readonly key: keyof UserEntry; readonly why:
   { key: "as", why: "is not supported: grant what is needed to the identity itself instead of impersonating" },
 ];
 
-function refuseWhatIsNotSupported({ path, cluster, clusterKey, user, userKey }: ChosenContext): void {
-  if (cluster["proxy-url"]) throw wrong(path, `${clusterKey}.proxy-url`, "is not supported; remove it and reach the API server directly");
+function refuseWhatIsNotSupported({ cluster, user }: ChosenContext): void {
+  if (cluster.entry["proxy-url"]) {
+    throw wrong(cluster.path, `${cluster.key}.proxy-url`, "is not supported; remove it and reach the API server directly");
+  }
   for (const { key, why } of unsupportedOfUser) {
-    if (user[key] !== undefined && user[key] !== "") throw wrong(path, `${userKey}.${key}`, why);
+    const value = user.entry[key];
+    if (value !== undefined && value !== "") throw wrong(user.path, `${user.key}.${key}`, why);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The kubeconfig file: read, checked, and reduced to the one context in use. */
+/** Kubeconfig files: read, merged, and reduced to the one context in use. */
 import { dirname, isAbsolute, join } from "node:path";
 import { type Document, LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
@@ -39,13 +39,18 @@ const userSchema = z.object({
   exec: execSchema.optional(),
 });
 
+const contextSchema = z.object({ cluster: z.string(), user: z.string().optional(), namespace: z.string().optional() });
+
+/** Only the entries in use are checked further: a laptop's file often holds others that no current client could use. */
+const named = { name: z.string() };
 const fileSchema = z.object({
   "current-context": z.string().optional(),
-  contexts: z.array(z.object({ name: z.string(), context: z.object({ cluster: z.string(), user: z.string().optional() }) })).optional(),
-  clusters: z.array(z.object({ name: z.string(), cluster: clusterSchema })).optional(),
-  users: z.array(z.object({ name: z.string(), user: userSchema.optional() })).optional(),
+  contexts: z.array(z.object({ ...named, context: z.unknown().optional() })).optional(),
+  clusters: z.array(z.object({ ...named, cluster: z.unknown().optional() })).optional(),
+  users: z.array(z.object({ ...named, user: z.unknown().optional() })).optional(),
 });
 
+type KubeconfigFile = z.infer<typeof fileSchema>;
 /** A cluster entry as it stands in the file. */
 export type ClusterEntry = z.infer<typeof clusterSchema>;
 /** A user entry as it stands in the file. */
@@ -53,40 +58,109 @@ export type UserEntry = z.infer<typeof userSchema>;
 /** The credential plugin of a user entry. */
 export type ExecEntry = z.infer<typeof execSchema>;
 
-/** The context in use, with relative paths made good. */
-export interface ChosenContext {
+/** An entry and where it was read, for messages: `clusters["prod"].cluster` of a file. */
+export interface Located<T> {
   readonly path: string;
-  readonly context: string;
-  readonly cluster: ClusterEntry;
-  readonly user: UserEntry;
-  /** Keys for messages: `clusters["prod"].cluster`. */
-  readonly clusterKey: string;
-  readonly userKey: string;
+  readonly key: string;
+  readonly entry: T;
 }
 
-/** Reads a kubeconfig file and picks its current context. */
-export async function readKubeconfig(world: World, path: string): Promise<ChosenContext> {
-  const file = parse(path, await contentOf(world, path));
-  const name = file["current-context"];
-  if (!name) throw wrong(path, "current-context", "is not set; run `kubectl config use-context NAME` on the file");
-  const context = file.contexts?.find((entry) => entry.name === name)?.context;
-  if (context === undefined) throw wrong(path, "current-context", `names context "${name}", which the file does not have`);
-  const clusterKey = `clusters["${context.cluster}"].cluster`;
-  const cluster = file.clusters?.find((entry) => entry.name === context.cluster)?.cluster;
-  if (cluster === undefined)
-    throw wrong(path, `contexts["${name}"].context.cluster`, `names cluster "${context.cluster}", which the file does not have`);
-  const userEntry = context.user ? file.users?.find((entry) => entry.name === context.user) : { user: {} };
-  if (userEntry === undefined)
-    throw wrong(path, `contexts["${name}"].context.user`, `names user "${context.user}", which the file does not have`);
-  const folder = dirname(path);
+/** The context in use, with relative paths resolved against the file that they stand in. */
+export interface ChosenContext {
+  /** The files that were read, as messages name them. */
+  readonly origin: string;
+  readonly context: string;
+  readonly namespace: string | undefined;
+  readonly cluster: Located<ClusterEntry>;
+  readonly user: Located<UserEntry>;
+}
+
+/** Kubeconfig files in the order of their precedence. */
+export interface KubeconfigFiles {
+  readonly paths: readonly string[];
+  /** Whether files that do not exist are skipped, as kubectl skips those of `$KUBECONFIG`. */
+  readonly missing: "skipped" | "refused";
+}
+
+/**
+ * Reads kubeconfig files and picks the context: the one named, else the current one. Several files are merged as kubectl
+ * merges them: of entries with one name the first counts, whole; so does the first current-context. Undefined when there is
+ * nothing in them.
+ */
+export async function readKubeconfig(world: World, files: KubeconfigFiles, context?: string): Promise<ChosenContext | undefined> {
+  const read = await Promise.all(files.paths.map((path) => readFile(world, path, files.missing)));
+  const merged = mergeKubeconfigs(read.filter((file) => file !== undefined));
+  const empty = !merged.currentContext && merged.contexts.length + merged.clusters.length + merged.users.length === 0;
+  return empty && files.missing === "skipped" ? undefined : choose(files.paths.join(":"), merged, context);
+}
+
+interface ReadFile {
+  readonly path: string;
+  readonly file: KubeconfigFile;
+}
+
+interface NamedEntry {
+  readonly path: string;
+  readonly name: string;
+  readonly entry: unknown;
+}
+
+/** Files as one; the first entry of a name is the one that counts. */
+interface Merged {
+  readonly currentContext: string | undefined;
+  readonly contexts: readonly NamedEntry[];
+  readonly clusters: readonly NamedEntry[];
+  readonly users: readonly NamedEntry[];
+}
+
+function mergeKubeconfigs(files: readonly ReadFile[]): Merged {
+  const all = (entries: (file: KubeconfigFile) => readonly Omit<NamedEntry, "path">[]) =>
+    files.flatMap(({ path, file }) => entries(file).map((entry) => ({ path, ...entry })));
   return {
-    path,
-    context: name,
-    cluster: { ...cluster, "certificate-authority": beside(folder, cluster["certificate-authority"]) },
-    user: withPathsBeside(folder, userEntry.user ?? {}),
-    clusterKey,
-    userKey: `users["${context.user ?? ""}"].user`,
+    currentContext: files.find(({ file }) => file["current-context"])?.file["current-context"],
+    contexts: all(({ contexts = [] }) => contexts.map(({ name, context }) => ({ name, entry: context }))),
+    clusters: all(({ clusters = [] }) => clusters.map(({ name, cluster }) => ({ name, entry: cluster }))),
+    users: all(({ users = [] }) => users.map(({ name, user }) => ({ name, entry: user ?? {} }))),
   };
+}
+
+function choose(origin: string, merged: Merged, asked: string | undefined): ChosenContext {
+  const { currentContext, contexts, clusters, users } = merged;
+  const name = asked || currentContext;
+  if (!name) throw wrong(origin, "current-context", "is not set; run `kubectl config use-context NAME` on the file");
+  const chosen = contexts.find((context) => context.name === name);
+  if (chosen === undefined) {
+    const known = contexts.length > 0 ? `; it has ${[...new Set(contexts.map((context) => JSON.stringify(context.name)))].join(", ")}` : "";
+    throw asked
+      ? new KubeConfigError(`--context names "${name}", which kubeconfig ${origin} does not have${known}`)
+      : wrong(origin, "current-context", `names context "${name}", which the file does not have`);
+  }
+  const contextKey = `contexts["${name}"].context`;
+  const context = checked(contextSchema, chosen, contextKey);
+  const cluster = clusters.find((entry) => entry.name === context.cluster);
+  if (cluster === undefined)
+    throw wrong(chosen.path, `${contextKey}.cluster`, `names cluster "${context.cluster}", which the file does not have`);
+  const user = context.user ? users.find((entry) => entry.name === context.user) : { path: chosen.path, entry: {} };
+  if (user === undefined) throw wrong(chosen.path, `${contextKey}.user`, `names user "${context.user}", which the file does not have`);
+  const [clusterKey, userKey] = [`clusters["${context.cluster}"].cluster`, `users["${context.user ?? ""}"].user`];
+  return {
+    origin,
+    context: name,
+    namespace: context.namespace || undefined,
+    cluster: {
+      path: cluster.path,
+      key: clusterKey,
+      entry: clusterBeside(dirname(cluster.path), checked(clusterSchema, cluster, clusterKey)),
+    },
+    user: { path: user.path, key: userKey, entry: userBeside(dirname(user.path), checked(userSchema, user, userKey)) },
+  };
+}
+
+function checked<T>(schema: z.ZodType<T>, { path, entry }: Pick<NamedEntry, "path" | "entry">, key: string): T {
+  const result = schema.safeParse(entry);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  throw wrong(path, `${key}${stepsOf(issue.path)}`, `is wrong: ${issue.message}`);
 }
 
 /** The complaint about one key of a kubeconfig file. Never quotes a value that could be a secret. */
@@ -94,15 +168,17 @@ export function wrong(path: string, key: string, complaint: string, cause?: unkn
   return new KubeConfigError(`kubeconfig ${path}: ${key} ${complaint}`, cause === undefined ? undefined : { cause });
 }
 
-async function contentOf(world: World, path: string): Promise<string> {
+async function readFile(world: World, path: string, missing: KubeconfigFiles["missing"]): Promise<ReadFile | undefined> {
   try {
-    return Buffer.from(await world.files.read(path)).toString("utf8");
+    return { path, file: parse(path, Buffer.from(await world.files.read(path)).toString("utf8")) };
   } catch (cause) {
+    if (cause instanceof KubeConfigError) throw cause;
+    if (missing === "skipped" && codeOf(cause) === "ENOENT") return undefined;
     throw new KubeConfigError(`cannot read kubeconfig ${path}: ${codeOf(cause)}; check --kubeconfig and the file's permissions`, { cause });
   }
 }
 
-function parse(path: string, text: string): z.infer<typeof fileSchema> {
+function parse(path: string, text: string): KubeconfigFile {
   const lines = new LineCounter();
   // Pretty errors quote the source, and the source holds tokens.
   const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, logLevel: "silent" });
@@ -111,10 +187,10 @@ function parse(path: string, text: string): z.infer<typeof fileSchema> {
     const { line, col } = lines.linePos(trouble.pos[0]);
     throw new KubeConfigError(`kubeconfig ${path} is not valid YAML: ${trouble.code} at line ${line}, column ${col}`);
   }
-  const checked = fileSchema.safeParse(withoutNulls(contentIn(path, document)) ?? {});
-  if (checked.success) return checked.data;
-  const issue = checked.error.issues[0]!;
-  throw wrong(path, keyOf(issue.path), `is wrong: ${issue.message}`);
+  const result = fileSchema.safeParse(withoutNulls(contentIn(path, document)) ?? {});
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  throw wrong(path, stepsOf(issue.path).replace(/^\./, "") || "the file", `is wrong: ${issue.message}`);
 }
 
 function contentIn(path: string, document: Pick<Document, "toJS">): unknown {
@@ -134,16 +210,19 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, inner]) => [key, key === "extension" ? inner : withoutNulls(inner)]));
 }
 
-function keyOf(path: readonly PropertyKey[]): string {
-  const key = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
-  return key === "" ? "the file" : key.replace(/^\./, "");
+function stepsOf(path: readonly PropertyKey[]): string {
+  return path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
 }
 
 function beside(folder: string, path: string | undefined): string | undefined {
   return path === undefined || path === "" || isAbsolute(path) ? path : join(folder, path);
 }
 
-function withPathsBeside(folder: string, user: UserEntry): UserEntry {
+function clusterBeside(folder: string, cluster: ClusterEntry): ClusterEntry {
+  return { ...cluster, "certificate-authority": beside(folder, cluster["certificate-authority"]) };
+}
+
+function userBeside(folder: string, user: UserEntry): UserEntry {
   const { exec } = user;
   return {
     ...user,

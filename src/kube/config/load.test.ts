@@ -177,7 +177,7 @@ test("what is wrong with a file is said with the file, the key and a remedy, and
   const certificates = { "client-certificate-data": encoded(pem("CERTIFICATE")) };
   const cases: [string, string, RegExp][] = [
     ["broken YAML", `users:\n  - token: "${secret}\n\t}`, /kubeconfig \/etc\/k\/config is not valid YAML: \w+ at line \d+/],
-    ["a list for a text", kubeconfig({}, { token: [secret] }), /users\[0\]\.user\.token is wrong: .*string/],
+    ["a list for a text", kubeconfig({}, { token: [secret] }), /users\["u"\]\.user\.token is wrong: .*string/],
     ["no current context", kubeconfig({}, {}, { "current-context": "" }), /current-context is not set; run `kubectl config use-context/],
     ["unknown context", kubeconfig({}, {}, { "current-context": "x" }), /current-context names context "x", which the file does not have/],
     ["unknown cluster", kubeconfig({}, {}, { clusters: [] }), /contexts\["prod"\]\.context\.cluster names cluster "c"/],
