@@ -10,7 +10,7 @@ import { type Live, NotPossible } from "./live.ts";
 import { routesOf } from "./live-routes.ts";
 
 /** The page. */
-export async function explainNode(name: string, clusterCidr: string, live: Live): Promise<string> {
+export async function explainNode(name: string, live: Live): Promise<string> {
   const views = live.nodes.list();
   const node = views.find(({ metadata }) => metadata.name === name);
   if (node === undefined) throw new NotPossible(`there is no Node ${name}`);
@@ -22,7 +22,7 @@ export async function explainNode(name: string, clusterCidr: string, live: Live)
     ["addresses", addresses(node, found, live)],
     ["taints", node.taints.map(({ key, value, effect }) => `${key}${value ? `=${value}` : ""}:${effect}`)],
     ["conditions", node.conditions.map(({ type, status, reason }) => `${type} ${status}${reason ? ` (${reason})` : ""}`)],
-    ["routes", await routes(node, clusterCidr, live)],
+    ["routes", await routes(node, live)],
     ["warnings", await warnings(node, live)],
     ["next", next(node, found)],
   ];
@@ -63,10 +63,10 @@ function addresses(node: SeenNode, found: Identification, { config }: Live): str
   ];
 }
 
-async function routes(node: SeenNode, clusterCidr: string, live: Live): Promise<string[]> {
+async function routes(node: SeenNode, live: Live): Promise<string[]> {
   if (node.podCidrs.length === 0) return ["the Node has no pod CIDR"];
-  if (clusterCidr === "") return ["not looked at: give --cluster-cidr as the controllers are given it"];
-  const { tables, changes, refused } = await routesOf(live, clusterCidr);
+  if (live.clusterCidr === "") return ["not looked at: give --cluster-cidr as the controllers are given it"];
+  const { tables, changes, refused } = await routesOf(live);
   const own = { instanceId: claimedInstance(node) };
   return node.podCidrs.flatMap((cidr) => [
     ...tables.map(({ id, routes: seen }) => {

@@ -1,26 +1,23 @@
 /** `fairlead explain service/NAME`: one page about a Service's load balancer; `node/NAME`: one about a Node. */
 
 import { namedIn } from "../aws/blame.ts";
-import { isAwsError } from "../aws/errors.ts";
 import { events } from "../kube/builtin.ts";
 import { explain } from "../loadbalancers/service/explain.ts";
 import { preview } from "../loadbalancers/service/preview.ts";
-import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
+import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import { socketTransport } from "../runtime/http.ts";
-import { messageOf } from "../runtime/message-of.ts";
-import { redact } from "../runtime/redact.ts";
 import { wholeAnswer } from "../runtime/whole-answer.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { Command } from "./command.ts";
 import { explainNode } from "./explain-node.ts";
+import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
 
 const flags = {
   endpoint: flag(string, "", "Where the leader serves (https://host:10258), to ask it for its last calls to AWS; a port-forward will do."),
   "endpoint-insecure-skip-tls-verify": flag(bool, false, "Accept whatever certificate the endpoint shows."),
-  "cluster-cidr": flag(string, "", "The --cluster-cidr that the controllers are given, to look at a node's routes."),
   ...liveFlags,
 };
 
@@ -30,6 +27,9 @@ what it should show and how its pods are reached. Changes nothing.
 Usage:
   fairlead explain service/NAME [flags]
   fairlead explain node/NAME [flags]`;
+
+/** The flags by section, for completion and help. */
+export const sections: readonly FlagSection[] = [{ title: "Explain", flags }];
 
 /** One entry of the leader's ledger. */
 interface Call {
@@ -50,19 +50,20 @@ export async function explainService({ argv, world, console, stopSignal }: Param
   try {
     const { values, args } = parseFlags(flags, argv);
     if (values.help) {
-      console.out(`${usage}\n\n${flagUsage([{ title: "Explain", flags }], console.columns)}`);
+      console.out(`${usage}\n\n${flagUsage(sections, console.columns)}`);
       return 0;
     }
     const [word, ...more] = args;
-    if (word === undefined || more.length > 0) throw new NotPossible("name one object: fairlead explain service/NAME, or node/NAME");
+    if (word === undefined || more.length > 0) throw new FlagError("name one object: fairlead explain service/NAME, or node/NAME");
     const live = await openLive(values, world, "fairlead explain", stopSignal(), network);
     try {
+      for (const note of live.notes) console.err(`fairlead explain: ${note}\n`);
       const node = /^nodes?\/(.+)$/.exec(word)?.[1];
       if (node !== undefined) {
-        console.out(await explainNode(node, values["cluster-cidr"], live));
+        console.out(await explainNode(node, live));
         return 0;
       }
-      const wanted = serviceNamed(word, values.namespace);
+      const wanted = serviceNamed(word, live.namespace);
       const service = live.all.find(({ view }) => view.namespace === wanted.namespace && view.name === wanted.name);
       if (service === undefined) throw new NotPossible(`there is no Service ${wanted.namespace}/${wanted.name}`);
       const seen = await preview(service, live.all, live, live.ask);
@@ -80,12 +81,7 @@ export async function explainService({ argv, world, console, stopSignal }: Param
       await live.close();
     }
   } catch (error) {
-    const hint = error instanceof FlagError && error.hint ? `; ${error.hint}` : "";
-    const denied = isAwsError(error, "denied")
-      ? " The command reads with your own credentials: they need the read permissions of deploy/iam."
-      : "";
-    console.err(`fairlead explain: ${redact(messageOf(error))}${hint}${denied}\n`);
-    return 1;
+    return failure("explain", error, console);
   }
 }
 

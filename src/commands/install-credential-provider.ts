@@ -4,11 +4,12 @@ import { createReadStream } from "node:fs";
 import { chmod, copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asYaml, credentialProviderConfig } from "../registry/config.ts";
-import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
+import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, duration, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import { sleep, uuid, type World } from "../runtime/world.ts";
 import type { Command } from "./command.ts";
+import { failure } from "./failure.ts";
 
 const flags = {
   "bin-dir": flag(string, "", "Folder of kubelet's --image-credential-provider-bin-dir."),
@@ -20,6 +21,9 @@ const flags = {
   help: flag(bool, false, "Print this.", { shorthand: "h" }),
 };
 
+/** The flags by section, for completion and help. */
+export const sections: readonly FlagSection[] = [{ title: "Installation", flags }];
+
 const name = "ecr-credential-provider";
 
 /** Installs, and unless told otherwise stays to repair. Kubelet is never touched: it finds the new file at its next call. */
@@ -28,7 +32,7 @@ export const run: Command = async ({ argv, world, console, stopSignal }) => {
   try {
     const { values } = parseFlags(flags, argv);
     if (values.help) {
-      say(`Puts the ECR credential provider on a node.\n\n${flagUsage([{ title: "Installation", flags }], console.columns)}`);
+      say(`Puts the ECR credential provider on a node.\n\n${flagUsage(sections, console.columns)}`);
       return 0;
     }
     if (!values["bin-dir"] || !values["config-dir"]) throw new FlagError("--bin-dir and --config-dir are needed");
@@ -43,8 +47,7 @@ export const run: Command = async ({ argv, world, console, stopSignal }) => {
       if (stop.aborted) return 0;
     }
   } catch (error) {
-    console.err(`fairlead install-credential-provider: ${(error as Error).message}\n`);
-    return error instanceof FlagError ? 2 : 1;
+    return failure("install-credential-provider", error, console);
   }
 };
 

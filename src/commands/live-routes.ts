@@ -3,9 +3,9 @@ import { previewRoutes, type RoutePreview } from "../routes/preview.ts";
 import { type Cidr, parseCidr } from "../runtime/ip.ts";
 import { type Live, NotPossible } from "./live.ts";
 
-/** What the route controller would do with these pod CIDRs, given as `--cluster-cidr` is. */
-export function routesOf(live: Live, clusterCidr: string): Promise<RoutePreview> {
-  const { cloud, self, config, clusterName, nodes, ask } = live;
+/** What the route controller would do with the cluster's pod CIDRs. */
+export function routesOf(live: Live): Promise<RoutePreview> {
+  const { cloud, self, config, clusterName, clusterCidr, nodes, ask } = live;
   const where = { cluster: self.cluster, clusterName, vpc: self.vpc, routeTableId: config.aws.routeTableId };
   return previewRoutes(cloud, where, cidrsOf(clusterCidr), nodes.list(), ask);
 }

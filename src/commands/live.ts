@@ -3,11 +3,11 @@ import type { Service } from "kubernetes-types/core/v1.d.ts";
 import type { Ask } from "../aws/ask.ts";
 import { type Cloud, Clouds } from "../aws/cloud.ts";
 import { awsSockets } from "../aws/sockets.ts";
-import { nodeView, type SeenNode } from "../identity/node-view.ts";
-import { identifySelf, type Self } from "../identity/self.ts";
+import { claimedInstance, type NodeView, nodeView, type SeenNode } from "../identity/node-view.ts";
+import { configuredSelf, identifySelf, type Self, selfOn } from "../identity/self.ts";
 import { nodes, services } from "../kube/builtin.ts";
 import { KubeClient } from "../kube/client.ts";
-import { loadKubeConfig } from "../kube/config/load.ts";
+import { discoverKubeConfig } from "../kube/config/load.ts";
 import type { Connect } from "../kube/connections.ts";
 import type { Stored } from "../kube/resource.ts";
 import { Inventory } from "../loadbalancers/inventory.ts";
@@ -15,25 +15,27 @@ import { type SeenService, serviceState } from "../loadbalancers/service/seen.ts
 import type { SurveyParts } from "../loadbalancers/service/survey.ts";
 import { build } from "../process/build.ts";
 import { agentOf } from "../process/clients.ts";
-import { type FlagValues, flag } from "../runtime/flags.ts";
+import { type FlagValues, flag, undecided } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { dryRunGate } from "../runtime/gate.ts";
 import type { Transport } from "../runtime/http.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
 import type { World } from "../runtime/world.ts";
+import { clusterFlags, findSettings } from "./cluster-settings.ts";
 import type { CloudConfig } from "./controller-manager/cloud-config.ts";
 import { loadBalancerSettings } from "./controller-manager/load-balancer-settings.ts";
-import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
 
 /** The flags that say which cluster and which account. */
 export const liveFlags = {
-  kubeconfig: flag(string, "", "Path of a kubeconfig; without it, what KUBECONFIG names or the pod's own account."),
+  ...clusterFlags,
   master: flag(string, "", "Address of the API server; overrides the kubeconfig's."),
-  "cloud-config": flag(string, "", "Path of the cloud config that the controllers are given."),
+  namespace: flag(string, "", "Namespace of Services that are named without one. Empty: that of the context, else default.", {
+    shorthand: "n",
+  }),
   "strict-cloud-config": flag(bool, false, "Refuse a cloud config with unknown keys."),
-  "cluster-name": flag(string, "kubernetes", "The --cluster-name that the controllers are given."),
-  namespace: flag(string, "default", "Namespace of Services that are named without one.", { shorthand: "n" }),
+  "cluster-name": undecided(string, "found from the cluster, else kubernetes", "The --cluster-name that the controllers are given."),
+  "cluster-cidr": flag(string, "", "The --cluster-cidr that the controllers are given, for routes. Empty: found from the cluster."),
   help: flag(bool, false, "Print this.", { shorthand: "h" }),
 };
 
@@ -52,6 +54,12 @@ export interface Live extends SurveyParts {
   readonly self: Self;
   readonly config: CloudConfig;
   readonly clusterName: string;
+  /** As `--cluster-cidr` is written; empty when it is not known. */
+  readonly clusterCidr: string;
+  /** Of objects that are named without one. */
+  readonly namespace: string;
+  /** What the user should know about what was gone by. */
+  readonly notes: readonly string[];
   readonly ask: Ask;
   close(): Promise<void>;
 }
@@ -71,15 +79,18 @@ export async function openLive(
 ): Promise<Live> {
   const host = { world, log: silentLog, metrics: newRegistry() };
   const gate = dryRunGate(() => {});
-  const config = await loadKubeConfig(world, { kubeconfig: flags.kubeconfig, master: flags.master });
+  const { kubeconfig, context, master } = flags;
+  const config = await discoverKubeConfig(world, { kubeconfig, context, master });
   const kube = new KubeClient({ host, config, gate, userAgent: agentOf(cause), ...(network.kube && { connect: network.kube }) });
-  const cloudConfig = await loadCloudConfig(host, flags);
+  const found = await findSettings(host, kube, flags, signal);
+  const { config: cloudConfig, installation } = found;
   const sockets = network.aws === undefined ? awsSockets(world) : undefined;
   const transport = network.aws ?? sockets!.send;
   const clouds = new Clouds({ host, transport, gate, settings: cloudConfig.aws, version: build.version });
   const ask: Ask = { cause, signal, urgency: "user" };
   const cloud = await clouds.home(signal);
-  const self = await identifySelf(cloudConfig.aws, clouds, ask);
+  const clusterName = flags["cluster-name"] ?? installation?.clusterName ?? "kubernetes";
+  const self = await selfOf(cloudConfig, found.nodes, clouds, ask);
   if (self.vpc === undefined) throw new NotPossible("the VPC of the cluster is not known: set VPC in the cloud config");
   const [listed, seenNodes] = await Promise.all([kube.list(services, { signal }), kube.list(nodes, { signal })]);
   const views: readonly SeenNode[] = seenNodes.items.map(nodeView);
@@ -89,17 +100,45 @@ export async function openLive(
     cloud,
     self,
     config: cloudConfig,
-    clusterName: flags["cluster-name"],
+    clusterName,
+    clusterCidr: flags["cluster-cidr"] || (installation?.clusterCidr ?? ""),
+    namespace: flags.namespace || (config.namespace ?? "default"),
+    notes: found.notes,
     ask,
     stored: listed.items,
     all: listed.items.map(serviceState),
     nodes: { list: () => views },
     inventory: new Inventory(cloud, world.clock, scope),
-    settings: loadBalancerSettings(cloudConfig, flags["cluster-name"], self.cluster.id),
+    settings: loadBalancerSettings(cloudConfig, clusterName, self.cluster.id),
     async close() {
       await Promise.all([kube.close(), sockets?.close()]);
     },
   };
+}
+
+/**
+ * What the controllers find out about themselves on their own machine: configured, or read from a machine of the cluster,
+ * a control plane's if there is one. Only where no Node leads to a machine is it this process's own.
+ */
+async function selfOf({ aws }: CloudConfig, views: readonly NodeView[], clouds: Clouds, ask: Ask): Promise<Self> {
+  const configured = configuredSelf(aws);
+  if (configured !== undefined) return configured;
+  const cloud = await clouds.home(ask.signal);
+  const candidates = [...views.filter(isControlPlane), ...views.filter((node) => !isControlPlane(node))].flatMap(
+    (node) => claimedInstance(node) ?? [],
+  );
+  for (const id of candidates.slice(0, maxLookups)) {
+    const lookup = await cloud.instances.lookup(id, ask);
+    if (lookup.kind === "found") return selfOn(aws, lookup.instance);
+  }
+  return identifySelf(aws, clouds, ask);
+}
+
+/** Nodes whose machines are gone are few; where these all are, the next would be too. */
+const maxLookups = 5;
+
+function isControlPlane({ metadata }: NodeView): boolean {
+  return metadata.labels["node-role.kubernetes.io/control-plane"] !== undefined;
 }
 
 /** `service/web`, `svc/shop/web` or `web`: namespace and name. */

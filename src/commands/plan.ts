@@ -5,22 +5,21 @@ import { planJson, type Step } from "../aws/plan.ts";
 import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
 import { type Preview, preview } from "../loadbalancers/service/preview.ts";
 import type { SeenService } from "../loadbalancers/service/seen.ts";
+import { exitStatus } from "../process/exit.ts";
 import { stepsOf } from "../routes/plan.ts";
-import { FlagError, flag, parseFlags } from "../runtime/flags.ts";
-import { bool, string } from "../runtime/flags-kinds.ts";
+import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";
+import { bool, oneOf, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
-import { messageOf } from "../runtime/message-of.ts";
-import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
 import type { Command, Console } from "./command.ts";
+import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
 import { routesOf } from "./live-routes.ts";
 
 const flags = {
   "all-namespaces": flag(bool, false, "Look at all Services of the cluster.", { shorthand: "A" }),
   filename: flag(string, "", "A manifest with Services that may not exist yet.", { shorthand: "f" }),
-  output: flag(string, "text", "text or json.", { shorthand: "o" }),
-  "cluster-cidr": flag(string, "", "The --cluster-cidr that the controllers are given; needed for routes."),
+  output: flag(oneOf("text", "json"), "text", "Form of what is printed.", { shorthand: "o" }),
   ...liveFlags,
 };
 
@@ -32,10 +31,10 @@ Usage:
   fairlead plan -f manifest.yaml [flags]
   fairlead plan routes --cluster-cidr=CIDR [flags]
 
-Exit status: 0 when nothing would change, 2 when something would, 1 when it cannot be told.`;
+Exit status: 0 when nothing would change, 2 when something would, 1 when it cannot be told, 64 for a wrong command line.`;
 
-/** Exit statuses, as those of \`diff\` and \`terraform plan -detailed-exitcode\`. */
-const exit = { nothing: 0, failed: 1, changes: 2 } as const;
+/** The flags by section, for completion and help. */
+export const sections: readonly FlagSection[] = [{ title: "Plan", flags }];
 
 /** Runs the command on this machine's sockets. */
 export const run: Command = (invocation) => plan(invocation);
@@ -45,32 +44,32 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
   try {
     const { values, args } = parseFlags(flags, argv);
     if (values.help) {
-      console.out(`${usage}\n\n${flagUsage([{ title: "Plan", flags }], console.columns)}`);
-      return exit.nothing;
+      console.out(`${usage}\n\n${flagUsage(sections, console.columns)}`);
+      return exitStatus.done;
     }
-    if (values.output !== "text" && values.output !== "json")
-      throw new NotPossible(`--output takes text or json, not ${JSON.stringify(values.output)}`);
+    const routes = args.length === 1 && args[0] === "routes";
+    if (args.length === 0 && !values["all-namespaces"] && values.filename === "")
+      throw new FlagError("name a Service (service/NAME), or give -A or -f");
     const live = await openLive(values, world, "fairlead plan", stopSignal(), network);
     try {
-      if (args.length === 1 && args[0] === "routes") return await planRoutes(live, values["cluster-cidr"], values.output, console);
+      for (const note of live.notes) console.err(`fairlead plan: ${note}\n`);
+      if (routes) return await planRoutes(live, values.output, console);
       const chosen = await choose(args, values, world, live);
       const previews: Shown[] = [];
       for (const service of chosen) previews.push({ service, ...(await preview(service, live.all, live, live.ask)) });
       console.out(values.output === "json" ? asJson(previews) : asText(previews, console));
-      if (previews.some(({ problems }) => problems.length > 0)) return exit.failed;
-      return previews.some(({ steps }) => steps.length > 0) ? exit.changes : exit.nothing;
+      if (previews.some(({ problems }) => problems.length > 0)) return exitStatus.failed;
+      return previews.some(({ steps }) => steps.length > 0) ? exitStatus.changes : exitStatus.done;
     } finally {
       await live.close();
     }
   } catch (error) {
-    const hint = error instanceof FlagError && error.hint ? `; ${error.hint}` : "";
-    console.err(`fairlead plan: ${redact(messageOf(error))}${hint}\n`);
-    return exit.failed;
+    return failure("plan", error, console);
   }
 }
 
-async function planRoutes(live: Live, clusterCidr: string, output: string, console: Console): Promise<number> {
-  const { changes, refused } = await routesOf(live, clusterCidr);
+async function planRoutes(live: Live, output: string, console: Console): Promise<number> {
+  const { changes, refused } = await routesOf(live);
   const steps = changes.flatMap(stepsOf);
   const problems = refused.map(({ node, destination, why }) => ({ message: `${destination} of node ${node.name}: ${why}` }));
   if (output === "json") console.out(`${JSON.stringify({ routes: planJson(steps), problems }, undefined, 2)}\n`);
@@ -83,34 +82,30 @@ async function planRoutes(live: Live, clusterCidr: string, output: string, conso
     ];
     console.out(`${lines.join("\n")}\n`);
   }
-  if (problems.length > 0) return exit.failed;
-  return steps.length > 0 ? exit.changes : exit.nothing;
+  if (problems.length > 0) return exitStatus.failed;
+  return steps.length > 0 ? exitStatus.changes : exitStatus.done;
 }
 
 type Shown = Preview & { readonly service: SeenService };
 
 async function choose(
   args: readonly string[],
-  {
-    "all-namespaces": all,
-    filename,
-    namespace,
-  }: { readonly "all-namespaces": boolean; readonly filename: string; readonly namespace: string },
+  { "all-namespaces": all, filename }: { readonly "all-namespaces": boolean; readonly filename: string },
   world: World,
   live: Live,
 ): Promise<readonly SeenService[]> {
-  if (filename !== "") return readManifest(filename, namespace, world, live);
+  if (filename !== "") return readManifest(filename, world, live);
   if (all) return live.all;
-  if (args.length === 0) throw new NotPossible("name a Service (service/NAME), or give -A or -f");
   return args.map((word) => {
-    const wanted = serviceNamed(word, namespace);
+    const wanted = serviceNamed(word, live.namespace);
     const found = live.all.find(({ view }) => view.namespace === wanted.namespace && view.name === wanted.name);
     if (found === undefined) throw new NotPossible(`there is no Service ${wanted.namespace}/${wanted.name}`);
     return found;
   });
 }
 
-async function readManifest(path: string, namespace: string, world: World, live: Live): Promise<SeenService[]> {
+async function readManifest(path: string, world: World, live: Live): Promise<SeenService[]> {
+  const { namespace } = live;
   const { parseAllDocuments } = await import("yaml");
   const text = Buffer.from(await world.files.read(path)).toString();
   const documents = parseAllDocuments(text).map((document) => document.toJS() as Service | null);

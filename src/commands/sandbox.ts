@@ -1,27 +1,16 @@
 /** `fairlead sandbox`: a cluster and a cloud on this machine, with Fairlead at work between them. */
-import { FlagError, type FlagValues, flag, type Kind, parseFlags } from "../runtime/flags.ts";
-import { bool, int32 } from "../runtime/flags-kinds.ts";
+import { exitStatus } from "../process/exit.ts";
+import { FlagError, type FlagSection, type FlagValues, flag, parseFlags } from "../runtime/flags.ts";
+import { bool, int32, oneOf } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import type { World } from "../runtime/world.ts";
 import type { Command, Console } from "./command.ts";
-
-type ClusterKind = "auto" | "embedded" | "real";
-const clusterKinds: readonly ClusterKind[] = ["auto", "embedded", "real"];
-
-const clusterKind: Kind<ClusterKind> = {
-  type: clusterKinds.join("|"),
-  parse(text) {
-    const known = clusterKinds.find((kind) => kind === text);
-    if (known === undefined) throw new SyntaxError(`it must be one of ${clusterKinds.join(", ")}`);
-    return known;
-  },
-  print: (value) => value,
-};
+import { failure } from "./failure.ts";
 
 const flags = {
   once: flag(bool, false, "Play a demonstration, check that everything ends as it should, and exit with 0 or 1."),
   cluster: flag(
-    clusterKind,
+    oneOf("auto", "embedded", "real"),
     "auto",
     "The Kubernetes API: a small one embedded in the sandbox, or a real etcd and kube-apiserver, which are obtained first if need be. auto: the real one if it is at hand.",
   ),
@@ -34,7 +23,8 @@ const flags = {
 
 type Options = FlagValues<typeof flags>;
 
-const exit = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+/** The flags by section, for completion and help. */
+export const sections: readonly FlagSection[] = [{ title: "Sandbox", flags }];
 
 const introduction = `Fairlead gives a Kubernetes cluster what it needs from AWS: it initialises and
 removes nodes, and keeps routes and load balancers. This is its sandbox: a
@@ -46,22 +36,19 @@ export const run: Command = async ({ argv, world, console, stopSignal }) => {
   try {
     options = parse(argv);
   } catch (error) {
-    if (!(error instanceof FlagError)) throw error;
-    console.err(`fairlead sandbox: ${error.message}${error.hint ? `; ${error.hint}` : ""}\nRun "fairlead sandbox --help" for its flags.\n`);
-    return exit.usage;
+    return failure("sandbox", error, console);
   }
   if (options.help) {
-    console.out(`${introduction}\nUsage:\n  fairlead sandbox [flags]\n\n${flagUsage([{ title: "Sandbox", flags }], console.columns)}`);
-    return exit.done;
+    console.out(`${introduction}\nUsage:\n  fairlead sandbox [flags]\n\n${flagUsage(sections, console.columns)}`);
+    return exitStatus.done;
   }
   console.out(`${introduction}\n`);
   const stop = stopSignal();
   try {
     return await inhabit(options, world, console, stop);
   } catch (error) {
-    if (stop.aborted) return exit.interrupted;
-    console.err(`fairlead sandbox: ${error instanceof Error ? error.message : error}\n`);
-    return exit.failed;
+    if (stop.aborted) return exitStatus.SIGINT;
+    return failure("sandbox", error, console);
   }
 };
 
@@ -97,7 +84,7 @@ async function inhabit(options: Options, world: World, console: Console, stop: A
     };
     if (options.once) {
       const { demonstrate } = await import("../sandbox/demonstration.ts");
-      return (await demonstrate(sandbox, audience, stop)) ? exit.done : exit.failed;
+      return (await demonstrate(sandbox, audience, stop)) ? exitStatus.done : exitStatus.failed;
     }
     const { file, variables } = sandbox.access;
     const settings = Object.entries(variables).map(([name, value]) => `  export ${name}=${value}\n`);
@@ -105,7 +92,7 @@ async function inhabit(options: Options, world: World, console: Console, stop: A
     const { tellPlainly, watchLive } = await import("../sandbox/live.ts");
     if (watched && process.stdin.isTTY) await watchLive(sandbox, process.stdin, process.stdout, stop);
     else await tellPlainly(sandbox, audience.print, stop);
-    return exit.done;
+    return exitStatus.done;
   } finally {
     await sandbox.close();
     console.out("The sandbox has ended; nothing of it is left.\n");

@@ -27,17 +27,24 @@ const remoteNodeName = "master-dummy";
  * nothing is asked; otherwise one metadata request and one DescribeInstances answer both questions.
  */
 export async function identifySelf(settings: AwsSettings, clouds: Clouds, ask: Ask): Promise<Self> {
-  const configured = configuredClusterId(settings);
-  if (settings.vpc && (settings.subnetId || settings.roleArn) && configured !== undefined) {
-    return { instance: undefined, nodeName: remoteNodeName, vpc: settings.vpc, subnet: settings.subnetId, cluster: configured };
-  }
-  const instance = await ownInstance(clouds, ask);
+  return configuredSelf(settings) ?? selfOn(settings, await ownInstance(clouds, ask));
+}
+
+/** What is known without asking anybody; undefined when the settings do not say all of it. */
+export function configuredSelf(settings: AwsSettings): Self | undefined {
+  const cluster = configuredClusterId(settings);
+  if (!settings.vpc || !(settings.subnetId || settings.roleArn) || cluster === undefined) return undefined;
+  return { instance: undefined, nodeName: remoteNodeName, vpc: settings.vpc, subnet: settings.subnetId, cluster };
+}
+
+/** What a process on this instance would find. */
+export function selfOn(settings: AwsSettings, instance: Instance): Self {
   return {
     instance,
     nodeName: instance.privateDnsName ?? "",
     vpc: settings.vpc || instance.vpc,
     subnet: settings.subnetId || instance.subnet,
-    cluster: configured ?? discoverClusterId(instance.tags),
+    cluster: configuredClusterId(settings) ?? discoverClusterId(instance.tags),
   };
 }
 

@@ -1,8 +1,26 @@
 /** The edge between a program and the operating system: crashes and signals in, exit statuses out. */
 import { redact } from "../runtime/redact.ts";
 
-/** Exit statuses, as the reference has them; `crashed` (EX_SOFTWARE of sysexits.h) is a defect of this program. */
-export const exitStatus = { done: 0, leadershipLost: 1, crashed: 70, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143, fatal: 255 } as const;
+/**
+ * Exit statuses: each number means one thing in every command of ours. `usage` and `crashed` are EX_USAGE and EX_SOFTWARE of
+ * sysexits.h. Programs that stand for others keep theirs: `leadershipLost` and `fatal`.
+ */
+export const exitStatus = {
+  done: 0,
+  /** Something is wrong with what was looked at, or it could not be done. */
+  failed: 1,
+  /** `plan`: something would change, as with `terraform plan -detailed-exitcode`. */
+  changes: 2,
+  /** The command line cannot be understood. */
+  usage: 64,
+  /** A defect of this program. */
+  crashed: 70,
+  SIGINT: 130,
+  SIGPIPE: 141,
+  SIGTERM: 143,
+  leadershipLost: 1,
+  fatal: 255,
+} as const;
 
 /** What nobody caught, without secrets. */
 export interface Crash {

@@ -9,6 +9,20 @@ export const bool: Kind<boolean> = { type: "", bare: "true", parse: parseGoBool,
 /** Any text. */
 export const string: Kind<string> = { type: "string", parse: (text) => text, print: (value) => value, quoted: true };
 
+/** One of a few words. */
+export function oneOf<T extends string>(...choices: readonly T[]): Kind<T> {
+  return {
+    type: choices.join("|"),
+    choices,
+    parse(text) {
+      const known = choices.find((choice) => choice === text);
+      if (known === undefined) throw new SyntaxError(`it must be one of ${choices.join(", ")}`);
+      return known;
+    },
+    print: (value) => value,
+  };
+}
+
 /** A 32-bit integer. */
 export const int32: Kind<number> = { type: "int32", parse: (text) => parseGoInt(text, -(2n ** 31n), 2n ** 31n - 1n), print: String };
 

@@ -13,6 +13,8 @@ export interface Kind<T> {
   readonly type: string;
   /** What the flag means when given without a value. Flags without this need one. */
   readonly bare?: string;
+  /** The only values there are, for shell completion. */
+  readonly choices?: readonly string[];
   /** Default shown in quotes. */
   readonly quoted?: boolean;
   /** Throws with the reason. `before` is what earlier uses of the flag made, for kinds that add up. */

@@ -12,10 +12,12 @@ export interface Place {
   readonly world: VirtualWorld;
   readonly aws: Cloud;
   readonly cluster: EmbeddedCluster;
+  /** How the command is told where it is; a cloud config that says all, unless told otherwise. */
+  readonly flags?: readonly string[];
 }
 
 export async function command(
-  { world, aws, cluster }: Place,
+  { world, aws, cluster, flags = ["--master=http://cluster", "--cloud-config=/etc/cloud"] }: Place,
   which: LiveCommand,
   ...argv: readonly string[]
 ): Promise<{ status: number; out: string; err: string }> {
@@ -30,11 +32,10 @@ export async function command(
       err += text;
     },
   };
-  const place = ["--master=http://cluster", "--cloud-config=/etc/cloud"];
   const network = { aws: aws.handle, kube: () => ({ send: cluster.send, close: async () => {} }) };
   const stopSignal = () => new AbortController().signal;
   let status: number | undefined;
-  void which({ argv: [...argv, ...place], world, console, stopSignal }, network).then((value) => {
+  void which({ argv: [...argv, ...flags], world, console, stopSignal }, network).then((value) => {
     status = value;
   });
   await world.runUntil(() => status !== undefined, 120_000, "the command has ended");

@@ -58,9 +58,9 @@ test("a problem makes it end with 1, in a table and in JSON; --exit-zero is for 
   );
 });
 
-test("a wrong call ends with 2 and says what is wrong", async (t) => {
+test("a wrong call ends with 64 and says what is wrong", async (t) => {
   const { fairlead } = await bed(t);
   const process = await fairlead(["doctor", "--features=everything"]);
-  assert.equal((await process.exit()).code, 2);
+  assert.equal((await process.exit()).code, 64);
   assert.match(await process.logs(), /"everything" is none of nodes, load-balancers, routes, tagging, registry/);
 });

@@ -153,7 +153,7 @@ test("a plan reads as text, names what it takes away, and says what keeps it fro
   const bad = await command(world, plan, "service/bad");
   assert.equal(bad.status, 1);
   assert.match(bad.out, /! .*connection-idle-timeout=soon \(takes a number of seconds\)/);
-  assert.equal((await command(world, plan)).status, 1);
+  assert.equal((await command(world, plan)).status, 64);
   assert.match((await command(world, plan, "service/none")).err, /there is no Service default\/none/);
 });
 

@@ -17,8 +17,8 @@ export interface KubeConfig {
   readonly origin: string;
   /** The namespace that goes with it: the context's, or that of the pod. */
   readonly namespace?: string | undefined;
-  /** Whether it is the service account of the pod that this process runs in. */
-  readonly inCluster?: boolean;
+  /** Whether it is that of a kubeconfig file, as people have it, and not of the pod that this process runs in. */
+  readonly fromFile?: boolean;
   /** What holds at this moment: tokens and certificates rotate, so this is asked before every request. */
   access(signal: AbortSignal): Promise<Access>;
   /** The server answered 401 to this: what it was made of is worth nothing, get it anew. */

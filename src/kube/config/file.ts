@@ -68,6 +68,7 @@ async function configOf(world: World, chosen: ChosenContext, options: KubeConfig
     server,
     origin: `kubeconfig ${chosen.origin}, context ${chosen.context}`,
     namespace: chosen.namespace,
+    fromFile: true,
     access,
     refused({ credential }) {
       plugin?.forget(credential);

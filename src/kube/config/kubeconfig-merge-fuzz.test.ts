@@ -183,10 +183,10 @@ test("in a pod without a kubeconfig it is the service account and its namespace;
   const account = { [`${folder}/token`]: "mine", [`${folder}/ca.crt`]: beside.get("/a")!.ca, [`${folder}/namespace`]: "kube-system\n" };
   const environment = { HOME: "/home/me", KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
   const pod = await discoverKubeConfig(virtualWorld(1, { files: account, environment }), {});
-  assert.deepEqual([pod.server.hostname, pod.namespace, pod.inCluster], ["10.0.0.1", "kube-system", true]);
+  assert.deepEqual([pod.server.hostname, pod.namespace, pod.fromFile], ["10.0.0.1", "kube-system", undefined]);
   const files = { ...account, "/home/me/.kube/config": stringify(one) };
   const desk = await discoverKubeConfig(virtualWorld(1, { files, environment }), {});
-  assert.deepEqual([desk.server.hostname, desk.inCluster], ["one", undefined]);
+  assert.deepEqual([desk.server.hostname, desk.fromFile], ["one", true]);
 });
 
 test("what runs in the cluster looks neither at KUBECONFIG nor into the home folder", async () => {

@@ -119,7 +119,6 @@ async function inCluster(world: World, { namespace, tried = "" }: Discovery): Pr
   return {
     server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
     origin: use,
-    inCluster: true,
     namespace,
     async access() {
       const [bearer, authority] = await Promise.all([token.text(), ca.text()]);

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { nodeView } from "../identity/node-view.ts";
+import { regionOfNodes } from "./cluster-settings.ts";
+
+const node = (providerID: string | undefined, labels: Record<string, string> = {}) =>
+  nodeView({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "n", uid: "u", resourceVersion: "1", labels },
+    spec: providerID === undefined ? {} : { providerID },
+  });
+const zone = (value: string) => ({ "topology.kubernetes.io/zone": value });
+
+for (const [what, nodes, region] of [
+  ["the zone of a provider ID", [node("aws:///eu-west-1a/i-1")], "eu-west-1"],
+  ["the zone label, where the provider ID has none", [node("aws:////i-1", zone("us-west-2-lax-1a"))], "us-west-2"],
+  ["the region label alone", [node(undefined, { "topology.kubernetes.io/region": "eu-west-1" })], "eu-west-1"],
+  ["those Nodes that say", [node(undefined), node("aws:///eu-west-1a/i-1")], "eu-west-1"],
+  [
+    "AWS's Nodes among another cloud's",
+    [node("gce://p/us-central1-a/x", zone("us-central1-a")), node("aws:///eu-west-1a/i-1")],
+    "eu-west-1",
+  ],
+  ["nobody, when Nodes do not agree", [node("aws:///eu-west-1a/i-1"), node("aws:///us-east-1a/i-2")], undefined],
+  ["nobody, when a zone is none of AWS", [node(undefined, zone("rack7"))], undefined],
+  ["nobody, without Nodes", [], undefined],
+] as const) {
+  test(`the region is told by ${what}`, () => assert.equal(regionOfNodes(nodes), region));
+}

@@ -1,0 +1,112 @@
+/** Which cluster a command looks at, as kubectl finds it, and what the cluster itself tells of its account. */
+import { regionOfZone } from "../aws/regions.ts";
+import { claimOf, type NodeView, nodeView } from "../identity/node-view.ts";
+import { configMaps, nodes, pods } from "../kube/builtin.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { flag } from "../runtime/flags.ts";
+import { string } from "../runtime/flags-kinds.ts";
+import type { Host } from "../runtime/host.ts";
+import { type CloudConfig, readCloudConfig } from "./controller-manager/cloud-config.ts";
+import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
+import { controllerSelectors, type Installation, installationOf } from "./installation.ts";
+
+/** The flags by which every command that looks at a cluster finds it. */
+export const clusterFlags = {
+  kubeconfig: flag(
+    string,
+    "",
+    "Path of a kubeconfig file. Empty: the files of $KUBECONFIG, else ~/.kube/config, else the pod's service account.",
+  ),
+  context: flag(string, "", "Context of the kubeconfig to use. Empty: the current one."),
+  "cloud-config": flag(string, "", "The cloud config file that the controllers are given. Empty: found from the cluster."),
+};
+
+/** What a command goes by. */
+export interface ClusterSettings {
+  readonly config: CloudConfig;
+  /** The Nodes, where they were read for this. */
+  readonly nodes: readonly NodeView[];
+  readonly installation: Installation | undefined;
+  /** What the user should know about how this was found. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * The settings of the file, if one is given. For whatever is not in it, a person's command asks the cluster: how its
+ * controllers were started, and in which region its Nodes are. In a pod nothing is asked, because what is to be found there
+ * is what the controllers find.
+ */
+export async function findSettings(
+  host: Host,
+  kube: KubeClient,
+  given: { readonly "cloud-config": string; readonly "strict-cloud-config": boolean },
+  signal: AbortSignal,
+): Promise<ClusterSettings> {
+  const file = given["cloud-config"] === "" ? undefined : await loadCloudConfig(host, given);
+  if (!kube.config.fromFile) {
+    return { config: file ?? (await loadCloudConfig(host, given)), nodes: [], installation: undefined, notes: [] };
+  }
+  const [seen, installation] = await Promise.all([nodesOf(kube, signal), findInstallation(kube, signal)]);
+  const { config, notes } = file === undefined ? await configOf(kube, installation, signal) : { config: file, notes: [] };
+  const { zone, region } = config.aws;
+  const found = zone || region ? undefined : (installation?.region ?? regionOfNodes(seen));
+  return { config: found === undefined ? config : { ...config, aws: { ...config.aws, region: found } }, nodes: seen, installation, notes };
+}
+
+/** The region that all Nodes are in; undefined when they do not agree, or none says. */
+export function regionOfNodes(views: readonly NodeView[]): string | undefined {
+  const regions = new Set(views.map(regionOfNode).filter((region) => region !== undefined));
+  return regions.size === 1 ? [...regions][0] : undefined;
+}
+
+function regionOfNode(node: NodeView): string | undefined {
+  const claim = claimOf(node);
+  if (claim.kind === "foreign") return undefined;
+  const { labels } = node.metadata;
+  const zone = ("zone" in claim ? claim.zone : undefined) ?? labels["topology.kubernetes.io/zone"];
+  try {
+    return zone === undefined ? labels["topology.kubernetes.io/region"] : regionOfZone(zone);
+  } catch {
+    // A zone that is none of AWS.
+    return undefined;
+  }
+}
+
+/** None when they cannot be read: whoever needs them says so. */
+async function nodesOf(kube: KubeClient, signal: AbortSignal): Promise<readonly NodeView[]> {
+  const listed = await unlessRefused(kube.list(nodes, { signal }), signal);
+  return listed?.items.map(nodeView) ?? [];
+}
+
+async function findInstallation(kube: KubeClient, signal: AbortSignal): Promise<Installation | undefined> {
+  for (const labelSelector of controllerSelectors) {
+    const listed = await unlessRefused(kube.list(pods, { labelSelector, signal }), signal);
+    const found = listed?.items.map(installationOf).find((each) => each !== undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function configOf(kube: KubeClient, installation: Installation | undefined, signal: AbortSignal) {
+  const nothing = readCloudConfig(new Uint8Array()).config;
+  const source = installation?.cloudConfig;
+  if (source === undefined) return { config: nothing, notes: [] };
+  const stored =
+    source.kind === "config map"
+      ? await unlessRefused(kube.get(configMaps, { namespace: source.namespace, name: source.name }, { signal }), signal)
+      : undefined;
+  const text = source.kind === "config map" ? stored?.data?.[source.key] : undefined;
+  if (text !== undefined) return { config: readCloudConfig(Buffer.from(text)).config, notes: [] };
+  const note = `the controllers of pod ${installation?.pod} are given --cloud-config=${source.path}, which cannot be read from here: give the same file with --cloud-config`;
+  return { config: nothing, notes: [note] };
+}
+
+/** Whoever may not read something goes without. */
+async function unlessRefused<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod } from "kubernetes-types/core/v1.d.ts";
+import { installationOf } from "./installation.ts";
+
+type Spec = NonNullable<Pod["spec"]>;
+const podOf = (container: Partial<Spec["containers"][number]>, volumes: Spec["volumes"] = []): Pod => ({
+  metadata: { namespace: "kube-system", name: "manager-0" },
+  spec: { containers: [{ name: "sidecar" }, { name: "manager", ...container }], volumes },
+});
+const args = ["controller-manager", "--cloud-provider=aws", "--cloud-config=/etc/fairlead/cloud.conf"];
+
+test("flags are read in both forms, the last one counts, and an empty one is none", () => {
+  const found = installationOf(
+    podOf({
+      command: ["/bin/ccm", "--cloud-provider=aws", "--cluster-name=old"],
+      args: ["--cluster-name", "shop", "--cluster-cidr="],
+      env: [{ name: "AWS_REGION", value: "eu-west-1" }],
+    }),
+  );
+  assert.deepEqual(found, {
+    pod: "kube-system/manager-0",
+    clusterName: "shop",
+    clusterCidr: undefined,
+    region: "eu-west-1",
+    cloudConfig: undefined,
+  });
+});
+
+test("a pod without a controller manager of AWS tells nothing", () => {
+  assert.equal(installationOf(podOf({ args: ["--cloud-provider=gce"] })), undefined);
+});
+
+const path = "/etc/fairlead/cloud.conf";
+const volume = (configMap: object) => [{ name: "cloud-config", configMap: { name: "manager", ...configMap } }];
+const mount = (mountPath: string, more: object = {}) => [{ name: "cloud-config", mountPath, ...more }];
+const key = (name: string) => ({ kind: "config map", path, namespace: "kube-system", name: "manager", key: name });
+
+for (const [what, mounts, volumes, wanted] of [
+  ["a folder mounted from a ConfigMap", mount("/etc/fairlead"), volume({}), key("cloud.conf")],
+  ["a folder written with a slash at its end", mount("/etc/fairlead/"), volume({}), key("cloud.conf")],
+  ["a key under another name", mount("/etc/fairlead"), volume({ items: [{ key: "aws", path: "cloud.conf" }] }), key("aws")],
+  ["one file mounted", mount(path, { subPath: "aws.conf" }), volume({}), key("aws.conf")],
+  ["keys of which none is the file", mount("/etc/fairlead"), volume({ items: [{ key: "a", path: "b" }] }), { kind: "elsewhere", path }],
+  ["a folder of the node", mount("/etc/fairlead"), [{ name: "cloud-config", hostPath: { path: "/etc" } }], { kind: "elsewhere", path }],
+  ["a file of the image", [], [], { kind: "elsewhere", path }],
+] as const) {
+  test(`the cloud config comes from ${what}`, () => {
+    assert.deepEqual(installationOf(podOf({ args, volumeMounts: [...mounts] }, [...volumes]))?.cloudConfig, wanted);
+  });
+}
