@@ -22,12 +22,12 @@ test("help of a command is the command's own", async () => {
 
 test("a mistyped command is named with the one it may have meant", async () => {
   const { status, err } = await call("/usr/bin/fairlead", "controler-manager");
-  assert.equal(status, 2);
+  assert.equal(status, 64);
   assert.match(err, /unknown command "controler-manager"; did you mean "controller-manager"\?/);
 });
 
 test("names that every object has are no commands", async () => {
-  assert.equal((await call("/usr/bin/fairlead", "toString")).status, 2);
+  assert.equal((await call("/usr/bin/fairlead", "toString")).status, 64);
 });
 
 test("called by the reference's name, the program is that program", async () => {
@@ -35,4 +35,16 @@ test("called by the reference's name, the program is that program", async () => 
     assert.match((await call(script, "--version")).out, /^Kubernetes v\d+\.\d+\.\d+/);
   }
   assert.match((await call("/bin/fairlead", "version")).out, /^fairlead v\d+\.\d+\.\d+/);
+});
+
+test("version says the commit and what it was tested with, for people and for programs", async () => {
+  for (const argv of [["version"], ["--version"]]) {
+    const { out } = await call("/bin/fairlead", ...argv);
+    assert.match(out, /^commit +/m);
+    assert.match(out, /^tested with +Kubernetes \d+\.\d+\.\d+, etcd /m);
+  }
+  const { version, commit, testedWith } = JSON.parse((await call("/bin/fairlead", "version", "-o", "json")).out) as Record<string, unknown>;
+  assert.match(String(version), /^v\d/);
+  assert.equal(typeof commit, "string");
+  assert.equal(Object.keys(testedWith as object)[0], "Kubernetes");
 });

@@ -9,7 +9,7 @@
 import { basename } from "node:path";
 import type { Command, Console, Invocation } from "./commands/command.ts";
 import { type CommandEntry, commands } from "./commands/table.ts";
-import { bearClosedPipes, endOnCrash, stopSignal } from "./process/exit.ts";
+import { bearClosedPipes, endOnCrash, exitStatus, stopSignal } from "./process/exit.ts";
 import { realWorld } from "./runtime/world.ts";
 
 if (import.meta.main) {
@@ -25,35 +25,30 @@ if (import.meta.main) {
 export async function main(script: string, invocation: Invocation): Promise<number> {
   const called = basename(script).replace(/\.[cm]?[jt]s$/, "");
   const standsFor = Object.values(commands).find((entry) => entry.standsFor === called);
-  if (standsFor) return (await standsFor.load())(invocation);
+  if (standsFor) return (await standsFor.load()).run(invocation);
   const [name = "help", ...argv] = invocation.argv;
   const command = await find(name);
   if (command) return command({ ...invocation, argv });
   const { nearest } = await import("./runtime/nearest.ts");
-  const guess = nearest(name, [...Object.keys(commands), "help", "version"]);
+  const guess = nearest(name, [...Object.keys(commands), "help"]);
   invocation.console.err(
     `fairlead: unknown command ${JSON.stringify(name)}${guess ? `; did you mean ${JSON.stringify(guess)}?` : ""}\n` +
       `Run "fairlead help" for the commands there are.\n`,
   );
-  return 2;
+  return exitStatus.usage;
 }
 
 async function find(name: string): Promise<Command | undefined> {
   if (name === "help" || name === "--help" || name === "-h") return help;
-  if (name === "version" || name === "--version") return version;
-  return Object.hasOwn(commands, name) ? commands[name]?.load() : undefined;
+  if (name === "__complete") return (await import("./commands/completion.ts")).complete;
+  const known = name === "--version" ? "version" : name;
+  return Object.hasOwn(commands, known) ? (await commands[known]!.load()).run : undefined;
 }
 
 async function help({ argv: [topic], ...invocation }: Invocation): Promise<number> {
-  const entry = topic === undefined ? undefined : commands[topic];
-  if (entry) return (await entry.load())({ ...invocation, argv: ["--help"] });
+  const entry = topic !== undefined && Object.hasOwn(commands, topic) ? commands[topic] : undefined;
+  if (entry) return (await entry.load()).run({ ...invocation, argv: ["--help"] });
   invocation.console.out(overview(Object.entries(commands)));
-  return 0;
-}
-
-async function version({ console }: Invocation): Promise<number> {
-  const { build } = await import("./process/build.ts");
-  console.out(`fairlead ${build.version}\n`);
   return 0;
 }
 
@@ -61,7 +56,6 @@ function overview(entries: readonly [string, CommandEntry][]): string {
   const rows = [
     ...entries.map(([name, { summary, standsFor }]) => [name, standsFor ? `${summary} (also as ${standsFor})` : summary]),
     ["help", "Print this, or the help of a command"],
-    ["version", "Print the version"],
   ];
   const width = Math.max(...rows.map(([name = ""]) => name.length)) + 2;
   return [

@@ -27,6 +27,8 @@ const commandName = "cloud-controller-manager";
 const description = `Runs the controllers that a Kubernetes cluster on AWS needs: initialises, labels and removes nodes,
 keeps load balancers for Services, routes for pods, and tags.`;
 
+export { flagSections as sections } from "./controller-manager/flags.ts";
+
 /** Runs the command to its exit status. */
 export const run: Command = async ({ argv, world, console, stopSignal, onCrash }) => {
   let logs: Logs | undefined;

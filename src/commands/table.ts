@@ -1,12 +1,22 @@
+import type { FlagSection } from "../runtime/flags.ts";
 import type { Command } from "./command.ts";
+
+/** What the file of a command exports. */
+export interface CommandModule {
+  readonly run: Command;
+  /** Its flags, for shell completion. */
+  readonly sections?: readonly FlagSection[];
+}
 
 /** One command, as the dispatcher and the overview know it. */
 export interface CommandEntry {
   readonly summary: string;
   /** The name of the reference program whose place the command takes: called by it, the program is that command. */
   readonly standsFor?: string;
+  /** Words that may follow it, for shell completion; one that ends with a slash is to be continued. */
+  readonly words?: readonly string[];
   /** Loads the command's code: no command pays for another's. */
-  load(): Promise<Command>;
+  load(): Promise<CommandModule>;
 }
 
 /** Every command, in the order help shows them. */
@@ -14,31 +24,43 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   "controller-manager": {
     summary: "Run the controllers of a cluster: nodes, load balancers, routes, tags",
     standsFor: "aws-cloud-controller-manager",
-    load: async () => (await import("./controller-manager.ts")).run,
+    load: () => import("./controller-manager.ts"),
   },
   plan: {
     summary: "Show what would be done to AWS for Services, and do nothing",
-    load: async () => (await import("./plan.ts")).run,
+    words: ["service/", "routes"],
+    load: () => import("./plan.ts"),
   },
   explain: {
     summary: "Tell what is wrong with a Service's load balancer, and what to do",
-    load: async () => (await import("./explain.ts")).run,
+    words: ["service/", "node/"],
+    load: () => import("./explain.ts"),
   },
   "ecr-credential-provider": {
     summary: "Give kubelet the credentials for images in Amazon ECR",
     standsFor: "ecr-credential-provider",
-    load: async () => (await import("./ecr-credential-provider.ts")).run,
+    words: ["config", "test"],
+    load: () => import("./ecr-credential-provider.ts"),
   },
   "install-credential-provider": {
     summary: "Put the credential provider where the kubelet of this node looks for it",
-    load: async () => (await import("./install-credential-provider.ts")).run,
+    load: () => import("./install-credential-provider.ts"),
   },
   doctor: {
     summary: "Look whether a cluster and its AWS account are set up for Fairlead; changes nothing",
-    load: async () => (await import("./doctor.ts")).run,
+    load: () => import("./doctor.ts"),
   },
   sandbox: {
     summary: "Try it: a cluster and a simulated AWS on this machine, with Fairlead at work",
-    load: async () => (await import("./sandbox.ts")).run,
+    load: () => import("./sandbox.ts"),
+  },
+  completion: {
+    summary: "Print the completion script of a shell",
+    words: ["bash", "zsh", "fish"],
+    load: () => import("./completion.ts"),
+  },
+  version: {
+    summary: "Print the version, the commit, and what it was tested with",
+    load: () => import("./version.ts"),
   },
 };

@@ -1,0 +1,47 @@
+/** `fairlead version`: which build this is, and what it was tested with. */
+import { build } from "../process/build.ts";
+import { exitStatus } from "../process/exit.ts";
+import { testedWith, worksWith } from "../process/tested.ts";
+import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";
+import { bool, oneOf } from "../runtime/flags-kinds.ts";
+import { flagUsage } from "../runtime/flags-usage.ts";
+import type { Command } from "./command.ts";
+import { failure } from "./failure.ts";
+
+const flags = {
+  output: flag(oneOf("text", "json"), "text", "Form of what is printed.", { shorthand: "o" }),
+  help: flag(bool, false, "Print this.", { shorthand: "h" }),
+};
+
+/** The flags by section, for completion and help. */
+export const sections: readonly FlagSection[] = [{ title: "Version", flags }];
+
+export const run: Command = async ({ argv, console }) => {
+  try {
+    const { values, args } = parseFlags(flags, argv);
+    if (args.length > 0) throw new FlagError(`unexpected argument ${JSON.stringify(args[0])}`);
+    if (values.help) console.out(`Usage:\n  fairlead version [flags]\n\n${flagUsage(sections, console.columns)}`);
+    else console.out(values.output === "json" ? asJson() : asText());
+    return exitStatus.done;
+  } catch (error) {
+    return failure("version", error, console);
+  }
+};
+
+function asText(): string {
+  const rows = {
+    commit: build.commit === "unknown" ? "unknown: run from the sources" : `${build.commit} of ${build.date}`,
+    "runs on": `Node ${process.versions.node}, ${build.platform}`,
+    "tested with": Object.entries(testedWith)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(", "),
+    "works with": worksWith,
+  };
+  const lines = Object.entries(rows).map(([name, value]) => `${name.padEnd(13)}${value}`);
+  return `fairlead ${build.version}\n${lines.join("\n")}\n`;
+}
+
+function asJson(): string {
+  const { version, commit, date, platform } = build;
+  return `${JSON.stringify({ version, commit, date, node: process.versions.node, platform, testedWith, worksWith }, undefined, 2)}\n`;
+}
