@@ -2,7 +2,7 @@
 import { build } from "../process/build.ts";
 import { exitStatus } from "../process/exit.ts";
 import { testedWith, worksWith } from "../process/tested.ts";
-import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";
+import { FlagError, type FlagSection, type FlagValues, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, oneOf } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import type { Command } from "./command.ts";
@@ -17,16 +17,22 @@ const flags = {
 export const sections: readonly FlagSection[] = [{ title: "Version", flags }];
 
 export const run: Command = async ({ argv, console }) => {
+  let options: FlagValues<typeof flags>;
   try {
-    const { values, args } = parseFlags(flags, argv);
-    if (args.length > 0) throw new FlagError(`unexpected argument ${JSON.stringify(args[0])}`);
-    if (values.help) console.out(`Usage:\n  fairlead version [flags]\n\n${flagUsage(sections, console.columns)}`);
-    else console.out(values.output === "json" ? asJson() : asText());
-    return exitStatus.done;
+    options = parse(argv);
   } catch (error) {
     return failure("version", error, console);
   }
+  if (options.help) console.out(`Usage:\n  fairlead version [flags]\n\n${flagUsage(sections, console.columns)}`);
+  else console.out(options.output === "json" ? asJson() : asText());
+  return exitStatus.done;
 };
+
+function parse(argv: readonly string[]): FlagValues<typeof flags> {
+  const { values, args } = parseFlags(flags, argv);
+  if (args.length > 0) throw new FlagError(`unexpected argument ${JSON.stringify(args[0])}`);
+  return values;
+}
 
 function asText(): string {
   const rows = {
