@@ -3,7 +3,7 @@
  *
  *     node deploy/build/bundle.ts
  *
- * The sandbox is not in it: it is for machines that have the repository.
+ * The sandbox is not in it, nor in the image: only the package that people install (package.ts) carries it.
  */
 import { execFileSync } from "node:child_process";
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
@@ -13,12 +13,17 @@ import { build, type Plugin } from "esbuild";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
+export interface BundleOptions {
+  /** Whether the sandbox is in it too, in chunks that nothing else loads. */
+  readonly sandbox?: boolean;
+}
+
 /** Bundles into `folder`; returns its size in bytes. */
-export async function bundle(folder: string): Promise<number> {
+export async function bundle(folder: string, { sandbox = false }: BundleOptions = {}): Promise<number> {
   await rm(folder, { recursive: true, force: true });
   await build({
     absWorkingDir: root,
-    entryPoints: { fairlead: "src/main.ts" },
+    entryPoints: { fairlead: "src/main.ts", ...(sandbox && { supervisor: "src/sandbox/cluster/real/supervisor.ts" }) },
     outdir: folder,
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
@@ -32,10 +37,10 @@ export async function bundle(folder: string): Promise<number> {
     keepNames: true,
     legalComments: "none",
     logLevel: "error",
-    define: { FAIRLEAD_BUILD: JSON.stringify(stamp()) },
+    define: { FAIRLEAD_BUILD: JSON.stringify(stamp()), ...(sandbox && { FAIRLEAD_PACKAGE: "true" }) },
     // Some dependencies are CommonJS and ask for Node's own modules by `require`.
     banner: { js: 'import { createRequire as fairleadRequire } from "node:module"; const require = fairleadRequire(import.meta.url);' },
-    plugins: [withoutSandbox, withLiteralKeys],
+    plugins: sandbox ? [withLiteralKeys] : [withoutSandbox, withLiteralKeys],
   });
   await chmod(join(folder, "fairlead.js"), 0o755);
   return await sizeOf(folder);
@@ -47,7 +52,7 @@ const withoutSandbox: Plugin = {
   setup(builder) {
     builder.onResolve({ filter: /\/sandbox\// }, ({ path }) => ({ path, namespace: "left-out" }));
     builder.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({
-      contents: 'throw new Error("the sandbox is not part of this build: run `npm run sandbox` in the repository");',
+      contents: 'throw new Error("the sandbox is not part of the image: install the package, or run `npm run sandbox` in the repository");',
     }));
   },
 };

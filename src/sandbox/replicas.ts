@@ -4,12 +4,12 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { sleep, type World } from "../runtime/world.ts";
 import { freePort } from "./cluster/real/free-port.ts";
 import type { Supervised, Supervision } from "./cluster/real/supervision.ts";
 import { type Door, hangDoor } from "./door.ts";
 import { LogTail } from "./log-tail.ts";
+import { mainFile } from "./program-files.ts";
 
 export type ReplicaState = "starting" | "leading" | "standing by" | "down";
 
@@ -50,7 +50,6 @@ export interface ReplicasOptions {
 const names = ["a", "b"];
 const restartAfterMs = 1_000;
 const stepsKept = 100;
-const mainFile = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 export class Replicas {
   readonly #all: readonly Replica[];

@@ -2,7 +2,6 @@
 import { appendFile, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { CanonicalName } from "../commands/controller-manager/controller-names.ts";
 import { controllerTable } from "../commands/controller-manager/controller-table.ts";
 import { KubeClient } from "../kube/client.ts";
@@ -24,6 +23,7 @@ import { Kubelets } from "./kubelets.ts";
 import { Machines } from "./machines.ts";
 import { accountToken, applyManifest } from "./manifests.ts";
 import { Observer } from "./observer.ts";
+import { rolesFile } from "./program-files.ts";
 import { Replicas } from "./replicas.ts";
 import { fairleadFlags, keys, pace, region } from "./settings.ts";
 import type { Picture } from "./view/picture.ts";
@@ -202,7 +202,7 @@ interface Installation {
 /** What an operator does: applies the manifests we ship, writes the cloud config, and deploys two replicas. */
 async function installFairlead(installation: Installation): Promise<Replicas> {
   const { world, supervision, folder, cluster, kube, observer, network, awsUrl, controllers } = installation;
-  const manifest = await world.files.read(fileURLToPath(new URL("../../deploy/manifests/rbac.yaml", import.meta.url)));
+  const manifest = await world.files.read(rolesFile);
   await applyManifest(kube, Buffer.from(manifest).toString("utf8"));
   const token = await accountToken(kube, "kube-system", "fairlead-controller-manager");
   const cloudConfig = join(folder, "cloud.conf");

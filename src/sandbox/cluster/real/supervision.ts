@@ -1,7 +1,7 @@
 /** The owner's end of the supervisor: start processes that end when this one does. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { supervisorFile } from "../../program-files.ts";
 import type { Exit, Order, Report, StartOptions } from "./supervisor.ts";
 
 export type { Exit } from "./supervisor.ts";
@@ -24,7 +24,7 @@ export interface Supervision {
 
 /** Starts a supervisor that owns `folder`: the folder goes when the supervisor does. */
 export async function supervise(folder: string): Promise<Supervision> {
-  const supervisor = fork(fileURLToPath(new URL("./supervisor.ts", import.meta.url)), [folder], {
+  const supervisor = fork(supervisorFile, [folder], {
     detached: true,
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     execArgv: [],

