@@ -106,10 +106,10 @@ async function choose(
 
 async function readManifest(path: string, world: World, live: Live): Promise<SeenService[]> {
   const { namespace } = live;
-  const { parseAllDocuments } = await import("yaml");
+  // By a file of ours: imported by itself, a CommonJS package has other exports in the bundle than in the sources.
+  const { objectsIn } = await import("./manifest-file.ts");
   const text = Buffer.from(await world.files.read(path)).toString();
-  const documents = parseAllDocuments(text).map((document) => document.toJS() as Service | null);
-  const found = documents.filter((document): document is Service => document?.kind === "Service");
+  const found = (objectsIn(text) as readonly (Service | null)[]).filter((object): object is Service => object?.kind === "Service");
   if (found.length === 0) throw new NotPossible(`${path} holds no Service`);
   return found.map((manifest) => {
     const own = manifest.metadata?.namespace ?? namespace;

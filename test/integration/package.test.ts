@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, readdir } from "node:fs/promises";
+import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
 import { eventually } from "../bed/eventually.ts";
@@ -66,13 +66,10 @@ test("kubectl finds the plugin and completes it", async () => {
 test("without a Node for the machine it says what to do", async (t) => {
   const { out } = await run("node", ["--version"]);
   if (Number.parseInt(out.slice(1), 10) >= 26) return t.skip("the machine's own Node would do");
-  const alone = join(installed.folder, "alone");
-  await mkdir(alone);
-  await cp(join(installed.folder, "node_modules/fairlead"), join(alone, "fairlead"), { recursive: true });
-  // Beside the installation, where Node does not look for the packages that are there.
-  const elsewhere = join(installed.folder, "..", "alone");
-  await cp(alone, elsewhere, { recursive: true });
-  const { status, err } = await run(join(elsewhere, "fairlead/bin/fairlead.js"), ["--help"]);
+  // Beside the installation, where Node does not look for the packages that are in it.
+  const alone = join(installed.folder, "../alone/fairlead");
+  await cp(join(installed.folder, "node_modules/fairlead"), alone, { recursive: true });
+  const { status, err } = await run(join(alone, "bin/fairlead.js"), ["--help"]);
   assert.equal(status, 1);
   assert.match(err, /^fairlead: it needs Node 26, and there is none for \S+ beside it: install the package again/);
 });
@@ -109,7 +106,7 @@ test("its sandbox runs, and doctor, plan and explain find their way in it by KUB
   const spec = { type: "LoadBalancer", ports: [{ port: 80 }], selector: { app: "web" } };
   const service = JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name: "web" }, spec });
   const manifest = join(installed.folder, "web.json");
-  await run("node", ["-e", `require("fs").writeFileSync(${JSON.stringify(manifest)}, ${JSON.stringify(service)})`]);
+  await writeFile(manifest, service);
   const plan = await inside("plan", "-f", manifest);
   assert.equal(plan.status, 2, plan.err);
   assert.match(plan.out, /^service default\/web: \d+ steps$/m);
@@ -129,8 +126,12 @@ async function sandbox(t: TestContext): Promise<{ environment: Record<string, st
     cwd: installed.folder,
     env: { PATH: installed.path, HOME: installed.folder },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
-  t.after(() => child.kill("SIGKILL"));
+  // With all that it has started: what outlived it would hold its output, and with it the test.
+  t.after(() => {
+    if (child.exitCode === null) process.kill(-child.pid!, "SIGKILL");
+  });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (chunk: string) => {
