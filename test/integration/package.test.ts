@@ -46,6 +46,12 @@ test("exit statuses pass through the launcher", async () => {
   assert.equal((await fairlead("nothing")).status, 64);
 });
 
+test("on a newer Node the program takes the launcher's place, with the same words and statuses", async () => {
+  const launcher = join(installed.folder, "node_modules/fairlead/bin/fairlead.js");
+  assert.match((await run(process.execPath, [launcher, "version"])).out, /^fairlead v/);
+  assert.equal((await run(process.execPath, [launcher, "plan"])).status, 64);
+});
+
 test("help comes within 300 ms", async (t) => {
   const times: number[] = [];
   for (let tries = 0; tries < 10; tries++) {
@@ -71,7 +77,7 @@ test("without a Node for the machine it says what to do", async (t) => {
   await cp(join(installed.folder, "node_modules/fairlead"), alone, { recursive: true });
   const { status, err } = await run(join(alone, "bin/fairlead.js"), ["--help"]);
   assert.equal(status, 1);
-  assert.match(err, /^fairlead: it needs Node 26, and there is none for \S+ beside it: install the package again/);
+  assert.match(err, /^fairlead: it needs Node 26, and there is none for this machine \(\S+\) beside it: install the package again/);
 });
 
 test("nothing but bundles, the chart and the pages is in it", async () => {
