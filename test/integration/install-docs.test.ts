@@ -1,9 +1,9 @@
 /** Every command line of the documentation, as it stands there: run, or marked as needing an account. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, before, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { helm } from "../../deploy/build/helm.ts";
@@ -13,11 +13,17 @@ import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts
 import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { serveTransport } from "../../src/sandbox/serve.ts";
 import { bed, type TestCluster } from "../bed/bed.ts";
-import { mainFile } from "../bed/process.ts";
+import { type InstalledPackage, installPackage } from "../bed/package.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const pages = ["quick-start", "concepts", "install", "migrate", "operate", "troubleshoot", "security", "versions"];
+const pages = ["quick-start", "command", "concepts", "install", "migrate", "operate", "troubleshoot", "security", "versions"];
 const run = promisify(execFile);
+
+let installed: InstalledPackage;
+before(async () => {
+  installed = await installPackage();
+});
+after(() => installed.remove());
 
 interface Block {
   readonly language: string;
@@ -40,10 +46,8 @@ async function workplace(t: TestContext, cluster: TestCluster) {
   await mkdir(join(folder, "bin"), { recursive: true });
   await cp(join(root, "deploy"), join(folder, "deploy"), { recursive: true, force: true });
   await symlink(await helm(), join(folder, "bin/helm")).catch(() => {});
-  await writeFile(join(folder, "bin/fairlead"), `#!/bin/sh\nexec ${process.execPath} ${mainFile} "$@"\n`);
-  await chmod(join(folder, "bin/fairlead"), 0o755);
   const env = {
-    PATH: [join(folder, "bin"), dirname(process.execPath), process.env.PATH].join(":"),
+    PATH: [join(folder, "bin"), installed.bin, dirname(process.execPath), process.env.PATH].join(":"),
     HOME: folder,
     KUBECONFIG: join(cluster.real.folder, "admin.kubeconfig"),
     AWS_ENDPOINT_URL: aws.url,
