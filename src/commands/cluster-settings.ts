@@ -3,6 +3,7 @@ import { regionOfZone } from "../aws/regions.ts";
 import { claimOf, type NodeView, nodeView } from "../identity/node-view.ts";
 import { configMaps, nodes, pods } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { isApiError } from "../kube/errors.ts";
 import { flag } from "../runtime/flags.ts";
 import { string } from "../runtime/flags-kinds.ts";
 import type { Host } from "../runtime/host.ts";
@@ -72,15 +73,14 @@ function regionOfNode(node: NodeView): string | undefined {
   }
 }
 
-/** None when they cannot be read: whoever needs them says so. */
 async function nodesOf(kube: KubeClient, signal: AbortSignal): Promise<readonly NodeView[]> {
-  const listed = await unlessRefused(kube.list(nodes, { signal }), signal);
+  const listed = await unlessRefused(kube.list(nodes, { signal }));
   return listed?.items.map(nodeView) ?? [];
 }
 
 async function findInstallation(kube: KubeClient, signal: AbortSignal): Promise<Installation | undefined> {
   for (const labelSelector of controllerSelectors) {
-    const listed = await unlessRefused(kube.list(pods, { labelSelector, signal }), signal);
+    const listed = await unlessRefused(kube.list(pods, { labelSelector, signal }));
     const found = listed?.items.map(installationOf).find((each) => each !== undefined);
     if (found !== undefined) return found;
   }
@@ -93,7 +93,7 @@ async function configOf(kube: KubeClient, installation: Installation | undefined
   if (source === undefined) return { config: nothing, notes: [] };
   const stored =
     source.kind === "config map"
-      ? await unlessRefused(kube.get(configMaps, { namespace: source.namespace, name: source.name }, { signal }), signal)
+      ? await unlessRefused(kube.get(configMaps, { namespace: source.namespace, name: source.name }, { signal }))
       : undefined;
   const text = source.kind === "config map" ? stored?.data?.[source.key] : undefined;
   if (text !== undefined) return { config: readCloudConfig(Buffer.from(text)).config, notes: [] };
@@ -101,12 +101,12 @@ async function configOf(kube: KubeClient, installation: Installation | undefined
   return { config: nothing, notes: [note] };
 }
 
-/** Whoever may not read something goes without. */
-async function unlessRefused<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+/** Whoever may not read something goes without. A server that does not answer is another matter: nothing would work. */
+async function unlessRefused<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
-  } catch {
-    signal.throwIfAborted();
-    return undefined;
+  } catch (error) {
+    if (isApiError(error, "forbidden", "not-found")) return undefined;
+    throw error;
   }
 }

@@ -10,6 +10,7 @@ import { asJson, asTable } from "../doctor/report.ts";
 import { KubeClient } from "../kube/client.ts";
 import { discoverKubeConfig } from "../kube/config/load.ts";
 import type { Connect } from "../kube/connections.ts";
+import { isApiError } from "../kube/errors.ts";
 import { build } from "../process/build.ts";
 import { agentOf } from "../process/clients.ts";
 import { exitStatus } from "../process/exit.ts";
@@ -25,6 +26,7 @@ import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
 import { clusterFlags, findSettings } from "./cluster-settings.ts";
 import type { Command } from "./command.ts";
+import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
 import { failure } from "./failure.ts";
 
 const checkable: readonly Feature[] = ["nodes", "load-balancers", "routes", "tagging", "registry"];
@@ -95,7 +97,11 @@ export async function diagnose(
     const access = await discoverKubeConfig(world, { kubeconfig: options.kubeconfig, context: options.context });
     kube = new KubeClient({ host, config: access, gate: openGate(), userAgent: agentOf("doctor"), connect: network.kube });
     const given = { "cloud-config": options["cloud-config"], "strict-cloud-config": false };
-    const { config, notes } = await findSettings(host, kube, given, signal);
+    const { config, notes } = await findSettings(host, kube, given, signal).catch(async (error: unknown) => {
+      if (!isApiError(error)) throw error;
+      // That the API server does not answer is a finding of its own, and no reason not to look at AWS.
+      return { config: await loadCloudConfig(host, given), notes: [] };
+    });
     const clouds = new Clouds({ host, transport: way.transport, gate: openGate(), settings: config.aws, version: build.version });
     const picture = await observe({
       world,

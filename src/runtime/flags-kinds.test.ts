@@ -6,7 +6,11 @@ import type { Kind } from "./flags.ts";
 import * as exported from "./flags-kinds.ts";
 
 /** Every kind there is, also those that come later. */
-const kinds = Object.entries(exported) as unknown as readonly (readonly [string, Kind<NonNullable<unknown>>])[];
+const { oneOf, ...plain } = exported;
+const kinds = Object.entries({ ...plain, oneOf: oneOf("true", "1") }) as unknown as readonly (readonly [
+  string,
+  Kind<NonNullable<unknown>>,
+])[];
 /** Those whose value is printed in the form it is given in. */
 const readable = ["bool", "string", "int32", "int", "float32", "float", "duration", "level", "vmodule", "quantity"];
 

@@ -90,3 +90,12 @@ test("explain finds its way alike", async (t) => {
   assert.equal(status, 0, err);
   assert.match(out, /^Service shop\/web$/m);
 });
+
+test("an API server that does not answer is said at once, and not taken for an account that tells nothing", async (t) => {
+  const { world } = await desk(t);
+  const cluster = { ...world.cluster, send: () => Promise.reject(new Error("connect ECONNREFUSED")) };
+  const flags = ["--kubeconfig=/k/config", "--context=prod"];
+  const { status, err } = await command({ world: world.world, aws: world.aws, cluster, flags }, plan, "-A");
+  assert.equal(status, 1);
+  assert.equal(err, "fairlead plan: connect ECONNREFUSED\n");
+});
