@@ -25,7 +25,8 @@ async function image(t: TestContext, withCredentialProvider = false) {
 
 test("the image starts, knows its version, and holds nothing but Node, the bundle, the licence and the bill of materials", async (t) => {
   const { files, fairlead } = await image(t);
-  assert.equal((await fairlead("version")).stdout, `fairlead v${manifest.version}\n`);
+  assert.equal((await fairlead("version")).stdout.split("\n")[0], `fairlead v${manifest.version}`);
+  await assert.rejects(fairlead("sandbox", "--once"), /the sandbox is not part of the image/);
   for (const command of ["controller-manager", "ecr-credential-provider", "install-credential-provider"]) await fairlead(command, "--help");
   const bundle = files.filter(({ path }) => path.startsWith("app/"));
   const [all, ours] = [files, bundle].map((some) => some.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20);
