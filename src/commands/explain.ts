@@ -8,6 +8,7 @@ import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import { socketTransport } from "../runtime/http.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { wholeAnswer } from "../runtime/whole-answer.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { Command } from "./command.ts";
