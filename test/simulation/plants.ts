@@ -226,6 +226,16 @@ export const plants: readonly Plant[] = [
     changes: [["owned: isOwned(group.tags, this.scope.cluster)", "owned: group.name !== isOwned.name"]],
     givenAwayBy: "nothing is deleted without our mark",
   },
+  {
+    name: "claims-after-the-last-step-only",
+    world: "services",
+    file: "src/loadbalancers/service/ensure.ts",
+    changes: [
+      ["await expectAccess(claimant, seen, context, ask);", "void expectAccess;"],
+      ["context.book.stopped(claimant);", ""],
+    ],
+    givenAwayBy: "no rule another Service needs is removed",
+  },
 ];
 
 /** From now on the module is loaded with the fault in it. Must be called before anybody imports it. */

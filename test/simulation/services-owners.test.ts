@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Listener, LoadBalancer, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
-import { nodeRules, rulesOf } from "../bed/balancers.ts";
+import { classicOf, nodeRules, rulesOf } from "../bed/balancers.ts";
 import { type ServiceWorld, type ServiceWorldOptions, serviceWorld } from "../bed/service-world.ts";
 
 async function bed(t: TestContext, options?: ServiceWorldOptions): Promise<ServiceWorld> {
@@ -196,4 +196,41 @@ test("where there is no room for one, nobody who needs as much is tried: the cal
   const tries = world.calls()["ec2:AuthorizeSecurityGroupIngress"] ?? 0;
   assert.ok(tries > 0 && tries <= 70, `${tries} tries in an hour`);
   for (const name of greedy) assert.ok(world.events(name).some((text) => text.includes("needs 143 more IPv4 rules")));
+});
+
+test("a group that a load balancer uses already keeps its rule, also while a late step of the change is refused and the other user leaves", async (t) => {
+  const world = await bed(t);
+  const { ec2 } = world.aws.account;
+  const lent = "sg-0123456789abcdef0";
+  ec2.securityGroups.put(lent, { ...ec2.securityGroups.get(world.network.nodeGroupId)!, id: lent, name: "lent", tags: {} });
+  await world.create("other", { annotations: { "security-groups": lent }, spec: port(31070) });
+  await world.create("web", { spec: port(31080) });
+  await world.published("other", "web");
+  const allow = world.aws.controls.deny("ec2:DeleteSecurityGroup");
+  await world.edit("web", { "security-groups": lent });
+  await world.until("it uses the lent group", () => classicOf(world, "web")?.groupIds.join() === lent, 60_000);
+  await world.delete("other");
+  await world.world.advance(60_000);
+  assert.ok(
+    nodeRules(world).some((text) => text.startsWith("-1 from lent")),
+    nodeRules(world).join("\n"),
+  );
+  allow();
+  await world.until("the old group is gone", () => nodeRules(world).length === 1, 15 * 60_000);
+  await world.gone("other");
+  await world.delete("web");
+  await world.gone("web");
+  assert.deepEqual(nodeRules(world), []);
+});
+
+test("a new port is opened on the nodes although a late step of its change is refused", async (t) => {
+  const world = await bed(t);
+  await world.create("web", { annotations: nlb, spec: port(31080) });
+  await world.published("web");
+  const allow = world.aws.controls.deny("elasticloadbalancing:ModifyLoadBalancerAttributes");
+  await world.edit("web", { "cross-zone-load-balancing-enabled": "true" }, port(31090));
+  await world.until("opened", () => openTo(world, 31090).length === 1, 5 * 60_000);
+  allow();
+  await world.until("only what is needed is open", () => openTo(world, 31080).length === 0, 15 * 60_000);
+  assert.deepEqual(openTo(world, 31090), ["0.0.0.0/0"]);
 });

@@ -14,6 +14,7 @@ import { meddle } from "./services-meddlers.ts";
 import { letFewerIn } from "./services-narrowing.ts";
 import { deleteAll, lookAround, useServices } from "./services-people.ts";
 import { ServicesScene } from "./services-scene.ts";
+import { handOverGroup } from "./services-shared-group.ts";
 import { squat } from "./services-squatter.ts";
 import { bringStrangers } from "./services-strangers.ts";
 import { type Climate, storm } from "./weather.ts";
@@ -36,7 +37,7 @@ async function play(scene: ServicesScene): Promise<void> {
   const { world, history } = scene;
   const [storms, everything] = [new AbortController(), new AbortController()];
   const replicas = new Replicas(scene, (name) => new ManagerReplica(scene, name));
-  const actors = [live, useServices, askForTooMuch, holdDeletions, letFewerIn, bringStrangers, meddle];
+  const actors = [live, useServices, askForTooMuch, holdDeletions, letFewerIn, handOverGroup, bringStrangers, meddle];
   const ending = [...actors.map((act) => act(scene, storms.signal)), storm(scene, replicas, climateOf(scene), storms.signal)];
   const lasting = [report(scene, everything.signal), lookAround(scene, everything.signal), scene.others.run(everything.signal)];
   await world.advance(stormMs);

@@ -152,3 +152,44 @@ test("what is settled is told to the door its owner came in by, and to no other"
   claims.settled("sg-1", claims.waitingFor("sg-1"), true);
   assert.deepEqual([told, others], [[], ["default/web"]]);
 });
+
+const rule = (cidr: string) => ({ protocol: "tcp" as const, fromPort: 80, toPort: 80, cidr, description: "d" });
+const claimOf = (...cidrs: readonly string[]): Claim => ({ ...claim, rules: cidrs.map(rule) });
+const claimed = (claims: ClaimBook) =>
+  claims
+    .owners()
+    .claims.get("u network")
+    ?.rules.map((each) => "cidr" in each && each.cidr);
+
+test("what a change will need is granted with what was claimed before when the change stops half-way, until a claim takes the place of both", () => {
+  const { claims, work } = book();
+  claims.claim(owner, claimOf("10.0.0.0/8"), usual);
+  claims.expect(owner, claimOf("10.1.0.0/16"));
+  assert.deepEqual([claimed(claims), claims.owners().upcoming], [["10.0.0.0/8"], [claimOf("10.1.0.0/16")]]);
+  assert.deepEqual(work, ["sg-1"], "nothing is to be done for it yet");
+  claims.stopped(owner);
+  assert.deepEqual(
+    [claimed(claims)?.toSorted(), work],
+    [
+      ["10.0.0.0/8", "10.1.0.0/16"],
+      ["sg-1", "sg-1"],
+    ],
+  );
+  claims.expect(owner, claimOf("10.1.0.0/16"));
+  claims.stopped(owner);
+  assert.equal(work.length, 2, "the same again is no news");
+  claims.expect(owner, claimOf("10.2.0.0/16"));
+  claims.stopped(owner);
+  assert.deepEqual(claimed(claims)?.toSorted(), ["10.0.0.0/8", "10.1.0.0/16", "10.2.0.0/16"]);
+  claims.claim(owner, claimOf("10.0.0.0/8"), usual);
+  assert.deepEqual([claimed(claims), claims.owners().upcoming], [["10.0.0.0/8"], []]);
+  assert.equal(work.length, 4, "what was granted meanwhile has to go");
+});
+
+test("who leaves expects nothing any more", () => {
+  const { claims } = book();
+  claims.expect(owner, claimOf("10.1.0.0/16"));
+  claims.leave(owner, claim.marks, []);
+  assert.deepEqual(claims.owners().upcoming, []);
+  assert.deepEqual(claims.waitsFor("u"), ["sg-1"]);
+});

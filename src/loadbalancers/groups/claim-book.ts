@@ -8,7 +8,7 @@ import { causeOf } from "../../aws/errors.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import type { LoadBalancerKind } from "../kind.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
-import type { Claim, Marks, Owners } from "./node-rules.ts";
+import { type Claim, distinct, type Marks, type Owners } from "./node-rules.ts";
 
 /**
  * One of the load balancers that somebody may have, one of each kind: while its kind is changed there are two. What they
@@ -48,6 +48,13 @@ export interface ClaimOptions {
   readonly other?: { readonly kind: LoadBalancerKind; readonly name: string };
 }
 
+/** What a load balancer will need once the steps under way are carried out. */
+interface Upcoming {
+  readonly claim: Claim;
+  /** Some steps were carried out and others were not: it may need this already. */
+  readonly due: boolean;
+}
+
 /** An owner waits for a group. What it asks for later is another wait: what was done for this one does not end it. */
 interface Wait {
   /** Why the group cannot be brought to what the owner needs. */
@@ -59,6 +66,7 @@ export type Waits = ReadonlyMap<string, Wait>;
 
 export class ClaimBook {
   readonly #entries = new Map<string, Entry>();
+  readonly #upcoming = new Map<string, Upcoming>();
   /** Which entries there are of an owner, by its UID and then by the name of the kind. */
   readonly #byUid = new Map<string, Map<string, Claimant>>();
   readonly #doors: Door[] = [];
@@ -95,12 +103,37 @@ export class ClaimBook {
     const before = this.#entries.get(id);
     this.#set({ owner, kind: "claim", claim });
     this.#noteOther(owner, other);
-    const same = before?.kind === "claim" && JSON.stringify(before.claim) === JSON.stringify(claim);
+    const upcoming = this.#upcoming.get(id);
+    this.#upcoming.delete(id);
+    // What was granted only because a change had stopped half-way may be needed no more.
+    const same = before?.kind === "claim" && isSame(before.claim, claim) && upcoming?.due !== true;
     if (same && !recheck) return;
     // What kept the groups from the former claim need not keep them from this one.
     if (!same) for (const waiting of this.#waiting.values()) if (waiting.has(id)) waiting.set(id, {});
     const left = before?.kind === "claim" ? before.claim.nodeGroups : [];
-    this.#ask(owner, [...claim.nodeGroups, ...left, ...groups]);
+    this.#ask(owner, [...claim.nodeGroups, ...left, ...(upcoming?.claim.nodeGroups ?? []), ...groups]);
+  }
+
+  /**
+   * The load balancer is about to be changed, and will need this then. Until its claim is made nothing of it is taken away,
+   * whoever else has no more use for it; and nothing is granted yet.
+   */
+  expect(owner: Claimant, claim: Claim): void {
+    const id = idOf(owner);
+    const before = this.#upcoming.get(id);
+    // After a change that stopped half-way, what that one would have needed may be needed too.
+    const expected = before?.due ? both(before.claim, claim) : claim;
+    if (isSame(before?.claim, expected)) return;
+    this.#upcoming.set(id, { claim: expected, due: false });
+  }
+
+  /** The change stopped half-way: what was expected may be needed already, and what was claimed before may be needed still. */
+  stopped(owner: Claimant): void {
+    const id = idOf(owner);
+    const upcoming = this.#upcoming.get(id);
+    if (upcoming === undefined || upcoming.due) return;
+    this.#upcoming.set(id, { ...upcoming, due: true });
+    this.#ask(owner, upcoming.claim.nodeGroups);
   }
 
   /**
@@ -114,8 +147,10 @@ export class ClaimBook {
     if (before?.kind === "claim") for (const waiting of this.#waiting.values()) if (waiting.has(id)) waiting.set(id, {});
     const known = before?.kind === "claim" ? before.claim.marks : before?.kind === "leaving" ? before.marks : undefined;
     const sources = [...new Set([...marks.sources, ...(known?.sources ?? [])])];
+    const upcoming = this.#upcoming.get(id);
+    this.#upcoming.delete(id);
     this.#set({ owner, kind: "leaving", marks: { descriptions: marks.descriptions, sources } });
-    this.#ask(owner, [...groups, ...asked]);
+    this.#ask(owner, [...groups, ...asked, ...(upcoming?.claim.nodeGroups ?? [])]);
   }
 
   /** Nothing is known of what an owner needs. What was known before still counts. */
@@ -127,6 +162,7 @@ export class ClaimBook {
   forget(owner: Pick<Claimant, "uid" | "kind">): void {
     const { uid, kind } = owner;
     this.#entries.delete(idOf(owner));
+    this.#upcoming.delete(idOf(owner));
     const left = this.#byUid.get(uid);
     left?.delete(kind.name);
     if (left?.size === 0) this.#byUid.delete(uid);
@@ -152,10 +188,13 @@ export class ClaimBook {
     return [...this.#waiting.values()].flatMap((waiting) => ids.flatMap((id) => waiting.get(id)?.trouble?.why ?? []))[0];
   }
 
-  owners(): Pick<Owners, "claims" | "leaving"> & { readonly unknown: readonly Unknown[] } {
+  owners(): Pick<Owners, "claims" | "upcoming" | "leaving"> & { readonly unknown: readonly Unknown[] } {
     const entries = [...this.#entries];
+    const claims = new Map(entries.flatMap(([id, entry]) => (entry.kind === "claim" ? [[id, entry.claim] as const] : [])));
+    for (const [id, { claim, due }] of this.#upcoming) if (due) claims.set(id, both(claims.get(id), claim));
     return {
-      claims: new Map(entries.flatMap(([id, entry]) => (entry.kind === "claim" ? [[id, entry.claim] as const] : []))),
+      claims,
+      upcoming: [...this.#upcoming.values()].map(({ claim }) => claim),
       leaving: entries.flatMap(([, entry]) => (entry.kind === "leaving" ? [entry.marks] : [])),
       unknown: entries.flatMap(([, entry]) => (entry.kind === "unknown" ? [{ kind: entry.owner.kind, names: entry.names }] : [])),
     };
@@ -229,3 +268,21 @@ export class ClaimBook {
 }
 
 const idOf = ({ uid, kind }: Pick<Claimant, "uid" | "kind">) => `${uid} ${kind.name}`;
+
+/** A load balancer between two claims. */
+function both(before: Claim | undefined, after: Claim): Claim {
+  if (before === undefined) return after;
+  return {
+    nodeGroups: union(before.nodeGroups, after.nodeGroups),
+    rules: distinct([...after.rules, ...before.rules]),
+    marks: {
+      descriptions: union(before.marks.descriptions, after.marks.descriptions),
+      sources: union(before.marks.sources, after.marks.sources),
+    },
+    former: after.former,
+  };
+}
+
+const union = (some: readonly string[], others: readonly string[]) => [...new Set([...some, ...others])];
+
+const isSame = (one: Claim | undefined, other: Claim) => JSON.stringify(one) === JSON.stringify(other);

@@ -6,7 +6,7 @@ import type { Survey } from "../survey.ts";
 import { nodeGroupsOf, type Targets } from "../targets.ts";
 import type { Claimant, ClaimBook, ClaimOptions } from "./claim-book.ts";
 import { claimFor, type NodeRuleContext } from "./claims.ts";
-import { mentions } from "./node-rules.ts";
+import { type Claim, mentions } from "./node-rules.ts";
 
 /** What the cloud config says about the groups of nodes. */
 export interface NodeAccessSettings {
@@ -31,9 +31,7 @@ export async function claimAccess(
   { recheck, other }: Omit<ClaimOptions, "groups">,
   ask: Ask,
 ): Promise<void> {
-  // The group that all classic load balancers share is never edited, also where nodes have it.
-  const own = context.nodeGroups.filter((id) => id !== settings.elbSecurityGroup);
-  const claim = claimFor(owner.kind, access, { ...context, nodeGroups: own });
+  const claim = editableClaim(owner, access, context, settings);
   if (settings.disableNodeIngress) {
     book.claim(owner, { ...claim, nodeGroups: [], rules: [], marks: { descriptions: [], sources: [] } }, { groups: [], recheck: false });
     return;
@@ -41,6 +39,22 @@ export async function claimAccess(
   const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
   const mentioning = groups.filter((group) => mentions(group, claim.marks)).map(({ id }) => id);
   book.claim(owner, claim, { groups: mentioning, recheck, ...(other !== undefined && { other }) });
+}
+
+/**
+ * Before a load balancer that stands is changed: what it needs then must not go with somebody else who had it until now.
+ * Of groups that are only being made nobody has rules yet.
+ */
+export async function expectAccess(owner: Claimant, survey: Survey, parts: NodeAccessParts, ask: Ask): Promise<void> {
+  const { book, inventory, settings } = parts;
+  if (settings.disableNodeIngress || survey.found === undefined || survey.steps.length === 0) return;
+  const { ruleContext } = await nodeRuleContext(survey, new Map(), inventory, ask);
+  book.expect(owner, editableClaim(owner, survey.desire.access, ruleContext, settings));
+}
+
+/** The group that all classic load balancers share is never edited, also where nodes have it. */
+function editableClaim({ kind }: Claimant, access: NodeAccess, context: NodeRuleContext, { elbSecurityGroup }: NodeAccessSettings): Claim {
+  return claimFor(kind, access, { ...context, nodeGroups: context.nodeGroups.filter((id) => id !== elbSecurityGroup) });
 }
 
 /** The groups of the nodes behind a load balancer, and what is unclear about them. */

@@ -22,6 +22,7 @@ const claim = (loadBalancer: string, rest = {}): Claim => claimFor(network, acce
 const nothingHeld = { ports: new Map<number, string>(), sources: new Map<string, string>() };
 const owners = (claims: readonly Claim[], rest: Partial<Omit<Owners, "claims">> = {}): Owners => ({
   claims: new Map(claims.map((each, i) => [String(i), each])),
+  upcoming: [],
   leaving: [],
   held: nothingHeld,
   complete: true,

@@ -41,6 +41,8 @@ export interface NodeGroup {
 export interface Owners {
   /** Every load balancer known to be wanted, by its owner. */
   readonly claims: ReadonlyMap<string, Claim>;
+  /** What load balancers will need that are being changed: it is not granted yet, but neither is it taken away. */
+  readonly upcoming: readonly Claim[];
   /** Those that are going: nothing of theirs is wanted any more. */
   readonly leaving: readonly Marks[];
   /** What load balancers use whose claims are not known: rules for it stay. */
@@ -65,7 +67,10 @@ export interface NodeRulePlan {
 
 export function planNodeRules(group: NodeGroup, owners: Owners): NodeRulePlan {
   const here = [...owners.claims].filter(([, { nodeGroups }]) => nodeGroups.includes(group.id));
-  const wanted = wantedRules(here.map(([, claim]) => claim));
+  const wanted = wantedRules([
+    ...here.map(([, claim]) => claim),
+    ...owners.upcoming.filter(({ nodeGroups }) => nodeGroups.includes(group.id)),
+  ]);
   const unwanted = owners.complete ? group.rules.filter((rule) => isKnown(rule, owners) && !isWanted(rule, wanted, owners)) : [];
   const renamed = owners.complete ? group.rules.flatMap((rule) => rename(rule, group, owners)) : [];
   const staying = group.rules.filter((rule) => !unwanted.includes(rule));
@@ -144,9 +149,9 @@ function holderOf({ sourceGroup, fromPort }: SeenRule, { ports, sources }: Held)
 }
 
 /** A rule whose owner has no more use for it, and somebody else has: it gets the other's name, and is never missing. */
-function rename(rule: SeenRule, group: NodeGroup, { claims, leaving, held }: Owners): { rule: SeenRule; description: string }[] {
+function rename(rule: SeenRule, group: NodeGroup, { claims, upcoming, leaving, held }: Owners): { rule: SeenRule; description: string }[] {
   const all = [...claims.values()];
-  const here = all.filter(({ nodeGroups }) => nodeGroups.includes(group.id));
+  const here = [...all, ...upcoming].filter(({ nodeGroups }) => nodeGroups.includes(group.id));
   const users = here.filter(({ rules }) => rules.some((wish) => satisfies(rule, wish)));
   const named = (marks: Marks) => rule.description !== undefined && marks.descriptions.includes(rule.description);
   if (users.some(({ marks, former }) => named(marks) && !former.includes(rule.description!))) return [];

@@ -2,7 +2,7 @@
 import { isAwsError } from "../../aws/errors.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import { applySurvey, type Ensured } from "../apply.ts";
-import { claimAccess } from "../groups/node-access.ts";
+import { claimAccess, expectAccess } from "../groups/node-access.ts";
 import { kindOf } from "../owner.ts";
 import { finishRemoval, removeKinds } from "./clean-up.ts";
 import { changedMeanwhile, type Job, logStep, type ServiceContext, stage, staleMs } from "./context.ts";
@@ -75,7 +75,9 @@ export async function ensure(job: Job, of: WantedKind, remembered: Remembered, c
 }
 
 async function apply(seen: ServiceSurvey, remembered: Remembered, job: Job, context: ServiceContext): Promise<Ensured> {
-  const { key, ask } = job;
+  const { key, owner, ask } = job;
+  const claimant = { ...owner, kind: seen.kind };
+  await expectAccess(claimant, seen, context, ask);
   try {
     const { inventory, host } = context;
     const parts = { inventory, clock: host.world.clock, onStep: logStep(context, key) };
@@ -84,6 +86,7 @@ async function apply(seen: ServiceSurvey, remembered: Remembered, job: Job, cont
     // What AWS refused may be because of instances that are not as we remember them.
     const refused = error instanceof Error && isAwsError(error.cause, "invalid", "not-found");
     if (refused) context.inventory.cloud.instances.forget(seen.targets.instances.map(({ id }) => id));
+    context.book.stopped(claimant);
     await followAnyway(error, seen, context, job);
     throw error;
   } finally {

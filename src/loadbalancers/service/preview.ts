@@ -84,7 +84,7 @@ async function rulesIn(
     const plan = (others: readonly Claim[]) => {
       const owned = new Map([...claims, ...others].map((claim, i) => [String(i), claim]));
       const held = { ports: new Map(), sources: new Map() };
-      return stepsOf(present, planNodeRules(present, { claims: owned, leaving, held, complete: true }));
+      return stepsOf(present, planNodeRules(present, { claims: owned, upcoming: [], leaving, held, complete: true }));
     };
     const takesAway = plan([]).some(({ effect }) => effect === "delete");
     steps.push(...plan(takesAway ? await claimsOfOthers(service, all, parts, ask) : []));
