@@ -2,6 +2,7 @@
  * A plan: the AWS calls that lead from what is seen to what is wanted, in order, each with its reason. It is data that a
  * person can read and a machine can compare; the controller carries out exactly what `fairlead plan` prints.
  */
+import { Secret } from "../runtime/secret.ts";
 import type { Action } from "./actions.ts";
 
 /** Something that an earlier step of the plan makes: known by name until AWS gives it an id. */
@@ -11,9 +12,9 @@ export interface Made {
 
 export const made = (name: string): Made => ({ made: name });
 
-/** An action's input in which any text may be something yet to be made. */
+/** An action's input in which any text may be something yet to be made, or something that is never shown. */
 export type Planned<T> = T extends string
-  ? T | Made
+  ? T | Made | Secret
   : T extends Date | Uint8Array
     ? T
     : T extends readonly (infer Item)[]
@@ -100,6 +101,7 @@ export function resolved<T>(input: Planned<T>, ids: ReadonlyMap<string, string>)
       if (id === undefined) throw new Error(`the plan uses ${value.made} before it is made`);
       return id;
     }
+    if (value instanceof Secret) return value.reveal();
     if (Array.isArray(value)) return value.map(resolve);
     if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));

@@ -32,6 +32,7 @@ export interface SecurityGroupRule {
   readonly toPort?: number;
   /** An IPv4 or IPv6 block. */
   readonly cidr?: string;
+  readonly prefixList?: string;
   readonly sourceGroup?: string;
   readonly description?: string;
 }
@@ -120,6 +121,7 @@ const rulesPage: Shape<Page<SecurityGroupRule | undefined>> = fields(
           toPort: text,
           cidrIpv4: text,
           cidrIpv6: text,
+          prefixListId: text,
           referencedGroupInfo: fields({ groupId: text }),
           description: text,
         },
@@ -132,6 +134,7 @@ const rulesPage: Shape<Page<SecurityGroupRule | undefined>> = fields(
             protocol: found.ipProtocol ?? "",
             ...(!all && { fromPort: Number(found.fromPort), toPort: Number(found.toPort) }),
             cidr: found.cidrIpv4 || found.cidrIpv6 || undefined,
+            ...(found.prefixListId && { prefixList: found.prefixListId }),
             sourceGroup: found.referencedGroupInfo?.groupId,
             description: found.description || undefined,
           };

@@ -3,17 +3,25 @@
  * that we choose, so that a model can be built, printed and compared before anything exists.
  */
 
+import type { Action, Forward, ListenerRule, MutualTls } from "./routing.ts";
+
 export type Tags = Readonly<Record<string, string>>;
 
-/** One thing let in by a security group. */
-export interface Rule {
+/** By their keys. Only these keys are managed: all others are as AWS or somebody else has set them. */
+export type Attributes = Readonly<Record<string, string>>;
+
+/** One thing let in by a security group, from a block of addresses or from all of a prefix list. */
+export type Rule = {
   readonly protocol: "tcp" | "udp" | "icmp" | "icmpv6" | "all";
   /** For ICMP the type and the code. Absent with `all`. */
   readonly fromPort?: number;
   readonly toPort?: number;
-  readonly cidr: string;
   readonly description?: string;
-}
+} & RuleSource;
+
+export type RuleSource =
+  | { readonly cidr: string; readonly prefixList?: undefined }
+  | { readonly cidr?: undefined; readonly prefixList: string };
 
 /** A security group that we make, keep to exactly these rules, and delete. */
 export interface ManagedGroup {
@@ -26,7 +34,7 @@ export interface ManagedGroup {
   readonly rules: readonly Rule[];
 }
 
-/** A security group on a load balancer: ours, or one that is lent to us and never edited. */
+/** A security group on a load balancer: ours, or one that is lent to us or shared with others, which no plan edits. */
 export type GroupOnLoadBalancer =
   | { readonly kind: "managed"; readonly group: ManagedGroup }
   | { readonly kind: "given"; readonly id: string };
@@ -106,46 +114,98 @@ export interface TargetHealthCheck {
   readonly interval: number;
   readonly healthyThreshold: number;
   readonly unhealthyThreshold: number;
-  /** Sent when the group is made; AWS's default when absent. */
+  /** AWS's default when absent. */
   readonly timeout?: number;
+  /** Codes of a healthy answer (`200-299`, gRPC: `12`); AWS's default when absent. */
+  readonly matcher?: { readonly kind: "http" | "grpc"; readonly codes: string };
+  /** Whether timeout and matcher are kept as they are here; else they are sent once, when the group is made. */
+  readonly keepsAll?: boolean;
 }
 
-export interface TargetGroup {
+/** Something that is known by its tags: which part of its owner it is, whatever its name. */
+export interface TaggedPart {
+  /** Which part it is, in the words of the owner's tags; absent where the owner goes by names alone. */
+  readonly part?: string;
+  /** Absent: those of the load balancer. */
+  readonly tags?: Tags;
+}
+
+export interface TargetGroup extends TaggedPart {
   readonly name: string;
-  /** HTTP and HTTPS only where the load balancer is not ours. */
-  readonly protocol: "TCP" | "UDP" | "TLS" | "TCP_UDP" | "HTTP" | "HTTPS";
+  readonly targetType: "instance" | "ip" | "alb";
+  /** HTTP and HTTPS only behind application load balancers, or where the load balancer is not ours. */
+  readonly protocol: "TCP" | "UDP" | "TLS" | "TCP_UDP" | "QUIC" | "TCP_QUIC" | "HTTP" | "HTTPS";
+  /** With HTTP and HTTPS. */
+  readonly protocolVersion?: "HTTP1" | "HTTP2" | "GRPC";
   readonly port: number;
+  /** Absent: IPv4. */
+  readonly addressType?: "ipv4" | "ipv6";
+  /** Where targets tell how many requests they take. */
+  readonly controlPort?: number;
   readonly healthCheck: TargetHealthCheck;
-  /** Only these keys are managed. */
-  readonly attributes: Readonly<Record<string, string>>;
-  /** Instance ids. */
-  readonly targets: readonly string[];
+  readonly attributes: Attributes;
+  /** Ids of its targets; with type `alb` the name of a load balancer. Absent: they have another writer (`targets/`). */
+  readonly targets?: readonly string[];
 }
 
-export interface NetworkListener {
+/** What listeners of both kinds of the second generation have. */
+export interface Listener extends TaggedPart {
   readonly port: number;
-  readonly protocol: "TCP" | "UDP" | "TLS" | "TCP_UDP";
-  readonly certificate?: string;
+  /** ARNs; the first is the default one, the others are chosen by the host name that a client asks for. */
+  readonly certificates: readonly string[];
   /** Absent: AWS's default. */
   readonly sslPolicy?: string;
-  /** Name of the target group traffic goes to. */
-  readonly forwardTo: string;
+  readonly attributes: Attributes;
+  /** Why it is there, as a plan says it: `the Service has port 80`. */
+  readonly why: string;
+}
+
+export interface NetworkListener extends Listener {
+  readonly protocol: "TCP" | "UDP" | "TLS" | "TCP_UDP" | "QUIC" | "TCP_QUIC";
+  readonly alpnPolicy?: string;
+  readonly forward: Forward;
+}
+
+export interface ApplicationListener extends Listener {
+  readonly protocol: "HTTP" | "HTTPS";
+  /** Absent: as it is. */
+  readonly mutualTls?: MutualTls;
+  /** What answers when no rule does. */
+  readonly defaultActions: readonly Action[];
+  /** By rising priority. */
+  readonly rules: readonly ListenerRule[];
 }
 
 export interface SubnetMapping {
   readonly subnet: string;
   readonly allocation?: string;
   readonly privateIpv4Address?: string;
+  readonly ipv6Address?: string;
+  readonly sourceNatIpv6Prefix?: string;
 }
 
-export interface NetworkLoadBalancer extends LoadBalancerModel {
+/** What both kinds of the second generation have. */
+interface SecondGeneration extends LoadBalancerModel {
+  readonly subnets: readonly SubnetMapping[];
+  readonly targetGroups: readonly TargetGroup[];
+  readonly attributes: Attributes;
+  /** Capacity units reserved; 0 gives the reservation up. Absent: as it is. */
+  readonly capacity?: number;
+}
+
+export interface NetworkLoadBalancer extends SecondGeneration {
   readonly kind: "network";
   readonly addressType: "ipv4" | "dualstack";
-  readonly subnets: readonly SubnetMapping[];
   readonly listeners: readonly NetworkListener[];
-  readonly targetGroups: readonly TargetGroup[];
-  /** Only these keys are managed. */
-  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface ApplicationLoadBalancer extends SecondGeneration {
+  readonly kind: "application";
+  readonly addressType: "ipv4" | "dualstack" | "dualstack-without-public-ipv4";
+  readonly listeners: readonly ApplicationListener[];
+  /** Read when the load balancer is made. */
+  readonly customerOwnedIpv4Pool?: string;
+  readonly ipv4IpamPool?: string;
 }
 
 /** What the nodes must let in for one load balancer. Desired by each, written by one: the writer of each node group. */

@@ -8,8 +8,9 @@ import {
   registerTargets,
 } from "../aws/elbv2-actions.ts";
 import { type Made, made, type Step, step } from "../aws/plan.ts";
+import { attributesText, changedAttributes } from "./elbv2/attributes.ts";
 import { tagList } from "./groups/managed.ts";
-import type { LoadBalancerModel, Tags, TargetGroup } from "./model.ts";
+import type { LoadBalancerModel, Tags, TargetGroup, TargetHealthCheck } from "./model.ts";
 
 export interface SeenTargetGroup {
   readonly arn: string;
@@ -23,6 +24,8 @@ export interface SeenTargetGroup {
     readonly interval: number;
     readonly healthyThreshold: number;
     readonly unhealthyThreshold: number;
+    readonly timeout?: number;
+    readonly matcher?: TargetHealthCheck["matcher"];
   };
   /** Read only while some are managed. */
   readonly attributes: Readonly<Record<string, string>>;
@@ -49,11 +52,16 @@ export function planTargetGroups(groups: readonly TargetGroup[], vpc: string, as
   const stands = ({ name }: TargetGroup) => kept.some((present) => present.name === name);
   return [
     ...stepsFor(groups.filter(stands)),
-    ...replaced.flatMap(({ name, arn, targets }) => planTargets(groups.find((group) => group.name === name)!, arn, targets, asker.askedBy)),
+    ...replaced.flatMap(({ name, arn, targets }) => planTargets(targetsOf(groups, name), arn, targets, asker.askedBy)),
     ...replaced.map(targetGroupDeletion),
     ...stepsFor(groups.filter((group) => !stands(group))),
     ...unwanted.map(targetGroupDeletion),
   ];
+}
+
+function targetsOf(groups: readonly TargetGroup[], name: string): TargetsOfGroup {
+  const group = groups.find((each) => each.name === name)!;
+  return { ...group, targets: group.targets ?? [] };
 }
 
 interface TargetGroupPlan {
@@ -73,7 +81,7 @@ export function planTargetGroup(group: TargetGroup, vpc: string, asker: Asker, s
       ...(present ? [] : [targetGroupCreation(group, vpc, tags)]),
       ...(present ? healthCheckChange(group, present) : []),
       ...attributeChange(group, arn, present, askedBy),
-      ...planTargets(group, arn, present?.targets ?? [], askedBy),
+      ...(group.targets ? planTargets({ ...group, targets: group.targets }, arn, present?.targets ?? [], askedBy) : []),
     ],
   };
 }
@@ -87,7 +95,10 @@ function targetGroupCreation(group: TargetGroup, vpc: string, tags: Tags): Step 
       Protocol: group.protocol,
       Port: group.port,
       VpcId: vpc,
-      TargetType: "instance",
+      TargetType: group.targetType,
+      ...(group.protocolVersion && { ProtocolVersion: group.protocolVersion }),
+      ...(group.addressType === "ipv6" && { IpAddressType: "ipv6" }),
+      ...(group.controlPort !== undefined && { TargetControlPort: group.controlPort }),
       HealthCheckProtocol: healthCheck.protocol,
       HealthCheckPort: healthCheck.port,
       HealthCheckPath: healthCheck.path,
@@ -95,7 +106,8 @@ function targetGroupCreation(group: TargetGroup, vpc: string, tags: Tags): Step 
       HealthCheckTimeoutSeconds: healthCheck.timeout,
       HealthyThresholdCount: healthCheck.healthyThreshold,
       UnhealthyThresholdCount: healthCheck.unhealthyThreshold,
-      Tags: tagList(tags),
+      ...(healthCheck.matcher && { Matcher: sentMatcher(healthCheck.matcher) }),
+      Tags: tagList(group.tags ?? tags),
     },
     {
       what: `create target group ${group.name} ${group.protocol}:${group.port}, checked by ${healthCheck.protocol}:${healthCheck.port}${healthCheck.path ?? ""}`,
@@ -105,6 +117,9 @@ function targetGroupCreation(group: TargetGroup, vpc: string, tags: Tags): Step 
   );
 }
 
+const sentMatcher = ({ kind, codes }: NonNullable<TargetHealthCheck["matcher"]>) =>
+  kind === "grpc" ? { GrpcCode: codes } : { HttpCode: codes };
+
 function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTargetGroup): Step[] {
   const is = present.healthCheck;
   const same =
@@ -113,7 +128,8 @@ function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTarg
     is.interval === healthCheck.interval &&
     (is.path ?? "") === (healthCheck.path ?? "") &&
     is.healthyThreshold === healthCheck.healthyThreshold &&
-    is.unhealthyThreshold === healthCheck.unhealthyThreshold;
+    is.unhealthyThreshold === healthCheck.unhealthyThreshold &&
+    (!healthCheck.keepsAll || (is.timeout === healthCheck.timeout && is.matcher?.codes === healthCheck.matcher?.codes));
   if (same) return [];
   return [
     step(
@@ -126,6 +142,8 @@ function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTarg
         ...(is.interval !== healthCheck.interval && { HealthCheckIntervalSeconds: healthCheck.interval }),
         HealthyThresholdCount: healthCheck.healthyThreshold,
         UnhealthyThresholdCount: healthCheck.unhealthyThreshold,
+        ...(healthCheck.keepsAll && { HealthCheckTimeoutSeconds: healthCheck.timeout }),
+        ...(healthCheck.keepsAll && healthCheck.matcher && { Matcher: sentMatcher(healthCheck.matcher) }),
       },
       {
         what: `check target group ${name} by ${healthCheck.protocol}:${healthCheck.port}${healthCheck.path ?? ""}, ${healthCheck.healthyThreshold} up, ${healthCheck.unhealthyThreshold} down`,
@@ -143,27 +161,25 @@ const newTargetGroupAttributes: Readonly<Record<string, string>> = {
 
 function attributeChange(group: TargetGroup, arn: string | Made, present: SeenTargetGroup | undefined, askedBy: string): Step[] {
   const is = present?.attributes ?? newTargetGroupAttributes;
-  const changed = Object.entries(group.attributes).filter(([key, value]) => is[key] !== value);
+  const changed = changedAttributes(group.attributes, is);
   if (changed.length === 0) return [];
   return [
     step(
       modifyTargetGroupAttributes,
-      { TargetGroupArn: arn, Attributes: changed.map(([Key, Value]) => ({ Key, Value })) },
+      { TargetGroupArn: arn, Attributes: changed },
       {
-        what: `set ${changed.map((pair) => pair.join("=")).join(", ")} on target group ${group.name}`,
+        what: `set ${attributesText(changed)} on target group ${group.name}`,
         why: `the ${askedBy}'s annotation says so`,
       },
     ),
   ];
 }
 
+/** The targets that a group is to have. */
+type TargetsOfGroup = Pick<TargetGroup, "name" | "port"> & { readonly targets: readonly string[] };
+
 /** The targets of one group: those that left go first, because a full group takes no new ones. */
-export function planTargets(
-  group: Pick<TargetGroup, "name" | "port" | "targets">,
-  arn: string | Made,
-  present: SeenTargetGroup["targets"],
-  askedBy: string,
-): Step[] {
+export function planTargets(group: TargetsOfGroup, arn: string | Made, present: SeenTargetGroup["targets"], askedBy: string): Step[] {
   const wanted = new Set(group.targets.map((id) => `${id}:${group.port}`));
   const there = new Set(present.map(({ id, port }) => `${id}:${port}`));
   const gone = present.filter(({ id, port }) => !wanted.has(`${id}:${port}`)).toSorted((a, b) => (a.id < b.id ? -1 : 1));

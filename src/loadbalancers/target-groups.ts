@@ -83,6 +83,11 @@ export function observeGroups(
   );
 }
 
+function seeMatcher({ Matcher: { HttpCode, GrpcCode } = {} }: TargetGroup): SeenTargetGroup["healthCheck"]["matcher"] {
+  if (GrpcCode) return { kind: "grpc", codes: GrpcCode };
+  return HttpCode ? { kind: "http", codes: HttpCode } : undefined;
+}
+
 /** A target group with what is registered in it. */
 export function seeTargetGroup(
   group: TargetGroup,
@@ -101,6 +106,8 @@ export function seeTargetGroup(
       interval: group.HealthCheckIntervalSeconds ?? 0,
       healthyThreshold: group.HealthyThresholdCount ?? 0,
       unhealthyThreshold: group.UnhealthyThresholdCount ?? 0,
+      timeout: group.HealthCheckTimeoutSeconds,
+      matcher: seeMatcher(group),
     },
     attributes,
     targets: health

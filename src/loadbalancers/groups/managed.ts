@@ -19,6 +19,7 @@ export interface SeenRule {
   readonly fromPort?: number;
   readonly toPort?: number;
   readonly cidr?: string;
+  readonly prefixList?: string;
   readonly sourceGroup?: string;
   readonly description?: string;
 }
@@ -142,13 +143,14 @@ export function revocation(name: string, id: string, rules: readonly SeenRule[],
 }
 
 /** Two rules of one key cannot stand in one group: EC2 takes them for the same, whatever their descriptions. */
-export function ruleKey({ protocol, fromPort, toPort, cidr }: Rule): string {
-  return protocol === "all" ? `-1 ${cidr}` : `${protocol} ${fromPort}-${toPort} ${cidr}`;
+export function ruleKey({ protocol, fromPort, toPort, cidr, prefixList }: Rule): string {
+  const source = cidr ?? prefixList;
+  return protocol === "all" ? `-1 ${source}` : `${protocol} ${fromPort}-${toPort} ${source}`;
 }
 
 /** The same of a rule that is there. */
-export function seenRuleKey({ protocol, fromPort, toPort, cidr, sourceGroup }: SeenRule): string {
-  const source = cidr ?? sourceGroup ?? "";
+export function seenRuleKey({ protocol, fromPort, toPort, cidr, prefixList, sourceGroup }: SeenRule): string {
+  const source = cidr ?? prefixList ?? sourceGroup ?? "";
   return protocol === "-1" ? `-1 ${source}` : `${protocol} ${fromPort}-${toPort} ${source}`;
 }
 
@@ -177,20 +179,25 @@ function tagging(group: ManagedGroup, id: string | Made, tags: readonly (readonl
 }
 
 /** A rule as EC2 takes it. */
-export function permission({ protocol, fromPort, toPort, cidr, description }: Rule): Planned<IpPermission> {
-  const source = cidr.includes(":")
-    ? { Ipv6Ranges: [{ CidrIpv6: cidr, Description: description }] }
-    : { IpRanges: [{ CidrIp: cidr, Description: description }] };
+export function permission(rule: Rule): Planned<IpPermission> {
+  const { protocol, fromPort, toPort } = rule;
+  const source = sourceOf(rule);
   return protocol === "all" ? { IpProtocol: "-1", ...source } : { IpProtocol: protocol, FromPort: fromPort, ToPort: toPort, ...source };
 }
 
-/** `tcp:80 from 0.0.0.0/0` */
-export function ruleText({ protocol, fromPort, toPort, cidr }: Rule): string {
-  return protocol === "all" ? `everything from ${cidr}` : `${protocol}:${portText(fromPort, toPort)} from ${cidr}`;
+function sourceOf({ cidr, prefixList, description: Description }: Rule): Planned<IpPermission> {
+  if (cidr === undefined) return { PrefixListIds: [{ PrefixListId: prefixList, Description }] };
+  return cidr.includes(":") ? { Ipv6Ranges: [{ CidrIpv6: cidr, Description }] } : { IpRanges: [{ CidrIp: cidr, Description }] };
 }
 
-function seenRuleText({ protocol, fromPort, toPort, cidr, sourceGroup }: SeenRule): string {
-  const source = cidr ?? sourceGroup ?? "a prefix list";
+/** `tcp:80 from 0.0.0.0/0` */
+export function ruleText({ protocol, fromPort, toPort, cidr, prefixList }: Rule): string {
+  const source = cidr ?? prefixList;
+  return protocol === "all" ? `everything from ${source}` : `${protocol}:${portText(fromPort, toPort)} from ${source}`;
+}
+
+function seenRuleText({ protocol, fromPort, toPort, cidr, prefixList, sourceGroup }: SeenRule): string {
+  const source = cidr ?? prefixList ?? sourceGroup ?? "an unknown source";
   return protocol === "-1" ? `everything from ${source}` : `${protocol}:${portText(fromPort, toPort)} from ${source}`;
 }
 

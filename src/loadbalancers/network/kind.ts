@@ -89,7 +89,7 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
     const targetGroups = model.targetGroups.map((group) => ({
       ...group,
       arn: seen.targetGroups.find(({ name }) => name === group.name)?.arn ?? made.get(`target group ${group.name}`) ?? "",
-      targets: accepted(group.targets, refused).map((id) => ({ id, port: group.port })),
+      targets: accepted(group.targets ?? [], refused).map((id) => ({ id, port: group.port })),
     }));
     return { kind: "network", targetGroups };
   },
@@ -135,13 +135,17 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
   },
 
   describe: (model) =>
-    model.listeners.map(({ protocol, port, forwardTo }) => {
-      const group = model.targetGroups.find(({ name }) => name === forwardTo);
+    model.listeners.map(({ protocol, port, forward }) => {
+      const group = model.targetGroups.find(({ name }) => name === forward.to[0]?.group);
       const check = group?.healthCheck;
       return `${protocol}:${port} to ${group?.protocol}:${group?.port} of the nodes, checked by ${check?.protocol}:${check?.port}${check?.path ?? ""}`;
     }),
   plannedTargetGroups: ({ targetGroups, listeners }) =>
-    targetGroups.map(({ name, port }) => ({ name, port, listenerPort: listeners.find(({ forwardTo }) => forwardTo === name)?.port })),
+    targetGroups.map(({ name, port }) => ({
+      name,
+      port,
+      listenerPort: listeners.find(({ forward }) => forward.to.some(({ group }) => group === name))?.port,
+    })),
 };
 
 /** A load balancer, and everything asked of it that attributes follow from. */

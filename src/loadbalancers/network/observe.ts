@@ -9,6 +9,6 @@ export function seeListener(listener: Listener): SeenListener {
     protocol: listener.Protocol ?? "",
     certificate: listener.Certificates?.[0]?.CertificateArn,
     sslPolicy: listener.SslPolicy || undefined,
-    forwardsTo: listener.DefaultActions?.[0]?.TargetGroupArn,
+    actions: listener.DefaultActions ?? [],
   };
 }

@@ -1,6 +1,8 @@
 /** The listeners of a network load balancer: the steps from those that are seen to those that are wanted. Pure. */
+import type { Action } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { createListener, deleteListener, modifyListener } from "../../aws/elbv2-actions.ts";
 import { type Made, type Step, step } from "../../aws/plan.ts";
+import { type ArnOf, sameActions, sentActions } from "../elbv2/actions.ts";
 import { tagList } from "../groups/managed.ts";
 import type { NetworkListener, NetworkLoadBalancer } from "../model.ts";
 
@@ -10,29 +12,22 @@ export interface SeenListener {
   readonly protocol: string;
   readonly certificate?: string;
   readonly sslPolicy?: string;
-  /** ARN of the target group it forwards to. */
-  readonly forwardsTo?: string;
+  readonly actions: readonly Action[];
 }
 
 /**
  * One listener a port. A listener that differs is changed in place, also in its protocol: a second one on the same port
  * is refused by AWS, and deleting the first would cut its clients off. Only TCP and TLS can be turned into each other.
  */
-export function planListeners(
-  model: NetworkLoadBalancer,
-  lb: string | Made,
-  arnOf: (name: string) => string | Made,
-  seen: readonly SeenListener[],
-): Step[] {
+export function planListeners(model: NetworkLoadBalancer, lb: string | Made, arnOf: ArnOf, seen: readonly SeenListener[]): Step[] {
   const before: Step[] = [];
   const steps: Step[] = [];
   for (const listener of model.listeners) {
     const present = seen.find(({ port }) => port === listener.port);
-    const target = arnOf(listener.forwardTo);
     const replace = present && present.protocol !== listener.protocol && !(convertible(present.protocol) && convertible(listener.protocol));
     if (replace) before.push(listenerDeletion(model.name, present, "its protocol cannot be changed in place"));
-    if (!present || replace) steps.push(listenerCreation(model, lb, listener, target));
-    else if (listenerDiffers(listener, target, present)) steps.push(listenerChange(model.name, listener, target, present));
+    if (!present || replace) steps.push(listenerCreation(model, lb, listener, arnOf));
+    else if (listenerDiffers(listener, arnOf, present)) steps.push(listenerChange(model.name, listener, arnOf, present));
   }
   const unwanted = seen.filter(({ port }) => !model.listeners.some((listener) => listener.port === port));
   return [
@@ -44,38 +39,42 @@ export function planListeners(
 
 const convertible = (protocol: string) => protocol === "TCP" || protocol === "TLS";
 
-function listenerDiffers(listener: NetworkListener, target: string | Made, present: SeenListener): boolean {
-  if (present.protocol !== listener.protocol || present.forwardsTo !== target) return true;
+function listenerDiffers(listener: NetworkListener, arnOf: ArnOf, present: SeenListener): boolean {
+  if (present.protocol !== listener.protocol || !sameActions([listener.forward], arnOf, present.actions)) return true;
   if (listener.protocol !== "TLS") return false;
-  return present.certificate !== listener.certificate || (listener.sslPolicy !== undefined && present.sslPolicy !== listener.sslPolicy);
+  return present.certificate !== listener.certificates[0] || (listener.sslPolicy !== undefined && present.sslPolicy !== listener.sslPolicy);
 }
 
-function listenerSettings(listener: NetworkListener, target: string | Made) {
+function listenerSettings(listener: NetworkListener, arnOf: ArnOf) {
+  const [certificate] = listener.certificates;
   return {
     Port: listener.port,
     Protocol: listener.protocol,
-    ...(listener.protocol === "TLS" && { Certificates: [{ CertificateArn: listener.certificate }], SslPolicy: listener.sslPolicy }),
-    DefaultActions: [{ Type: "forward", TargetGroupArn: target }],
+    ...(listener.protocol === "TLS" && { Certificates: [{ CertificateArn: certificate }], SslPolicy: listener.sslPolicy }),
+    DefaultActions: sentActions([listener.forward], arnOf),
   } as const;
 }
 
-function listenerCreation(model: NetworkLoadBalancer, lb: string | Made, listener: NetworkListener, target: string | Made): Step {
+/** The groups that it forwards to, in words. */
+const destinations = ({ forward }: NetworkListener) => forward.to.map(({ group, arn }) => group ?? arn).join(", ");
+
+function listenerCreation(model: NetworkLoadBalancer, lb: string | Made, listener: NetworkListener, arnOf: ArnOf): Step {
   return step(
     createListener,
-    { LoadBalancerArn: lb, ...listenerSettings(listener, target), Tags: tagList(model.tags) },
+    { LoadBalancerArn: lb, ...listenerSettings(listener, arnOf), Tags: tagList(listener.tags ?? model.tags) },
     {
-      what: `create listener ${listener.protocol}:${listener.port} on load balancer ${model.name} to ${listener.forwardTo}`,
-      why: `the ${model.askedBy} has port ${listener.port}`,
+      what: `create listener ${listener.protocol}:${listener.port} on load balancer ${model.name} to ${destinations(listener)}`,
+      why: listener.why,
     },
   );
 }
 
-function listenerChange(name: string, listener: NetworkListener, target: string | Made, present: SeenListener): Step {
+function listenerChange(name: string, listener: NetworkListener, arnOf: ArnOf, present: SeenListener): Step {
   return step(
     modifyListener,
-    { ListenerArn: present.arn, ...listenerSettings(listener, target) },
+    { ListenerArn: present.arn, ...listenerSettings(listener, arnOf) },
     {
-      what: `change listener ${present.protocol}:${present.port} on load balancer ${name} to ${listener.protocol}, ${listener.forwardTo}`,
+      what: `change listener ${present.protocol}:${present.port} on load balancer ${name} to ${listener.protocol}, ${destinations(listener)}`,
       why: "it differs from what is wanted",
     },
   );

@@ -1,9 +1,10 @@
 /** The steps from the network load balancer that is seen to the one that is wanted. Pure. */
 import { createLoadBalancer, deleteLoadBalancer, modifyLoadBalancerAttributes, setSecurityGroups } from "../../aws/elbv2-actions.ts";
 import { type Made, made, type Step, step } from "../../aws/plan.ts";
+import { attributesText, changedAttributes } from "../elbv2/attributes.ts";
 import { type GroupsPlan, planGroupDeletion, planGroups, type SeenGroup, tagList } from "../groups/managed.ts";
 import type { Seen } from "../kind.ts";
-import type { NetworkLoadBalancer } from "../model.ts";
+import type { Attributes, NetworkLoadBalancer } from "../model.ts";
 import { planTargetGroup, type SeenTargetGroup, targetGroupDeletion } from "../target-group-plan.ts";
 import { planListeners, type SeenListener } from "./plan-listeners.ts";
 
@@ -106,14 +107,14 @@ function attach({ name }: NetworkLoadBalancer, lb: NonNullable<SeenNetwork["load
 /** What AWS gives a new network load balancer, of the keys we manage. */
 const newLoadBalancerAttributes = { "load_balancing.cross_zone.enabled": "false", "access_logs.s3.enabled": "false" };
 
-function planAttributes({ name, attributes }: NetworkLoadBalancer, arn: string | Made, present: Readonly<Record<string, string>>): Step[] {
-  const changed = Object.entries(attributes).filter(([key, value]) => (present[key] ?? "") !== value);
+function planAttributes({ name, attributes }: NetworkLoadBalancer, arn: string | Made, present: Attributes): Step[] {
+  const changed = changedAttributes(attributes, present);
   if (changed.length === 0) return [];
   return [
     step(
       modifyLoadBalancerAttributes,
-      { LoadBalancerArn: arn, Attributes: changed.map(([Key, Value]) => ({ Key, Value })) },
-      { what: `set ${changed.map((pair) => pair.join("=")).join(", ")} on load balancer ${name}`, why: "it differs from what is wanted" },
+      { LoadBalancerArn: arn, Attributes: changed },
+      { what: `set ${attributesText(changed)} on load balancer ${name}`, why: "it differs from what is wanted" },
     ),
   ];
 }

@@ -9,9 +9,17 @@ const messages = (options?: WishOptions) => desired(options).problems.map(({ mes
 const check = (options?: WishOptions) => model(options).targetGroups[0]?.healthCheck;
 const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/x";
 
+/** What the listener of port 443 has without annotations. */
+const plain = {
+  certificates: [],
+  attributes: {},
+  forward: { kind: "forward", to: [{ group: "k8s-prodweb-edgegate-e99adf332e" }] },
+  why: "the Service has port 443",
+};
+
 test("a plain port becomes a TCP listener on a target group with the reference's name", () => {
   const { listeners, targetGroups } = model();
-  assert.deepEqual(listeners, [{ port: 443, protocol: "TCP", forwardTo: "k8s-prodweb-edgegate-e99adf332e" }]);
+  assert.deepEqual(listeners, [{ ...plain, port: 443, protocol: "TCP" }]);
   assert.deepEqual(targetGroups[0]?.targets, ["i-1", "i-2"]);
   assert.deepEqual(check(), {
     protocol: "TCP",
@@ -26,13 +34,7 @@ test("a plain port becomes a TCP listener on a target group with the reference's
 
 test("a certificate makes it TLS, with TLS behind it only when asked for", () => {
   const secure = model({ annotations: { "ssl-cert": certificate, "ssl-negotiation-policy": "p" } });
-  assert.deepEqual(secure.listeners[0], {
-    port: 443,
-    protocol: "TLS",
-    certificate,
-    sslPolicy: "p",
-    forwardTo: "k8s-prodweb-edgegate-e99adf332e",
-  });
+  assert.deepEqual(secure.listeners[0], { ...plain, port: 443, protocol: "TLS", certificates: [certificate], sslPolicy: "p" });
   const behind = model({ annotations: { "ssl-cert": certificate, "backend-protocol": "ssl" } });
   assert.deepEqual(
     behind.targetGroups.map(({ protocol, name }) => [protocol, name]),

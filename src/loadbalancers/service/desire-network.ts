@@ -1,6 +1,7 @@
 /** The network load balancer a Service asks for. Pure: the same inputs always give the same model. */
 import type { NetworkListener, NetworkLoadBalancer, NodeAccess, Problem, SecurityGroups, SubnetMapping, TargetGroup } from "../model.ts";
 import { networkSecurityGroupName, targetGroupName } from "../names.ts";
+import { forwardTo } from "../routing.ts";
 import type { ServiceOptions } from "./annotations.ts";
 import { serviceNoun } from "./owner.ts";
 import { usesCertificate } from "./ports.ts";
@@ -39,10 +40,21 @@ export function desireNetwork(wish: Wish): Desired<NetworkLoadBalancer> {
   };
 }
 
+/** What the traffic of a target group travels in. */
+const transports = {
+  TCP: ["tcp"],
+  TLS: ["tcp"],
+  UDP: ["udp"],
+  TCP_UDP: ["tcp", "udp"],
+  QUIC: ["udp"],
+  TCP_QUIC: ["tcp", "udp"],
+  HTTP: ["tcp"],
+  HTTPS: ["tcp"],
+} as const satisfies Record<TargetGroup["protocol"], readonly ("tcp" | "udp")[]>;
+
 /** What the nodes must let in: client addresses are preserved, so clients themselves, and the health checks. */
 export function nodeAccess(model: NetworkLoadBalancer, wish: Wish): NodeAccess {
   const { targetGroups } = model;
-  const transports = { TCP: ["tcp"], TLS: ["tcp"], UDP: ["udp"], TCP_UDP: ["tcp", "udp"], HTTP: ["tcp"], HTTPS: ["tcp"] } as const;
   return {
     kind: "from-clients",
     loadBalancer: model.name,
@@ -92,11 +104,20 @@ function serve(
     healthCheckProtocol: healthCheck.protocol,
     healthCheckInterval: healthCheck.interval,
   });
-  const tls = { protocol: "TLS", certificate: options.certificate, sslPolicy: options.sslPolicy } as const;
+  const tls = { protocol: "TLS", certificates: [options.certificate ?? ""], sslPolicy: options.sslPolicy } as const;
   return {
-    listener: { port: port.port, forwardTo: name, ...(secure ? tls : { protocol }) },
+    listener: {
+      port: port.port,
+      protocol,
+      certificates: [],
+      attributes: {},
+      forward: forwardTo(name),
+      why: `the Service has port ${port.port}`,
+      ...(secure && tls),
+    },
     group: {
       name,
+      targetType: "instance",
       protocol: backend,
       port: port.nodePort,
       healthCheck,

@@ -59,6 +59,7 @@ export async function surveyTargets(service: SeenService, parts: SurveyParts, as
     const check = healthCheckOf(view, read.options);
     return {
       name,
+      targetType: "instance",
       protocol: protocol ?? "TCP",
       port: nodePort,
       healthCheck: check,
