@@ -36,8 +36,8 @@ function account() {
   const network = async () => ({ subnets: [], routeTables: [], zoneTypes: {} });
   const scope = { vpc: "vpc-1", cluster: { id: "demo", legacy: false } };
   // As much of an inventory as the core itself asks for.
-  const inventory = { cloud: { call }, groups, network, scope, group: async () => undefined } as unknown as Inventory;
-  return { gateways, calls, inventory };
+  const inventory = { cloud: { call }, groups, groupsWith: groups.listed, network, scope, group: async () => undefined };
+  return { gateways, calls, inventory: inventory as unknown as Inventory };
 }
 
 const gatewayNamed = (name: string): Found => ({

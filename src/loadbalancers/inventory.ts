@@ -38,6 +38,9 @@ const ruleAges: Ages = { absentMs: Number.NEGATIVE_INFINITY, presentMs: reconcil
 /** Subnets, route tables and zones: people change them, and wait a moment for it to show. */
 const networkAgeMs = 5 * 60_000;
 
+/** How old the list of groups may be in which one that somebody has met elsewhere is missing. */
+const missedGroupAgeMs = 10_000;
+
 /** More load balancers than an account may have. */
 const maxAttributes = 5_000;
 
@@ -109,6 +112,14 @@ export class Inventory {
   /** Subnets, routes and zones of the VPC, at most this old. */
   network(ask: Ask, maxAgeMs = networkAgeMs): Promise<Network> {
     return this.#network.get("network", maxAgeMs, () => this.#readNetwork(ask));
+  }
+
+  /** The groups of the VPC as they were listed a while ago, these among them: a list in which one is missing is too old. */
+  async groupsWith(ids: Iterable<string>, ask: Ask): Promise<readonly SecurityGroup[]> {
+    const listed = await this.groups.listed(reconcileAges.absentMs, ask);
+    const missing = new Set(ids);
+    for (const { id } of listed) missing.delete(id);
+    return missing.size === 0 ? listed : this.groups.listed(missedGroupAgeMs, ask);
   }
 
   /** A group of ours with its rules. */

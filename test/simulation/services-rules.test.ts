@@ -196,3 +196,23 @@ test("a rule that may not be revoked is tried again with pauses, not over and ov
   allow();
   await world.until("everything is gone", () => nodeRules(world).length === 0 && world.service("web") === undefined, 15 * 60_000);
 });
+
+for (const { how, groups } of [
+  { how: "alone", groups: ["fresh"] },
+  { how: "beside one that is not the cluster's", groups: ["fresh", "plain"] },
+]) {
+  test(`nodes whose group was made after the groups were listed let clients in at once, ${how}`, async (t) => {
+    const world = await bed(t);
+    const { ec2 } = world.aws.account;
+    await world.create("web", { annotations: nlb, spec: ports(31080) });
+    await world.published("web");
+    const fresh = { ...ec2.securityGroups.get(world.network.nodeGroupId)!, id: "sg-0aaaaaaaaaaaaaaaa", name: "fresh" };
+    const plain = { ...fresh, id: "sg-0bbbbbbbbbbbbbbbb", name: "plain", tags: {} };
+    for (const group of [fresh, plain]) ec2.securityGroups.put(group.id, group);
+    const [node = ""] = await world.join(1, {}, { ...world.network, nodeGroupId: fresh.id });
+    const groupIds = [fresh, plain].filter(({ name }) => groups.includes(name)).map(({ id }) => id);
+    ec2.interfaces.update(world.instances.get(node)!.interfaceIds[0]!, { groupIds });
+    await world.world.advance(15_000);
+    assert.deepEqual(rulesOf(world, fresh.id), nodeRules(world));
+  });
+}

@@ -59,7 +59,10 @@ function editableClaim({ kind }: Claimant, access: NodeAccess, context: NodeRule
 
 /** The groups of the nodes behind a load balancer, and what is unclear about them. */
 export async function nodeGroups({ instances }: Targets, inventory: Inventory, ask: Ask) {
-  const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
+  const groups = await inventory.groupsWith(
+    instances.flatMap((instance) => instance.groups),
+    ask,
+  );
   return nodeGroupsOf(instances, groups, inventory.scope.cluster);
 }
 

@@ -6,7 +6,7 @@ import type { Step } from "../../aws/plan.ts";
 import { again, type Controller, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
-import { type Inventory, reconcileAges } from "../inventory.ts";
+import type { Inventory } from "../inventory.ts";
 import type { ClaimBook, Unknown } from "./claim-book.ts";
 import { type Granted, grantAll } from "./grants.ts";
 import { type Held, type NodeGroup, type Owners, planNodeRules } from "./node-rules.ts";
@@ -93,7 +93,7 @@ function afterRefusals({ refused }: Granted, madeRoom: boolean): Outcome {
 async function readGroup(inventory: Inventory, id: string, ask: Ask): Promise<NodeGroup | undefined> {
   try {
     const rules = await inventory.cloud.securityGroups.rules(id, ask);
-    const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
+    const groups = await inventory.groupsWith([id], ask);
     const name = groups.find((group) => group.id === id)?.name;
     return name === undefined && rules.length === 0 ? undefined : { id, name: name ?? id, rules };
   } catch (error) {
