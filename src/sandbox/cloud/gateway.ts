@@ -109,15 +109,8 @@ export class Gateway {
     for (const effect of effects) await this.#befall(effect, passage);
     this.#authorise(passage, { principal, region }, operation, input);
     const lost = effects.some((effect) => effect.kind === "lose-answer");
-    const answer = this.#run({
-      service,
-      operation,
-      shape,
-      call: { action, requestId, principal, region },
-      input,
-      effects,
-      answered: !lost,
-    });
+    const run = { service, operation, shape, call: { action, requestId, principal, region }, input, effects, answered: !lost };
+    const answer = operation.wait ? await this.#wait(run, operation.wait, passage.request.signal) : this.#run(run);
     if (lost) throw new ConnectionCut();
     for (const effect of effects) if (effect.kind === "fail-afterwards") throw injected(effect);
     return answer;
@@ -137,24 +130,41 @@ export class Gateway {
     }
   }
 
-  #run({ service, operation, shape, call, input, effects, answered }: Run): Answer {
-    const { account, controls } = this.#options;
-    const { action, requestId, principal } = call;
+  #run(run: Run): Answer {
+    const { account } = this.#options;
+    const { service, operation, shape, call, input, effects } = run;
     account.time.settle();
-    let result = "ok";
     try {
       const output = operation.mutates
         ? account.store.attempt(() => operation.run(input, call))
         : account.store.asOf(this.#momentSeen(effects), () => operation.run(input, call));
-      return service.protocol.write(shape, output, requestId);
+      const answer = service.protocol.write(shape, output, call.requestId);
+      this.#record(run, "ok");
+      return answer;
     } catch (error) {
-      result = error instanceof ServiceError ? error.code : "InternalError";
+      this.#record(run, error instanceof ServiceError ? error.code : "InternalError");
       throw error;
-    } finally {
-      if (operation.mutates) {
-        controls.journal.record({ time: account.time.now(), action, requestId, principal: principal.arn, input, result, answered });
-      }
     }
+  }
+
+  async #wait(run: Run, wait: NonNullable<Operation["wait"]>, signal: AbortSignal | undefined): Promise<Answer> {
+    const { service, shape, call, input } = run;
+    try {
+      const output = await wait(input, { clock: this.#options.world.clock, signal });
+      this.#record(run, "ok");
+      return service.protocol.write(shape, output, call.requestId);
+    } catch (error) {
+      if (signal?.aborted) throw new ConnectionCut();
+      this.#record(run, error instanceof ServiceError ? error.code : "InternalError");
+      throw error;
+    }
+  }
+
+  #record({ operation, call, input, answered }: Run, result: string): void {
+    if (!operation.mutates) return;
+    const { account, controls } = this.#options;
+    const { action, requestId, principal } = call;
+    controls.journal.record({ time: account.time.now(), action, requestId, principal: principal.arn, input, result, answered });
   }
 
   /** The moment a read sees: now, unless a fault or eventual consistency shows it an older one. */

@@ -1,5 +1,6 @@
 /** The shape of a simulated service: its place on the wire, and its operations as typed functions. */
 import type { StaticOperationSchema } from "@smithy/types";
+import type { Clock } from "../../runtime/world.ts";
 import type { Principal } from "./access/principals.ts";
 import type { Protocol } from "./protocol/protocol.ts";
 
@@ -24,6 +25,14 @@ export interface Operation {
   readonly rehearse: (input: Readonly<Record<string, unknown>>) => void;
   /** Runs at one moment, whole: it answers or throws a `ServiceError`, and never waits. */
   readonly run: (input: Readonly<Record<string, unknown>>, call: Call) => unknown;
+  /** In the place of `run`, for what may wait before it answers. It settles the cloud's time and guards the store by itself. */
+  readonly wait?: (input: Readonly<Record<string, unknown>>, patience: Patience) => Promise<unknown>;
+}
+
+/** What an operation waits with: the clock of the world, and the caller, who may give up. */
+export interface Patience {
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Operations of one service, or of a part of it. */
@@ -69,4 +78,15 @@ export function write<Input, Output>(
     rehearse: rehearse as Operation["rehearse"],
     run: run as Operation["run"],
   };
+}
+
+/** An operation that changes the account and may wait for something to answer with: a long poll. */
+export function longPoll<Input, Output>(
+  schema: StaticOperationSchema,
+  wait: (input: Input, patience: Patience) => Promise<Output>,
+): Operation {
+  const run = () => {
+    throw new Error("a long poll is waited for");
+  };
+  return { ...write(schema, run), wait: wait as NonNullable<Operation["wait"]> };
 }

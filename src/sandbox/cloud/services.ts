@@ -1,10 +1,12 @@
 import type { Account } from "./account.ts";
+import { autoScalingService } from "./autoscaling/service.ts";
 import { ec2Service } from "./ec2/service.ts";
 import { ecrPublicService, ecrService } from "./ecr/services.ts";
 import { elbService } from "./elb/service.ts";
 import { elbv2Service } from "./elbv2/service.ts";
 import { iamService } from "./iam/service.ts";
 import type { Service } from "./service.ts";
+import { sqsService } from "./sqs/service.ts";
 import { stsService } from "./sts/service.ts";
 
 /** Every service the cloud offers. A new one is a folder and a line here. */
@@ -17,5 +19,7 @@ export function servicesOf(account: Account): readonly Service[] {
     iamService(account),
     ecrService(account),
     ecrPublicService(account),
+    sqsService(account),
+    autoScalingService(account),
   ];
 }

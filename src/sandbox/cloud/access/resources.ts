@@ -3,6 +3,7 @@
  * (https://docs.aws.amazon.com/service-authorization/latest/reference/): which resources, and what is known of each.
  */
 import { type Account, arn } from "../account.ts";
+import { autoScalingOf } from "../autoscaling/state.ts";
 import { KINDS } from "../ec2/kinds.ts";
 import type { CheckedResource } from "./policy.ts";
 
@@ -45,6 +46,8 @@ const linkedService = "elasticloadbalancing.amazonaws.com";
 function resourcesOf(account: Account, service: string, action: string, { called, input }: Attempt): readonly Found[] {
   if (service === "ec2") return ec2Resources(account, action, called, input);
   if (service === "elasticloadbalancing") return balancingResources(account, action, called, input);
+  if (service === "sqs") return queueResources(account, input);
+  if (service === "autoscaling") return groupResources(account, action, input);
   if (service === "ecr") return texts(input, ["repositoryName"]).map((each) => ({ name: arn(account, "ecr", `repository/${each}`) }));
   if (action === "SimulatePrincipalPolicy") return texts(input, ["PolicySourceArn"]).map((name) => ({ name }));
   if (action !== "CreateServiceLinkedRole") return [];
@@ -131,6 +134,27 @@ function balancingResources(account: Account, action: string, called: string, in
   return [...parts, ...classics];
 }
 
+/** A queue is named by its URL, or before it exists by its name. */
+function queueResources(account: Account, input: Attempt["input"]): readonly Found[] {
+  return texts(input, ["QueueUrl", "QueueName"]).map((each) => {
+    const name = each.split("/").at(-1) ?? "";
+    return { name: arn(account, "sqs", name), tags: account.sqs.queues.get(name)?.tags };
+  });
+}
+
+/** Groups by name; a call that names an instance is checked on the group of that instance. */
+function groupResources(account: Account, action: string, input: Attempt["input"]): readonly Found[] {
+  if (action.startsWith("Describe")) return [];
+  const { groups, members } = autoScalingOf(account);
+  const named = texts(input, ["AutoScalingGroupName"]);
+  const byInstance = named.length > 0 ? [] : texts(input, ["InstanceId"]).flatMap((id) => members.get(id)?.group ?? []);
+  return [...named, ...byInstance].map((name) => {
+    const group = groups.get(name);
+    const tags = group && Object.fromEntries(group.tags.map(({ key, value }) => [key, value]));
+    return { name: group?.arn ?? arn(account, "autoscaling", `autoScalingGroup:*:autoScalingGroupName/${name}`), ...(tags && { tags }) };
+  });
+}
+
 interface Tagged {
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -143,6 +167,9 @@ function texts(input: Attempt["input"], parameters: readonly string[]): readonly
 function requestTags({ Tags, TagSpecifications }: Attempt["input"]): readonly (readonly [string, string])[] {
   type Listed = { readonly Key?: string; readonly Value?: string };
   const specified = (TagSpecifications as readonly { readonly Tags?: readonly Listed[] }[] | undefined) ?? [];
-  const listed = [...((Tags as readonly Listed[] | undefined) ?? []), ...specified.flatMap((each) => each.Tags ?? [])];
+  const own = Array.isArray(Tags)
+    ? (Tags as readonly Listed[])
+    : Object.entries(Tags ?? {}).map(([Key, Value]) => ({ Key, Value: String(Value) }));
+  const listed = [...own, ...specified.flatMap((each) => each.Tags ?? [])];
   return listed.map(({ Key = "", Value = "" }) => [Key, Value] as const);
 }

@@ -24,7 +24,7 @@ interface Sizes {
   readonly DesiredCapacity?: number;
 }
 
-/** What CreateAutoScalingGroup takes. Launch templates are not modelled: `launch` is what one would say. */
+/** What CreateAutoScalingGroup takes; `launch` stands for the configuration or the instance that a request names. */
 export interface CreateGroupInput extends Sizes {
   readonly AutoScalingGroupName: string;
   /** Subnet ids with commas between them. */
@@ -33,6 +33,7 @@ export interface CreateGroupInput extends Sizes {
   readonly NewInstancesProtectedFromScaleIn?: boolean;
   readonly Tags?: readonly TagInput[];
   readonly launch: RunInstancesRequest;
+  readonly LaunchConfigurationName?: string;
 }
 
 /** Makes a group and lets it come to its capacity. */
@@ -54,6 +55,7 @@ export function createAutoScalingGroup(as: AutoScaling, input: CreateGroupInput)
     desired,
     subnetIds,
     launch: input.launch,
+    launchConfiguration: input.LaunchConfigurationName,
     healthCheckGraceMs: (input.HealthCheckGracePeriod ?? 0) * 1000,
     newInstancesProtected: input.NewInstancesProtectedFromScaleIn ?? false,
     suspended: [],
@@ -195,6 +197,8 @@ function describe(as: AutoScaling, group: Group) {
     MinSize: group.min,
     MaxSize: group.max,
     DesiredCapacity: group.desired,
+    DefaultCooldown: 300,
+    LaunchConfigurationName: group.launchConfiguration,
     AvailabilityZones: group.subnetIds.map((id) => as.account.ec2.subnets.get(id)?.zone ?? ""),
     VPCZoneIdentifier: group.subnetIds.join(","),
     HealthCheckType: "EC2",

@@ -52,13 +52,14 @@ export function deleteLifecycleHook(as: AutoScaling, input: Pick<HookInput, "Aut
 export function terminateInstanceInAutoScalingGroup(
   as: AutoScaling,
   input: { readonly InstanceId: string; readonly ShouldDecrementDesiredCapacity: boolean },
-): void {
+): Member {
   const member = findMember(as, input.InstanceId);
   const group = findGroup(as, member.group);
-  if (member.state.startsWith("Terminating")) return;
+  if (member.state.startsWith("Terminating")) return member;
   if (input.ShouldDecrementDesiredCapacity) shrink(as, member.group, 1);
   terminateMember(as, findGroup(as, group.name), member, "instance was taken out of service in response to a user request");
   adjustSoon(as, group.name, "an instance was taken out of service in response to a user request");
+  return member;
 }
 
 /** Lets members leave their group and live on. */

@@ -10,7 +10,7 @@ export interface GroupTag {
   readonly propagate: boolean;
 }
 
-/** A group. `launch` is what its launch template says. */
+/** A group. `launch` is what it launches with. */
 export interface Group {
   readonly name: string;
   readonly arn: string;
@@ -19,6 +19,8 @@ export interface Group {
   readonly desired: number;
   readonly subnetIds: readonly string[];
   readonly launch: RunInstancesRequest;
+  /** The name of the configuration that `launch` comes from. */
+  readonly launchConfiguration: string | undefined;
   readonly healthCheckGraceMs: number;
   readonly newInstancesProtected: boolean;
   readonly suspended: readonly string[];

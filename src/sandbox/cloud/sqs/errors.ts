@@ -13,6 +13,7 @@ export const QUERY_CODES: Readonly<Record<string, string>> = {
   InvalidBatchEntryId: "AWS.SimpleQueueService.InvalidBatchEntryId",
   BatchRequestTooLong: "AWS.SimpleQueueService.BatchRequestTooLong",
   MessageNotInflight: "AWS.SimpleQueueService.MessageNotInflight",
+  AccessDeniedException: "AccessDenied",
 };
 
 /** A parameter that SQS does not take, and why. */
