@@ -1,6 +1,7 @@
 /** Every difference between our cloud and moto that is accepted, with its reason. */
 import type { Accepted } from "./accepted.ts";
 import { classicDifferences } from "./differences/classic.ts";
+import { groupDifferences, queueDifferences } from "./differences/groups.ts";
 import { instanceDifferences } from "./differences/instances.ts";
 import { networkDifferences } from "./differences/network.ts";
 import { networkLoadBalancerDifferences } from "./differences/network-load-balancers.ts";
@@ -12,4 +13,6 @@ export const differences: readonly Accepted[] = [
   ...instanceDifferences,
   ...classicDifferences,
   ...networkLoadBalancerDifferences,
+  ...queueDifferences,
+  ...groupDifferences,
 ];

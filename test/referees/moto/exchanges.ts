@@ -1,11 +1,13 @@
 /** The script that the simulated AWS and moto are both held to: one story, in order. */
 import { classicExchanges } from "./exchanges/classic.ts";
 import { endExchanges } from "./exchanges/endings.ts";
+import { groupExchanges } from "./exchanges/groups.ts";
 import { instanceExchanges, lifecycleExchanges } from "./exchanges/instances.ts";
 import { addressExchanges, interfaceEndExchanges, interfaceExchanges } from "./exchanges/interfaces.ts";
 import { ipv6Exchanges } from "./exchanges/ipv6.ts";
 import { launchExchanges } from "./exchanges/launches.ts";
 import { networkEndExchanges, networkListenerExchanges, networkLoadBalancerExchanges } from "./exchanges/network-load-balancers.ts";
+import { queueExchanges } from "./exchanges/queues.ts";
 import { podRouteExchanges, routeTableExchanges } from "./exchanges/routes.ts";
 import { ruleExchanges, securityGroupExchanges } from "./exchanges/security-groups.ts";
 import { tagExchanges } from "./exchanges/tags.ts";
@@ -32,6 +34,8 @@ export const exchanges: readonly Exchange[] = [
   ...targetExchanges,
   ...networkEndExchanges,
   ...targetGroupEndExchanges,
+  ...queueExchanges,
+  ...groupExchanges,
   ...lifecycleExchanges,
   ...interfaceEndExchanges,
   ...endExchanges,

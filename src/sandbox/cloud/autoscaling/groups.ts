@@ -198,6 +198,9 @@ function describe(as: AutoScaling, group: Group) {
     MaxSize: group.max,
     DesiredCapacity: group.desired,
     DefaultCooldown: 300,
+    TerminationPolicies: ["Default"],
+    ServiceLinkedRoleARN: serviceRole(as),
+    CapacityRebalance: false,
     LaunchConfigurationName: group.launchConfiguration,
     AvailabilityZones: group.subnetIds.map((id) => as.account.ec2.subnets.get(id)?.zone ?? ""),
     VPCZoneIdentifier: group.subnetIds.join(","),
@@ -216,6 +219,10 @@ function describe(as: AutoScaling, group: Group) {
       PropagateAtLaunch: propagate,
     })),
   };
+}
+
+function serviceRole({ account }: AutoScaling): string {
+  return `arn:${account.partition}:iam::${account.id}:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling`;
 }
 
 /** A member as answers show it. */

@@ -81,6 +81,8 @@ export function describeLaunchConfigurations(
       InstanceType: each.instanceType,
       SecurityGroups: each.securityGroups,
       SpotPrice: each.spotPrice,
+      InstanceMonitoring: { Enabled: true },
+      EbsOptimized: false,
       IamInstanceProfile: each.instanceProfile,
       CreatedTime: new Date(each.created),
     })),
