@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annotationPrefix, readOptions } from "./annotations.ts";
+import { annotationPrefix } from "./annotations.ts";
 import type { Kind } from "./kinds.ts";
+import { readOptions } from "./options.ts";
 import { wantedKindOf } from "./type-annotation.ts";
 
 const keyed = (annotations: Record<string, string>) =>

@@ -1,10 +1,11 @@
 /** The classic load balancer a Service asks for. Pure: the same inputs always give the same model. */
 import type { ClassicHealthCheck, ClassicListener, ClassicLoadBalancer, GroupOnLoadBalancer, Problem, SecurityGroups } from "../model.ts";
 import { classicSecurityGroupName } from "../names.ts";
-import { annotationKey, type ServiceOptions } from "./annotations.ts";
+import { parseInteger } from "../values.ts";
+import { annotationKey } from "./annotations.ts";
+import type { ServiceOptions } from "./options.ts";
 import { serviceNoun } from "./owner.ts";
 import { usesCertificate } from "./ports.ts";
-import { parseInteger } from "./values.ts";
 import type { LoadBalancerSettings, ServicePort, ServiceView } from "./view.ts";
 import { clientRules, type Desired, type Wish } from "./wish.ts";
 

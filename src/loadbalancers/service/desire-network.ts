@@ -2,7 +2,7 @@
 import type { NetworkListener, NetworkLoadBalancer, NodeAccess, Problem, SecurityGroups, SubnetMapping, TargetGroup } from "../model.ts";
 import { networkSecurityGroupName, targetGroupName } from "../names.ts";
 import { forwardTo } from "../routing.ts";
-import type { ServiceOptions } from "./annotations.ts";
+import type { ServiceOptions } from "./options.ts";
 import { serviceNoun } from "./owner.ts";
 import { usesCertificate } from "./ports.ts";
 import { targetHealthCheck } from "./target-health-check.ts";

@@ -2,7 +2,7 @@
 import type { SeenNode } from "../../identity/node-view.ts";
 import { parseProviderId } from "../../identity/provider-id.ts";
 import { excludeLabel } from "../targets.ts";
-import { parseGoBool } from "./values.ts";
+import { parseGoBool } from "../values.ts";
 
 const leavingTaint = "ToBeDeletedByClusterAutoscaler";
 

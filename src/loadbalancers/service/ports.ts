@@ -1,7 +1,8 @@
 /** Which ports of a Service get a listener, and what is wrong with those that cannot. */
 import type { Problem } from "../model.ts";
-import { annotationKey, type ServiceOptions } from "./annotations.ts";
+import { annotationKey } from "./annotations.ts";
 import { type Kind, kindTable } from "./kinds.ts";
+import type { ServiceOptions } from "./options.ts";
 import type { ServicePort, ServiceView } from "./view.ts";
 
 export interface UsablePorts {

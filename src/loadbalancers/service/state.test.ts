@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readOptions } from "./annotations.ts";
 import { kindTable } from "./kinds.ts";
+import { readOptions } from "./options.ts";
 import {
   distrust,
   drifts,

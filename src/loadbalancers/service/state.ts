@@ -10,7 +10,7 @@
 import type { NodeRuleContext } from "../groups/claims.ts";
 import type { LoadBalancerKind, Seen } from "../kind.ts";
 import type { NodeAccess, Problem } from "../model.ts";
-import type { ServiceOptions } from "./annotations.ts";
+import type { ServiceOptions } from "./options.ts";
 
 /** A load balancer as it stood when it was last brought to its wanted state. */
 export interface Standing {

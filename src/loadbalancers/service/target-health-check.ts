@@ -1,7 +1,7 @@
 /** How a network load balancer checks its targets. */
 import type { Problem, TargetHealthCheck } from "../model.ts";
+import { parseInteger } from "../values.ts";
 import { annotationKey } from "./annotations.ts";
-import { parseInteger } from "./values.ts";
 import type { Wish } from "./wish.ts";
 
 const protocols = ["TCP", "HTTP", "HTTPS"] as const;

@@ -1,7 +1,7 @@
 /** Wishes for tests: a plain Service with one port, and whatever the test says about it. */
 
-import { readOptions } from "./annotations.ts";
 import type { Kind } from "./kinds.ts";
+import { readOptions } from "./options.ts";
 import type { LoadBalancerSettings, ServicePort, ServiceView } from "./view.ts";
 import type { Wish } from "./wish.ts";
 

@@ -1,6 +1,6 @@
 /** Everything that decides what a Service's load balancer looks like, gathered: what both kinds desire from. */
 import type { Problem, Rule, Tags } from "../model.ts";
-import type { ServiceOptions } from "./annotations.ts";
+import type { ServiceOptions } from "./options.ts";
 import type { LoadBalancerSettings, ServicePort, ServiceView } from "./view.ts";
 
 export interface Wish {
