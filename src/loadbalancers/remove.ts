@@ -8,7 +8,7 @@ import type { Ask } from "../aws/ask.ts";
 import type { Step } from "../aws/plan.ts";
 import type { SecurityGroup } from "../aws/security-groups.ts";
 import { isOwned } from "../identity/ownership.ts";
-import { findLoadBalancers, isOwn } from "./find.ts";
+import { findLoadBalancers, isOwn, type Sighting } from "./find.ts";
 import { planGroupDeletion } from "./groups/managed.ts";
 import type { NodeAccessParts } from "./groups/node-access.ts";
 import { type Marks, mentions } from "./groups/node-rules.ts";
@@ -129,7 +129,7 @@ export async function leftovers(
   ages: Ages,
   ask: Ask,
 ): Promise<Leftovers> {
-  const { inventory, settings } = parts;
+  const { inventory } = parts;
   const { found, taken } = await findLoadBalancers(owner, inventory, ages, ask);
   const of = (kind: LoadBalancerKind) => found.filter((lb) => lb.kind === kind.name);
   const standing = found.filter((lb) => kinds.includes(kindOf(lb, owner)));
@@ -141,23 +141,47 @@ export async function leftovers(
     marked(maybeOwn, owner, inventory, ask),
   ]);
   const loadBalancers = standing.filter((_, i) => verdicts[i]);
+  const { notOurs, ...groups } = await leftoverGroups(owner, { found, taken }, parts, kinds, ages.absentMs, ask);
+  return {
+    loadBalancers,
+    targetGroups,
+    ...groups,
+    notOurs: [...standing.filter((_, i) => !verdicts[i]), ...notOurs].map(({ name }) => name),
+  };
+}
+
+/** Of an owner that has no load balancer and wants none: it needs nothing from the nodes, and rules from before have to go. */
+export async function renounceAccess(owner: LoadBalancerOwner, taken: Sighting["taken"], parts: NodeAccessParts, ask: Ask): Promise<void> {
+  if (parts.book.isLeaving(owner.uid)) return;
+  letGo(await leftoverGroups(owner, { found: [], taken }, parts, owner.kinds, reconcileAges.presentMs, ask), owner, owner.kinds, parts);
+}
+
+type LeftoverGroups = Pick<Leftovers, "ownGroups" | "names" | "nodeGroups">;
+
+/** The security groups that were made for an owner, and those whose rules speak of its load balancers, of these kinds. */
+async function leftoverGroups(
+  owner: LoadBalancerOwner,
+  { found, taken }: Sighting,
+  { inventory, settings }: Pick<NodeAccessParts, "inventory" | "settings">,
+  kinds: readonly LoadBalancerKind[],
+  maxAgeMs: number,
+  ask: Ask,
+): Promise<LeftoverGroups & { readonly notOurs: readonly SecurityGroup[] }> {
   const names = kinds.flatMap((kind) => {
-    const all = new Set([...namesOf(owner), ...of(kind).map(({ name }) => name)]);
+    const all = new Set([...namesOf(owner), ...found.filter((lb) => lb.kind === kind.name).map(({ name }) => name)]);
     for (const other of taken) if (other.kind === kind.name) all.delete(other.name);
     return [...all].map((loadBalancer) => ({ kind, loadBalancer }));
   });
-  const groups = await inventory.groups.all(ages.absentMs, ask, owner.key);
+  const groups = await inventory.groups.all(maxAgeMs, ask, owner.key);
   const groupNames = new Set(names.map(({ kind, loadBalancer }) => kind.managedGroupName(owner, loadBalancer)));
   const named = groups.filter(({ name }) => groupNames.has(name));
   const ownGroups = named.filter(({ tags }) => isOwned(tags, inventory.scope.cluster));
   const marks = names.map(({ kind, loadBalancer }) => marksFor(kind, [loadBalancer], ownGroups, settings));
   return {
-    loadBalancers,
-    targetGroups,
     ownGroups,
     names,
     nodeGroups: groups.filter((group) => marks.some((mark) => mentions(group, mark))),
-    notOurs: [...standing.filter((_, i) => !verdicts[i]), ...named.filter((group) => !ownGroups.includes(group))].map(({ name }) => name),
+    notOurs: named.filter((group) => !ownGroups.includes(group)),
   };
 }
 
@@ -184,7 +208,12 @@ function marksFor(
 }
 
 /** Tells the writer of the node groups that nothing of this is wanted any more. */
-function letGo(left: Leftovers, { door, key, uid }: LoadBalancerOwner, kinds: readonly LoadBalancerKind[], parts: NodeAccessParts): void {
+function letGo(
+  left: LeftoverGroups,
+  { door, key, uid }: LoadBalancerOwner,
+  kinds: readonly LoadBalancerKind[],
+  parts: NodeAccessParts,
+): void {
   for (const kind of kinds) {
     const names = left.names.filter((each) => each.kind === kind).map(({ loadBalancer }) => loadBalancer);
     const marks = marksFor(kind, names, left.ownGroups, parts.settings);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { plan } from "../../src/commands/plan.ts";
 import type { Listener, LoadBalancer, Target, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
-import { classicOf, nodeRules } from "../bed/balancers.ts";
+import { classicOf, networkOf, nodeRules } from "../bed/balancers.ts";
 import { command } from "../bed/command.ts";
 import { type ServiceWorld, type ServiceWorldOptions, serviceWorld } from "../bed/service-world.ts";
 
@@ -147,4 +147,46 @@ test("nodes let in the allow list of the cloud config where a network load balan
     clients.map((text) => text.replace(/ ".*/, "")),
     ["tcp 31080 from 198.51.100.0/24", "tcp 31080 from 203.0.113.0/24", "tcp 31081 from 10.1.0.0/16"],
   );
+});
+
+for (const { kind, annotations, table, idOf } of [
+  { kind: "classic", annotations: {}, table: "elb/load-balancers", idOf: (world: ServiceWorld) => world.loadBalancerOf("web") },
+  {
+    kind: "network",
+    annotations: { type: "nlb" },
+    table: "elbv2/load-balancers",
+    idOf: (world: ServiceWorld) => networkOf(world, "web")!.loadBalancer.arn,
+  },
+]) {
+  test(`a Service of type none whose ${kind} load balancer was deleted by hand needs nothing from the nodes`, async (t) => {
+    const world = await bed(t);
+    await world.create("web", { annotations });
+    await world.published("web");
+    assert.notDeepEqual(nodeRules(world), []);
+    for (const { arn } of networkOf(world, "web")?.listeners ?? []) world.aws.account.store.table("elbv2/listeners").delete(arn);
+    world.aws.account.store.table(table).delete(idOf(world));
+    await world.edit("web", { type: "none" });
+    await world.until("made", () => world.hostname("web") === "none", 300_000);
+    await world.world.advance(15_000);
+    assert.deepEqual(nodeRules(world), []);
+  });
+}
+
+test("after a restart no rule is taken away before a Service of type none was seen to have no load balancer from before", async (t) => {
+  const world = await serviceWorld({ config: "ClusterServiceLoadBalancerHealthProbeMode=Shared" });
+  t.after(() => world.close());
+  const first = world.start();
+  const probes = () => nodeRules(world).filter((text) => text.includes("tcp 10256")).length;
+  await world.create("a", { annotations: { type: "nlb" } });
+  await world.published("a");
+  await world.create("b", { annotations: { type: "nlb" } });
+  await world.published("b");
+  const needed = probes();
+  await world.edit("b", { type: "none" });
+  await world.world.advance(15_000);
+  first.kill();
+  await world.delete("a");
+  world.start();
+  await world.gone("a");
+  assert.equal(probes(), needed, "b's load balancer is kept, and is checked through the rules that were made for a's");
 });

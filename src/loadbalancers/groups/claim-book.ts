@@ -176,6 +176,12 @@ export class ClaimBook {
     return this.#byUid.has(uid);
   }
 
+  /** Whether it is known of an owner that none of its load balancers needs anything any more. */
+  isLeaving(uid: string): boolean {
+    const ids = this.#idsOf(uid);
+    return ids.length > 0 && ids.every((id) => this.#entries.get(id)?.kind === "leaving");
+  }
+
   /** The node groups that are not yet as this owner's load balancers, of these kinds or of any, need them. */
   waitsFor(uid: string, of?: readonly Pick<LoadBalancerKind, "name">[]): readonly string[] {
     const ids = this.#idsOf(uid).filter((id) => of === undefined || of.some(({ name }) => id === `${uid} ${name}`));

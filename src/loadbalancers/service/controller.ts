@@ -60,15 +60,12 @@ class ServiceLoop {
     this.#nodeSync = new NodeSync({
       clock,
       nodes,
-      services: () =>
-        services
-          .list()
-          .filter((service) => ["ensure", "targets-only"].includes(taskOf(service).kind))
-          .map(keyOf),
+      services: () => services.list().filter(followsNodes).map(keyOf),
       onSynced: (ms) => this.#context.metrics.synced(ms),
     });
-    // One that goes, or is another controller's, needs nothing, however long somebody else's finalizer keeps it.
-    const isHeard = (service: SeenService) => taskOf(service).kind !== "ensure" || book.knows(service.metadata.uid);
+    // One that goes, or is another controller's, needs nothing, however long somebody else's finalizer keeps it. One of
+    // type none may have a load balancer from before: only its first look tells.
+    const isHeard = (service: SeenService) => !followsNodes(service) || book.knows(service.metadata.uid);
     book.join({ name: serviceDoor, hasSpoken: () => services.hasSynced && services.list().every(isHeard) });
   }
 
@@ -185,4 +182,9 @@ class ServiceLoop {
     else if (steps.length > 0) tell("Normal", planText(steps));
     return done;
   }
+}
+
+/** Whether it has, or wants, something whose targets follow the Nodes. */
+function followsNodes(service: SeenService): boolean {
+  return ["ensure", "targets-only"].includes(taskOf(service).kind);
 }

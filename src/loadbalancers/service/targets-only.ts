@@ -6,11 +6,12 @@ import { type Applied, apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import type { Outcome } from "../../runtime/controller.ts";
-import { findLoadBalancers } from "../find.ts";
+import { findLoadBalancers, type Sighting } from "../find.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { Found } from "../kind.ts";
 import type { Problem, TargetGroup } from "../model.ts";
 import { numberedTargetGroupName } from "../names.ts";
+import { renounceAccess } from "../remove.ts";
 import { planTargetGroups } from "../target-group-plan.ts";
 import { marked, namedTargetGroups, observeGroups, registrableIn } from "../target-groups.ts";
 import type { Targets } from "../targets.ts";
@@ -33,6 +34,7 @@ export interface TargetsSurvey {
   readonly targets: Targets;
   /** A load balancer of ours from before: it is kept, and nothing is made. */
   readonly standing: readonly Found[];
+  readonly taken: Sighting["taken"];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly steps: readonly Step[];
@@ -46,7 +48,7 @@ export async function surveyTargets(service: SeenService, parts: SurveyParts, as
   const owner = ownerOf(service, parts);
   const read = readOptions(view.annotations, "network");
   const ports = usablePorts({ ...view, hostname: service.hostname }, "classic");
-  const [{ found: standing }, targets, named] = await Promise.all([
+  const [{ found: standing, taken }, targets, named] = await Promise.all([
     findLoadBalancers(owner, inventory, reconcileAges, ask),
     eligibleTargets(read.options, parts, ask),
     namedTargetGroups(owner, undefined, inventory, reconcileAges.presentMs, ask),
@@ -78,6 +80,7 @@ export async function surveyTargets(service: SeenService, parts: SurveyParts, as
   return {
     targets,
     standing,
+    taken,
     problems,
     warnings: [...read.warnings, ...ports.warnings, ...warnings],
     steps: problems.length > 0 ? [] : planTargetGroups(groups, inventory.scope.vpc, { askedBy: owner.noun, tags }, seen),
@@ -87,13 +90,14 @@ export async function surveyTargets(service: SeenService, parts: SurveyParts, as
 
 /** For a Service of type none. What is remembered of its targets would save little: they are all it has. */
 export async function convergeTargets(job: Job, remembered: Remembered, context: ServiceContext): Promise<Outcome> {
-  const { service, key, ask } = job;
+  const { service, owner, key, ask } = job;
   const { report, inventory } = context;
   const seen = await stage("failed to ensure load balancer", () => surveyTargets(service, context, ask));
   if (seen.problems.length > 0) {
     const follow = (lb: Found) => followIn(lb, undefined, seen.targets, context, job);
     return refuse(job, seen.problems, seen.standing, follow, context);
   }
+  await stage("failed to ensure load balancer", () => renounceAccess(owner, seen.taken, context, ask));
   if (seen.steps.length > 0 && !remembered.announcing) report.event(service, "EnsuringLoadBalancer");
   remembered.announcing ||= seen.steps.length > 0;
   tellAboutNodes(service, remembered, seen.targets.instances.length > 0, context);
