@@ -3,7 +3,7 @@
  *
  *     node deploy/image/assemble.ts FOLDER amd64|arm64 [--with-credential-provider]
  */
-import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,7 +28,7 @@ export interface ImageFile {
 
 /** What may be in the image; anything else is a mistake. */
 const expected: readonly RegExp[] = [
-  /^usr\/local\/bin\/node$/,
+  /^usr\/local\/bin\/(node|fairlead)$/,
   /^app\/fairlead\.js$/,
   /^app\/chunks\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^app\/package\.json$/,
@@ -44,6 +44,7 @@ export async function assemble(folder: string, options: AssembleOptions): Promis
   await bundle(app);
   await mkdir(join(folder, "usr/local/bin"), { recursive: true });
   await place(await nodeFor(architecture), join(folder, "usr/local/bin/node"));
+  await nameCommand(folder);
   // Without it Node would take the bundle for CommonJS, try, and begin again.
   await writeFile(join(app, "package.json"), `${JSON.stringify({ type: "module" })}\n`);
   await copyFile(join(root, "LICENSE"), join(app, "LICENSE"));
@@ -54,6 +55,17 @@ export async function assemble(folder: string, options: AssembleOptions): Promis
   const strangers = files.filter(({ path }) => !allowed.some((pattern) => pattern.test(path)));
   if (strangers.length > 0) throw new Error(`not meant to be in the image: ${strangers.map(({ path }) => path).join(", ")}`);
   return files;
+}
+
+/**
+ * Makes the bundle a command of its own, for `kubectl exec POD -- fairlead doctor`: the base has no shell and no env, so that
+ * the kernel must find Node by its path.
+ */
+async function nameCommand(folder: string): Promise<void> {
+  const main = join(folder, "app/fairlead.js");
+  const text = await readFile(main, "utf8");
+  await writeFile(main, text.replace(/^#!.*\n/, "#!/usr/local/bin/node\n"));
+  await symlink("/app/fairlead.js", join(folder, "usr/local/bin/fairlead"));
 }
 
 /** The Node that the lock file pins, for either architecture: installed if it is this machine's, else fetched from npm. */
@@ -95,7 +107,7 @@ async function place(from: string, to: string): Promise<void> {
 async function filesOf(folder: string): Promise<ImageFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
-  return await Promise.all(files.map(async (file) => ({ path: relative(folder, file), bytes: (await stat(file)).size })));
+  return await Promise.all(files.map(async (file) => ({ path: relative(folder, file), bytes: (await lstat(file)).size })));
 }
 
 if (import.meta.main) {

@@ -47,7 +47,7 @@ export async function findSettings(
   if (!kube.config.fromFile) {
     return { config: file ?? (await loadCloudConfig(host, given)), nodes: [], installation: undefined, notes: [] };
   }
-  const [seen, installation] = await Promise.all([nodesOf(kube, signal), findInstallation(kube, signal)]);
+  const [seen, [installation]] = await Promise.all([nodesOf(kube, signal), findInstallations(kube, signal)]);
   const { config, notes } = file === undefined ? await configOf(kube, installation, signal) : { config: file, notes: [] };
   const { zone, region } = config.aws;
   const found = zone || region ? undefined : (installation?.region ?? regionOfNodes(seen));
@@ -78,14 +78,14 @@ async function nodesOf(kube: KubeClient, signal: AbortSignal): Promise<readonly 
   return listed?.items.map(nodeView) ?? [];
 }
 
-async function findInstallation(kube: KubeClient, signal: AbortSignal): Promise<Installation | undefined> {
-  for (const labelSelector of controllerSelectors) {
-    const listed = await unlessRefused(kube.list(pods, { labelSelector, signal }));
-    const found = listed?.items.map(installationOf).find((each) => each !== undefined);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** How every controller manager that runs as a pod was started: ours first, then the reference's. */
+export async function findInstallations(kube: KubeClient, signal: AbortSignal): Promise<readonly Installation[]> {
+  const listed = await Promise.all(controllerSelectors.map((labelSelector) => unlessRefused(kube.list(pods, { labelSelector, signal }))));
+  const running = listed.flatMap((list) => list?.items ?? []).filter(({ status }) => !isOver.has(status?.phase ?? ""));
+  return running.flatMap((pod) => installationOf(pod) ?? []);
 }
+
+const isOver: ReadonlySet<string> = new Set(["Succeeded", "Failed"]);
 
 async function configOf(kube: KubeClient, installation: Installation | undefined, signal: AbortSignal) {
   const nothing = readCloudConfig(new Uint8Array()).config;

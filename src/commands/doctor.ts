@@ -24,7 +24,7 @@ import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
 import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
-import { clusterFlags, findSettings } from "./cluster-settings.ts";
+import { clusterFlags, findInstallations, findSettings } from "./cluster-settings.ts";
 import type { Command } from "./command.ts";
 import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
 import { failure } from "./failure.ts";
@@ -38,11 +38,18 @@ const flags = {
   }),
   features: flag(strings, ["nodes", "load-balancers"], `What is to run, of ${checkable.join(", ")}.`),
   "service-account": flag(string, "fairlead-controller-manager", "Who the controllers are to the cluster: a name, or namespace/name."),
+  "role-arn": flag(
+    string,
+    "",
+    "The controllers' IAM role, whose permissions IAM's policy simulator is asked for. Empty: the role that the service account is annotated with, else your own.",
+  ),
   "host-network": flag(bool, true, "Whether the controllers run on the host network."),
   output: flag(oneOf("table", "json"), "table", "Form of what is printed.", { shorthand: "o" }),
   "exit-zero": flag(bool, false, "End with status 0 whatever is found."),
   help: flag(bool, false, "Print this.", { shorthand: "h" }),
 };
+
+const roleArn = /^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/;
 
 /** What the command line asks for. */
 export type DoctorOptions = FlagValues<typeof flags>;
@@ -79,6 +86,11 @@ export function parseDoctorFlags(argv: readonly string[]): DoctorOptions {
   if (args.length > 0) throw new FlagError(`unexpected argument ${JSON.stringify(args[0])}`);
   const unknown = values.features.find((name) => !checkable.some((feature) => feature === name));
   if (unknown !== undefined) throw new FlagError(`--features: ${JSON.stringify(unknown)} is none of ${checkable.join(", ")}`);
+  if (values["role-arn"] !== "" && !roleArn.test(values["role-arn"])) {
+    throw new FlagError(
+      `--role-arn: ${JSON.stringify(values["role-arn"])} is not the ARN of a role, as in arn:aws:iam::123456789012:role/NAME`,
+    );
+  }
   if (!/^([^/]+\/)?[^/]+$/.test(values["service-account"])) throw new FlagError("--service-account must be a name or namespace/name");
   return values;
 }
@@ -95,9 +107,10 @@ export async function diagnose(
   let kube: KubeClient | undefined;
   try {
     const access = await discoverKubeConfig(world, { kubeconfig: options.kubeconfig, context: options.context });
-    kube = new KubeClient({ host, config: access, gate: openGate(), userAgent: agentOf("doctor"), connect: network.kube });
+    const client = new KubeClient({ host, config: access, gate: openGate(), userAgent: agentOf("doctor"), connect: network.kube });
+    kube = client;
     const given = { "cloud-config": options["cloud-config"], "strict-cloud-config": false };
-    const { config, notes } = await findSettings(host, kube, given, signal).catch(async (error: unknown) => {
+    const { config, notes } = await findSettings(host, client, given, signal).catch(async (error: unknown) => {
       if (!isApiError(error)) throw error;
       // That the API server does not answer is a finding of its own, and no reason not to look at AWS.
       return { config: await loadCloudConfig(host, given), notes: [] };
@@ -105,12 +118,15 @@ export async function diagnose(
     const clouds = new Clouds({ host, transport: way.transport, gate: openGate(), settings: config.aws, version: build.version });
     const picture = await observe({
       world,
-      kube,
+      kube: client,
       clouds,
       way,
       settings: config.aws,
       features: options.features as readonly Feature[],
       account: accountOf(options),
+      roleArn: options["role-arn"] || undefined,
+      asControllers: !access.fromFile,
+      controllers: () => findInstallations(client, signal),
       hostNetwork: options["host-network"],
       signal,
     });

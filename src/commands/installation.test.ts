@@ -24,6 +24,7 @@ test("flags are read in both forms, the last one counts, and an empty one is non
     clusterCidr: undefined,
     region: "eu-west-1",
     cloudConfig: undefined,
+    lease: "kube-system/cloud-controller-manager",
   });
 });
 
@@ -49,3 +50,9 @@ for (const [what, mounts, volumes, wanted] of [
     assert.deepEqual(installationOf(podOf({ args, volumeMounts: [...mounts] }, [...volumes]))?.cloudConfig, wanted);
   });
 }
+
+test("the Lease that a controller manager leads by is read from its flags", () => {
+  const lease = (...args: string[]) => installationOf(podOf({ args: ["--cloud-provider=aws", ...args] }))?.lease;
+  assert.equal(lease("--leader-elect-resource-name=mine", "--leader-elect-resource-namespace=shop"), "shop/mine");
+  assert.equal(lease("--leader-elect=false"), undefined);
+});

@@ -12,6 +12,8 @@ export interface Installation {
   /** AWS_REGION of the container. */
   readonly region: string | undefined;
   readonly cloudConfig: CloudConfigSource | undefined;
+  /** The Lease that it leads by, `namespace/name`; undefined when it elects no leader. */
+  readonly lease: string | undefined;
 }
 
 /** Where the file of `--cloud-config` comes from. */
@@ -34,7 +36,14 @@ export function installationOf({ metadata, spec }: Frozen<Pod>): Installation | 
     clusterCidr: flagValue(container, "cluster-cidr"),
     region: container.env?.find(({ name }) => name === "AWS_REGION")?.value,
     cloudConfig: path === undefined ? undefined : cloudConfigSource(path, container, spec?.volumes ?? [], metadata.namespace),
+    lease: leaseOf(container),
   };
+}
+
+function leaseOf(container: Frozen<Container>): string | undefined {
+  if (flagValue(container, "leader-elect") === "false") return undefined;
+  const part = (flag: string, usual: string) => flagValue(container, `leader-elect-resource-${flag}`) ?? usual;
+  return `${part("namespace", "kube-system")}/${part("name", "cloud-controller-manager")}`;
 }
 
 /** The last value of a flag, written `--name=value` or as two words. */

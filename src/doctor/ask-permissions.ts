@@ -3,41 +3,48 @@ import type { Ask } from "../aws/ask.ts";
 import type { Cloud, Clouds } from "../aws/cloud.ts";
 import { partitionOf } from "../aws/partitions.ts";
 import { actionsOfGrant, type Feature, iamName, permissions } from "./permissions.ts";
-import type { Caller, PermissionAnswer } from "./picture.ts";
-import { attempt, probe, type Samples, type Verdict } from "./probes.ts";
+import type { PermissionAnswer, Permissions } from "./picture.ts";
+import { type Answer, attempt, probe, type Samples } from "./probes.ts";
 import { registryProbes } from "./registry-probes.ts";
-import { principalOf, simulate } from "./simulation.ts";
+import { simulate } from "./simulation.ts";
+import { principalOf, type Subject } from "./subject.ts";
 
 export interface Asked {
   readonly cloud: Cloud;
   readonly clouds: Clouds;
-  readonly caller: Caller;
+  readonly subject: Subject;
   readonly features: readonly Feature[];
   readonly samples: Samples;
   readonly ask: Ask;
 }
 
-/** Tries what can be tried, and asks the simulator for the rest. */
-export async function askPermissions(asked: Asked): Promise<readonly PermissionAnswer[]> {
-  const tried = (await Promise.all(asked.features.map((feature) => tryFeature(feature, asked)))).flat();
-  const open = [...new Set(tried.filter(({ verdict }) => verdict === "unknown").map(({ action }) => action))];
-  const principal = principalOf(asked.caller.arn);
-  if (open.length === 0 || principal === undefined) return tried;
-  const told = await simulate(asked.clouds, principal, open, asked.samples, asked.ask);
-  return tried.map((answer) => (answer.verdict === "unknown" ? { ...answer, verdict: told.get(answer.action) ?? "unknown" } : answer));
+/** Tries what can be tried, where whoever asks is whom it is about, and asks the simulator for the rest. */
+export async function askPermissions(asked: Asked): Promise<Permissions> {
+  const { clouds, subject, features, samples, ask } = asked;
+  const answers = (await Promise.all(features.map((feature) => answersFor(feature, asked)))).flat();
+  const open = [...new Set(answers.filter(({ verdict }) => verdict === "unknown").map(({ action }) => action))];
+  const principal = principalOf(subject.arn);
+  if (open.length === 0 || principal === undefined) return { subject, answers };
+  const told = await simulate(clouds, principal, open, samples, ask);
+  return {
+    subject,
+    answers: answers.map((answer) => (answer.verdict === "unknown" ? { ...answer, ...told.answers.get(answer.action) } : answer)),
+    ...(told.objection && { objection: told.objection }),
+  };
 }
 
-async function tryFeature(feature: Feature, { cloud, clouds, samples, ask }: Asked): Promise<readonly PermissionAnswer[]> {
+async function answersFor(feature: Feature, { cloud, clouds, subject, samples, ask }: Asked): Promise<readonly PermissionAnswer[]> {
   const answers = permissions[feature].map(async (grant) => {
-    const tried = new Map<string, Verdict>();
+    const tried = new Map<string, Answer>();
     const actions = actionsOfGrant(grant).filter((name) => isInPartition(registryProbes[name]?.region, cloud.region));
-    for (const call of grant.calls) {
-      const verdict = await probe(cloud, feature, call, samples, ask);
-      const before = tried.get(iamName(call));
+    const mayTry = subject.kind !== "role";
+    for (const call of mayTry ? grant.calls : []) {
+      const answer = await probe(cloud, feature, call, samples, ask);
+      const before = tried.get(iamName(call))?.verdict ?? "unknown";
       // Two services share names: refused by either is refused.
-      if (before === undefined || before === "unknown" || verdict === "denied") tried.set(iamName(call), verdict);
+      if (before === "unknown" || answer.verdict === "denied") tried.set(iamName(call), answer);
     }
-    for (const name of actions) {
+    for (const name of mayTry ? actions : []) {
       const asked = registryProbes[name];
       // Kubelet's plugin pulls as the machine's own role, whatever role the controllers act as.
       if (asked) tried.set(name, await attempt(clouds.in(asked.region ?? cloud.region), asked.action, asked.input, name, ask));
@@ -45,7 +52,7 @@ async function tryFeature(feature: Feature, { cloud, clouds, samples, ask }: Ask
     return actions.map((action) => ({
       feature,
       action,
-      verdict: tried.get(action) ?? "unknown",
+      ...(tried.get(action) ?? { verdict: "unknown" as const }),
       ...(grant.optional === undefined ? {} : { optional: grant.optional }),
     }));
   });

@@ -1,9 +1,10 @@
-/** Checks of AWS: who calls, what they may do, and whether the account is set up for the cluster. */
+/** Checks of AWS: who calls, and whether the network is set up for the cluster. */
+import type { Tags } from "../aws/instance.ts";
 import { clusterTagPrefix } from "../identity/cluster-id.ts";
 import { hasClusterTag } from "../identity/ownership.ts";
+import { clustersIn } from "./check-tags.ts";
 import { type Finding, ok, problem, some, warning } from "./finding.ts";
 import { liveInstances, type MetadataFacts, type Picture, type SubnetFacts, valueIn } from "./picture.ts";
-import { principalOf } from "./simulation.ts";
 
 export function checkCredentials({ caller }: Picture): readonly Finding[] {
   if (caller.known) return [ok("credentials", `${caller.value.arn} in ${caller.value.region}`)];
@@ -26,63 +27,6 @@ export function checkClock({ skewMs }: Picture): readonly Finding[] {
   const what = `this machine's clock is ${seconds} s ${skewMs > 0 ? "behind" : "ahead of"} AWS's`;
   const remedy = "chronyc tracking   # AWS refuses signatures five minutes off; point chrony at 169.254.169.123";
   return [Math.abs(skewMs) < skewFailsMs ? warning("clock", what, remedy) : problem("clock", what, remedy)];
-}
-
-export function checkPermissions({ permissions, caller }: Picture): readonly Finding[] {
-  if (permissions.length === 0) return [];
-  const role =
-    principalOf(valueIn(caller)?.arn ?? "")
-      ?.split("/")
-      .at(-1) ?? "ROLE";
-  const denied = permissions.filter(({ verdict }) => verdict === "denied");
-  const findings = denied.map(({ feature, action, optional }) => {
-    const what = `${action} is not allowed (${feature})${optional === undefined ? "" : `: ${optional}`}`;
-    const remedy = `aws iam put-role-policy --role-name ${role} --policy-name fairlead-${feature} --policy-document file://deploy/iam/${feature}.json`;
-    return optional === undefined ? problem("permissions", what, remedy) : warning("permissions", what, remedy);
-  });
-  if (findings.length > 0) return findings;
-  const all = new Set(permissions.map(({ action }) => action)).size;
-  const open = new Set(permissions.filter(({ verdict }) => verdict === "unknown").map(({ action }) => action)).size;
-  if (open === 0) return [ok("permissions", `all ${all} actions are allowed`)];
-  const rest = "the others can be checked where iam:SimulatePrincipalPolicy is allowed (deploy/iam/doctor.json)";
-  return [ok("permissions", `${all - open} of ${all} actions are allowed; ${rest}`)];
-}
-
-export function checkClusterId({ cluster, vpc }: Picture): readonly Finding[] {
-  if (cluster.known) return [ok("cluster id", `${cluster.value.id}${vpc === undefined ? "" : ` in ${vpc}`}`)];
-  if (cluster.kind !== "failed") return [];
-  return [
-    problem(
-      "cluster id",
-      cluster.why,
-      `aws ec2 create-tags --resources INSTANCE --tags Key=${clusterTagPrefix}CLUSTER,Value=owned   # exactly one such tag on each instance`,
-    ),
-  ];
-}
-
-export function checkInstances(picture: Picture): readonly Finding[] {
-  const cluster = valueIn(picture.cluster);
-  const instances = liveInstances(picture);
-  if (cluster === undefined || instances.length === 0) return [];
-  const findings: Finding[] = [];
-  const untagged = instances.filter(({ tags }) => !hasClusterTag(tags, cluster)).map(({ id }) => id);
-  if (untagged.length > 0) {
-    findings.push(
-      problem(
-        "instances",
-        `without the cluster's tag: ${some(untagged)}`,
-        `aws ec2 create-tags --resources ${untagged.join(" ")} --tags Key=${clusterTagPrefix}${cluster.id},Value=owned`,
-      ),
-    );
-  }
-  const elsewhere = instances.filter(({ vpc }) => picture.vpc !== undefined && vpc !== undefined && vpc !== picture.vpc);
-  if (elsewhere.length > 0) {
-    const ids = elsewhere.map(({ id, vpc }) => `${id} in ${vpc}`);
-    findings.push(
-      problem("instances", `in another VPC than ${picture.vpc}: ${some(ids)}`, "# set VPC in the cloud config to the VPC of all nodes"),
-    );
-  }
-  return findings.length > 0 ? findings : [ok("instances", `${instances.length} carry the cluster's tag`)];
 }
 
 /** A load balancer needs eight addresses of each of its subnets to grow into. */
@@ -186,7 +130,19 @@ export function checkGroups(picture: Picture): readonly Finding[] {
       ),
     );
   }
+  const used = new Set(instances.flatMap(({ groups: its }) => its));
+  const disputed = groups.filter(({ id, tags }) => used.has(id) && ownersIn(tags).length > 1);
+  if (disputed.length > 0) {
+    const names = disputed.map(({ id, tags }) => `${id} (${ownersIn(tags).join(", ")})`);
+    const remedy = `aws ec2 delete-tags --resources ${disputed[0]!.id} --tags Key=${clusterTagPrefix}OTHER_CLUSTER   # of the cluster that does not own it`;
+    findings.push(warning("security groups", `owned by two clusters: ${some(names)}; each would take the other's rules away`, remedy));
+  }
   return findings.length > 0 || instances.length === 0 ? findings : [ok("security groups", "one for load balancers on every instance")];
+}
+
+/** The clusters that a thing says are its owners; being used by several is no contradiction. */
+function ownersIn(tags: Tags): readonly string[] {
+  return clustersIn(tags).filter((id) => tags[clusterTagPrefix + id] === "owned");
 }
 
 export function checkRouteTables(picture: Picture): readonly Finding[] {

@@ -14,7 +14,7 @@ function picture(seen: Partial<Picture>): Picture {
     features: ["nodes"],
     caller: unknown,
     skewMs: undefined,
-    permissions: [],
+    permissions: unknown,
     cluster: unknown,
     vpc: undefined,
     nodes: unknown,
@@ -29,6 +29,7 @@ function picture(seen: Partial<Picture>): Picture {
     account: "kube-system/fairlead-controller-manager",
     server: unknown,
     lease: unknown,
+    controllers: unknown,
     now: Date.parse("2026-06-01T12:00:00Z"),
     ...seen,
   };

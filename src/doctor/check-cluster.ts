@@ -47,6 +47,21 @@ export function checkLease({ lease }: Picture): readonly Finding[] {
   ];
 }
 
+export function checkControllers({ controllers }: Picture): readonly Finding[] {
+  const pods = valueIn(controllers);
+  if (pods === undefined || pods.length < 2) return [];
+  const leases = [...new Set(pods.map(({ lease }) => lease))];
+  if (leases.length === 1 && leases[0] !== undefined) return [ok("controllers", `${pods.length} pods, of which one leads by ${leases[0]}`)];
+  const each = pods.map(({ pod, lease }) => `${pod} (${lease === undefined ? "no election" : `Lease ${lease}`})`);
+  return [
+    problem(
+      "controllers",
+      `several work at once, each against the other: ${some(each)}`,
+      "# give all of them the same --leader-elect-resource-name and namespace, and none --leader-elect=false; or remove all but one",
+    ),
+  ];
+}
+
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 const patienceMs = 5 * 60_000;
 

@@ -1,5 +1,5 @@
 /** What of the cluster nobody but the doctor asks. */
-import { leases, subjectAccessReviews } from "../kube/builtin.ts";
+import { leases, serviceAccounts, subjectAccessReviews } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
 import { type AccessNeed, accessNeeds } from "./access.ts";
@@ -47,6 +47,18 @@ export async function askLease(kube: KubeClient, now: number, signal: AbortSigna
     };
   } catch (error) {
     if (isApiError(error, "not-found")) return undefined;
+    throw error;
+  }
+}
+
+/** The role that EKS's webhook gives to pods of the service account (`namespace/name`); undefined when there is none. */
+export async function askRole(kube: KubeClient, account: string, signal: AbortSignal): Promise<string | undefined> {
+  const [namespace = "", name = ""] = account.split("/");
+  try {
+    const { metadata } = await kube.get(serviceAccounts, { namespace, name }, { signal });
+    return metadata.annotations?.["eks.amazonaws.com/role-arn"] || undefined;
+  } catch (error) {
+    if (isApiError(error, "not-found", "forbidden")) return undefined;
     throw error;
   }
 }

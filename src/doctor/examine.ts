@@ -1,18 +1,10 @@
 /** All checks on one picture. */
-import {
-  checkClock,
-  checkClusterId,
-  checkCredentials,
-  checkGroups,
-  checkInstances,
-  checkMetadata,
-  checkPermissions,
-  checkRouteTables,
-  checkSubnets,
-} from "./check-aws.ts";
-import { checkAccess, checkKubelets, checkLease, checkProviderIds, checkServer } from "./check-cluster.ts";
+import { checkClock, checkCredentials, checkGroups, checkMetadata, checkRouteTables, checkSubnets } from "./check-aws.ts";
+import { checkAccess, checkControllers, checkKubelets, checkLease, checkProviderIds, checkServer } from "./check-cluster.ts";
+import { checkPermissions } from "./check-permissions.ts";
+import { checkClusterId, checkInstances, clusterMeant } from "./check-tags.ts";
 import type { Finding } from "./finding.ts";
-import type { Picture } from "./picture.ts";
+import { type Picture, valueIn } from "./picture.ts";
 
 const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkCredentials,
@@ -27,11 +19,23 @@ const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkServer,
   checkAccess,
   checkLease,
+  checkControllers,
   checkKubelets,
   checkProviderIds,
 ];
 
 /** What there is to say, in the order it is shown. Pure. */
 export function examine(picture: Picture): readonly Finding[] {
-  return checks.flatMap((check) => check(picture));
+  // Under a wrong id every tag would be found missing, and the advice to set it would be harmful.
+  const misnamed = clusterMeant(picture) !== undefined;
+  const rest: Picture = misnamed ? { ...picture, cluster: { known: false, why: "it is set to another", kind: "missing" } } : picture;
+  const region = valueIn(picture.caller)?.region;
+  return checks.flatMap((check) => check(check === checkClusterId ? picture : rest)).map((finding) => inRegion(finding, region));
+}
+
+/** The aws command would ask in the region that it is set to, which may be another, or one of another partition. */
+function inRegion(finding: Finding, region: string | undefined): Finding {
+  const { remedy } = finding;
+  if (region === undefined || !remedy?.startsWith("aws ")) return finding;
+  return { ...finding, remedy: `aws --region ${region} ${remedy.slice("aws ".length)}` };
 }

@@ -7,7 +7,7 @@ export interface Finding {
   readonly check: CheckName;
   readonly level: Level;
   readonly what: string;
-  /** A command that mends it, or the nearest to one. */
+  /** A command that fixes it, or the nearest to one. */
   readonly remedy?: string;
 }
 
@@ -26,6 +26,7 @@ export const checkNames = [
   "api server",
   "access",
   "lease",
+  "controllers",
   "kubelets",
   "provider ids",
 ] as const;

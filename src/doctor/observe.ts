@@ -14,12 +14,13 @@ import { nodes as nodeResource } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { World } from "../runtime/world.ts";
 import { askPermissions } from "./ask-permissions.ts";
-import { askAccess, askLease, askVersion } from "./cluster-questions.ts";
+import { askAccess, askLease, askRole, askVersion } from "./cluster-questions.ts";
 import { metadataOf, subnetsOf } from "./network-questions.ts";
 import type { Feature } from "./permissions.ts";
-import { type Known, liveInstances, type Picture, valueIn } from "./picture.ts";
+import { type Caller, type ControllerPod, type Known, liveInstances, type Picture, valueIn } from "./picture.ts";
 import type { Samples } from "./probes.ts";
 import type { ReadOnly } from "./read-only.ts";
+import { subjectOf } from "./subject.ts";
 
 export interface Examination {
   readonly world: World;
@@ -31,6 +32,12 @@ export interface Examination {
   readonly features: readonly Feature[];
   /** The service account that the controllers run as, `namespace/name`. */
   readonly account: string;
+  /** `--role-arn`: whose permissions to look at. */
+  readonly roleArn: string | undefined;
+  /** Whether this runs where the controllers do. */
+  readonly asControllers: boolean;
+  /** Reads the pods of controller managers. */
+  readonly controllers: () => Promise<readonly ControllerPod[]>;
   readonly hostNetwork: boolean;
   readonly signal: AbortSignal;
 }
@@ -40,11 +47,13 @@ export async function observe(examination: Examination): Promise<Picture> {
   const { world, kube, clouds, way, settings, features, account, signal, hostNetwork } = examination;
   const ask: Ask = { cause: "doctor", signal, urgency: "user", maxAgeMs: 60_000 };
   const note = <T>(work: () => Promise<T>) => noted(work, signal);
-  const [nodes, access, server, lease, cloud] = await Promise.all([
+  const [nodes, access, server, lease, controllers, annotated, cloud] = await Promise.all([
     note(async () => (await kube.list(nodeResource, { signal })).items.map(nodeView)),
     note(() => askAccess(kube, account, features, signal)),
     note(() => askVersion(kube, signal)),
     note(() => askLease(kube, world.clock.now(), signal)),
+    note(() => examination.controllers()),
+    note(() => askRole(kube, account, signal)),
     note(() => clouds.home(signal)),
   ]);
   const caller = await onto(cloud, (home) =>
@@ -53,7 +62,7 @@ export async function observe(examination: Examination): Promise<Picture> {
   const here = caller.known ? cloud : caller;
   const instances = await onto(here, (home) => note(() => lookUp(home, valueIn(nodes) ?? [], ask)));
   const cluster = await onto(here, (home) => note(() => clusterOf(settings, clouds, home, instances, ask)));
-  const base = { features, caller, cluster, nodes, instances, access, account, server, lease, hostNetwork };
+  const base = { features, caller, cluster, nodes, instances, access, account, server, lease, controllers, hostNetwork };
   const vpc = settings.vpc ?? valueIn(instances)?.values().find(isFound)?.instance.vpc;
   const inVpc = vpc === undefined ? [] : [{ name: "vpc-id", values: [vpc] }];
   const located = <T>(read: (home: Cloud) => Promise<T>): Promise<Known<T>> =>
@@ -74,11 +83,18 @@ export async function observe(examination: Examination): Promise<Picture> {
     metadata,
     now: world.clock.now(),
   };
-  const samples = samplesOf({ ...seen, permissions: [], skewMs: undefined });
+  const samples = samplesOf({ ...seen, permissions: missing("not asked for yet"), skewMs: undefined });
+  const subject = (of: Caller) =>
+    subjectOf({
+      caller: of,
+      roleArn: examination.roleArn ?? valueIn(annotated),
+      asControllers: examination.asControllers || settings.roleArn !== undefined,
+      instanceIds: new Set(valueIn(instances)?.keys()),
+    });
   const permissions = await onto(here, (home) =>
-    note(() => askPermissions({ cloud: home, clouds, caller: valueIn(caller)!, features, samples, ask })),
+    note(() => askPermissions({ cloud: home, clouds, subject: subject(valueIn(caller)!), features, samples, ask })),
   );
-  return { ...seen, permissions: valueIn(permissions) ?? [], skewMs: way.skewMs() };
+  return { ...seen, permissions, skewMs: way.skewMs() };
 }
 
 async function noted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<Known<T>> {

@@ -64,11 +64,11 @@ for (const [partition, region] of Object.entries(regions)) {
     const asked = new Set<string>();
     const cloudIn = (where: string) => ({ ...listening([]), region: where, call: async () => void asked.add(where) }) as unknown as Cloud;
     const clouds = { in: cloudIn } as unknown as Clouds;
-    const caller = { arn: `arn:${partition}:iam::123456789012:root`, region };
-    const answers = await askPermissions({
+    const subject = { arn: `arn:${partition}:iam::123456789012:root`, kind: "caller" } as const;
+    const { answers } = await askPermissions({
       cloud: cloudIn(region),
       clouds,
-      caller,
+      subject,
       features: ["registry"],
       samples: samplesIn(region),
       ask,

@@ -6,6 +6,8 @@ import type { ClusterId } from "../identity/cluster-id.ts";
 import type { NodeView } from "../identity/node-view.ts";
 import type { AccessNeed } from "./access.ts";
 import type { Feature } from "./permissions.ts";
+import type { Answer } from "./probes.ts";
+import type { Subject } from "./subject.ts";
 
 /** What was asked for, or why it is not known. */
 export type Known<T> =
@@ -18,7 +20,7 @@ export interface Picture {
   readonly caller: Known<Caller>;
   /** How far AWS's clock is ahead of ours; undefined when AWS never answered. */
   readonly skewMs: number | undefined;
-  readonly permissions: readonly PermissionAnswer[];
+  readonly permissions: Known<Permissions>;
   readonly cluster: Known<ClusterId>;
   readonly vpc: string | undefined;
   readonly nodes: Known<readonly NodeView[]>;
@@ -35,6 +37,8 @@ export interface Picture {
   readonly account: string;
   readonly server: Known<string>;
   readonly lease: Known<LeaseFacts | undefined>;
+  /** Controller managers that run as pods. */
+  readonly controllers: Known<readonly ControllerPod[]>;
   readonly now: number;
 }
 
@@ -43,10 +47,17 @@ export interface Caller {
   readonly region: string;
 }
 
-export interface PermissionAnswer {
+/** What somebody may do to AWS. */
+export interface Permissions {
+  readonly subject: Subject;
+  readonly answers: readonly PermissionAnswer[];
+  /** Why the policy simulator did not answer. */
+  readonly objection?: string;
+}
+
+export interface PermissionAnswer extends Answer {
   readonly feature: Feature;
   readonly action: string;
-  readonly verdict: "allowed" | "denied" | "unknown";
   /** What is left out without it, when the rest works. */
   readonly optional?: string;
 }
@@ -81,6 +92,14 @@ export interface LeaseFacts {
   /** The program that wrote it last, by its user agent. */
   readonly writer: string;
   readonly fresh: boolean;
+}
+
+/** A pod of a controller manager, ours or the reference's. */
+export interface ControllerPod {
+  /** `namespace/name` */
+  readonly pod: string;
+  /** The Lease that it leads by, `namespace/name`; undefined when it leads without asking anybody. */
+  readonly lease: string | undefined;
 }
 
 /** The value, or undefined when it is not known. */

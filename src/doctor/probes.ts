@@ -8,6 +8,7 @@ import * as elbv2 from "../aws/elbv2-actions.ts";
 import { isAwsError } from "../aws/errors.ts";
 import { partitionOf } from "../aws/partitions.ts";
 import { type Feature, iamName } from "./permissions.ts";
+import { type Refusal, refusalIn } from "./refusal.ts";
 
 /** Real things of the cluster, because a policy may ask for their tags; made-up ones where there are none. */
 export interface Samples {
@@ -21,25 +22,32 @@ export interface Samples {
   readonly clusterId: string;
 }
 
-export type Verdict = "allowed" | "denied" | "unknown";
+/** Whether an action may be called. */
+export interface Answer {
+  readonly verdict: "allowed" | "denied" | "unknown";
+  /** When it is denied. */
+  readonly refusal?: Refusal;
+}
 
 /** Asks AWS; `unknown` where there is no harmless way to ask, or no clear answer. */
-export async function probe(cloud: Cloud, feature: Feature, action: AnyAction, samples: Samples, ask: Ask): Promise<Verdict> {
+export async function probe(cloud: Cloud, feature: Feature, action: AnyAction, samples: Samples, ask: Ask): Promise<Answer> {
   const input = inputFor(feature, action, samples);
-  return input === undefined ? "unknown" : await attempt(cloud, action, input, iamName(action), ask);
+  return input === undefined ? { verdict: "unknown" } : await attempt(cloud, action, input, iamName(action), ask);
 }
 
 /** Makes a harmless call and tells what its outcome says of a permission. */
-export async function attempt(cloud: Cloud, action: AnyAction, input: object, permission: string, ask: Ask): Promise<Verdict> {
+export async function attempt(cloud: Cloud, action: AnyAction, input: object, permission: string, ask: Ask): Promise<Answer> {
   try {
     await cloud.call(action as Action<object, unknown>, input, { ...ask, urgency: "user" });
-    return "allowed";
+    return { verdict: "allowed" };
   } catch (error) {
-    // A call can be refused for want of another permission that is checked on its way, which has a probe of its own.
-    if (isAwsError(error, "denied")) return error.iamAction === permission ? "denied" : "unknown";
-    if (isAwsError(error) && error.code === "DryRunOperation") return "allowed";
-    // Whoever may not call is told so before it is looked whether the thing exists.
-    return isAwsError(error, "not-found", "invalid") ? "allowed" : "unknown";
+    if (isAwsError(error, "denied")) {
+      // A call can be refused for want of another permission that is checked on its way, which has a probe of its own.
+      return error.iamAction === permission ? { verdict: "denied", refusal: refusalIn(error.detail) } : { verdict: "unknown" };
+    }
+    // AWS refuses whoever may not call before it looks whether the thing exists.
+    const allowed = isAwsError(error, "not-found", "invalid") || (isAwsError(error) && error.code === "DryRunOperation");
+    return { verdict: allowed ? "allowed" : "unknown" };
   }
 }
 

@@ -3,26 +3,28 @@ import type { Ask } from "../aws/ask.ts";
 import type { Clouds } from "../aws/cloud.ts";
 import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { partitionOf } from "../aws/partitions.ts";
-import type { Samples, Verdict } from "./probes.ts";
+import { messageOf } from "../runtime/message-of.ts";
+import type { Answer, Samples } from "./probes.ts";
+import { refusalOf } from "./refusal.ts";
 
-/** The principal whose policies count for a caller: the role behind a session. Undefined for root, who may do everything. */
-export function principalOf(callerArn: string): string | undefined {
-  const [, partition, account, role] = /^arn:([\w-]+):sts::(\d+):assumed-role\/([^/]+)\//.exec(callerArn) ?? [];
-  if (role !== undefined) return `arn:${partition}:iam::${account}:role/${role}`;
-  return /:user\//.test(callerArn) ? callerArn : undefined;
+/** What the simulator says of each action, and why it would not say, if it would not. */
+export interface Simulated {
+  readonly answers: ReadonlyMap<string, Answer>;
+  readonly objection?: string;
 }
 
-/** What the simulator says of each action; `unknown` for all when it may not be asked. */
+/** Asks the simulator; `unknown` for the actions that it does not answer for. */
 export async function simulate(
   clouds: Clouds,
   principal: string,
   actions: readonly string[],
   samples: Samples,
   ask: Ask,
-): Promise<ReadonlyMap<string, Verdict>> {
+): Promise<Simulated> {
   // IAM lives in one region of each partition; the SDK finds it from any other.
   const cloud = clouds.in(samples.region);
-  const verdicts = new Map<string, Verdict>();
+  const answers = new Map<string, Answer>();
+  let objection: string | undefined;
   const groups = Map.groupBy(actions, (action) => resourceFor(action, samples));
   for (const [resource, ActionNames] of groups) {
     const input = {
@@ -33,16 +35,18 @@ export async function simulate(
     };
     try {
       const { EvaluationResults = [] } = await cloud.call(simulatePrincipalPolicy, input, { ...ask, urgency: "user" });
-      for (const { EvalActionName = "", EvalDecision } of EvaluationResults) {
-        verdicts.set(EvalActionName, EvalDecision === "allowed" ? "allowed" : "denied");
+      for (const result of EvaluationResults) {
+        const allowed = result.EvalDecision === "allowed";
+        answers.set(result.EvalActionName ?? "", allowed ? { verdict: "allowed" } : { verdict: "denied", refusal: refusalOf(result) });
       }
-    } catch {
+    } catch (error) {
       ask.signal.throwIfAborted();
       // Not allowed to ask, or the role has a path that its sessions do not tell.
-      for (const action of ActionNames) verdicts.set(action, "unknown");
+      objection ??= messageOf(error);
+      for (const action of ActionNames) answers.set(action, { verdict: "unknown" });
     }
   }
-  return verdicts;
+  return { answers, ...(objection && { objection }) };
 }
 
 /** One of the things the action is called on. The simulator takes `*` for the name of a thing, not for any. */

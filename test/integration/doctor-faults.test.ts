@@ -6,9 +6,10 @@ import { test } from "node:test";
 import type { PolicyRule } from "kubernetes-types/rbac/v1.d.ts";
 import { parseAllDocuments } from "yaml";
 import { accessNeeds } from "../../src/doctor/access.ts";
-import type { CheckName, Level } from "../../src/doctor/finding.ts";
+import type { CheckName, Finding, Level } from "../../src/doctor/finding.ts";
 import { actionsOfFeature } from "../../src/doctor/permissions.ts";
-import { leases, nodes } from "../../src/kube/builtin.ts";
+import { asTable } from "../../src/doctor/report.ts";
+import { leases, nodes, pods, serviceAccounts } from "../../src/kube/builtin.ts";
 import { resource } from "../../src/kube/resource.ts";
 import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
 import { strictPolicy } from "../bed/policies.ts";
@@ -78,6 +79,70 @@ const faults: readonly Fault[] = [
       level: "problem",
       says: /without the cluster's tag: i-/,
       remedy: /create-tags --resources i-\w+ --tags Key=kubernetes\.io\/cluster\/shop,Value=owned/,
+    },
+  },
+  {
+    what: "a cluster id in the cloud config that is another than the instances are tagged for",
+    plant: () => {},
+    look: { flags: ["--cloud-config=/cloud.conf"], files: { "/cloud.conf": "[Global]\nKubernetesClusterID = shp\n" } },
+    found: {
+      check: "cluster id",
+      level: "problem",
+      says: /^it is set to shp, but the instances of the Nodes are tagged for shop$/,
+      remedy: /^# set KubernetesClusterID=shop .*tag nothing for shp$/,
+    },
+  },
+  {
+    what: "an instance with two cluster tags",
+    plant: (world) => tags(world, 1, { "kubernetes.io/cluster/other": "owned" }),
+    found: {
+      check: "instances",
+      level: "problem",
+      says: /^tagged for shop and for another cluster too: i-\w+ \(other\)/,
+      remedy: /delete-tags --resources i-\w+ --tags Key=kubernetes\.io\/cluster\/other /,
+    },
+  },
+  {
+    what: "an instance of another cluster",
+    plant: (world) => tags(world, 1, { "kubernetes.io/cluster/shop": undefined, "kubernetes.io/cluster/other": "owned" }),
+    found: {
+      check: "instances",
+      level: "problem",
+      says: /^tagged for another cluster: i-\w+ \(other\)$/,
+      remedy: /^# find out why its kubelet has joined this cluster before you change a tag/,
+    },
+  },
+  {
+    what: "a security group of the nodes that two clusters own",
+    plant: ({ cloud, network }) => {
+      const { securityGroups } = cloud.account.ec2;
+      const tags = { ...securityGroups.get(network.nodeGroupId)!.tags, "kubernetes.io/cluster/other": "owned" };
+      securityGroups.update(network.nodeGroupId, { tags: { ...tags, "kubernetes.io/cluster/shop": "owned" } });
+    },
+    found: {
+      check: "security groups",
+      level: "warning",
+      says: /^owned by two clusters: sg-\w+ \((shop, other|other, shop)\)/,
+      remedy: /delete-tags --resources sg-/,
+    },
+  },
+  {
+    what: "two controller managers that do not compete for one Lease",
+    async plant({ kube }) {
+      for (const [name, flag] of [
+        ["old", "--leader-elect-resource-name=mine"],
+        ["new", "--leader-elect=false"],
+      ] as const) {
+        const labels = { "app.kubernetes.io/name": "fairlead-controller-manager" };
+        const containers = [{ name: "manager", image: "x", args: ["--cloud-provider=aws", flag] }];
+        await kube.create(pods, { metadata: { namespace: "kube-system", name, labels }, spec: { containers } });
+      }
+    },
+    found: {
+      check: "controllers",
+      level: "problem",
+      says: /kube-system\/new \(no election\).*kube-system\/old \(Lease kube-system\/mine\)|kube-system\/old \(Lease kube-system\/mine\).*kube-system\/new \(no election\)/,
+      remedy: /same --leader-elect-resource-name/,
     },
   },
   {
@@ -301,7 +366,7 @@ test("several route tables are as good as one, whether they are tagged or named:
 });
 
 for (const { what, plant, look, found } of faults) {
-  test(`the doctor finds ${what}, and says how to mend it`, async () => {
+  test(`the doctor finds ${what}, and says how to fix it`, async () => {
     const world = await doctorWorld();
     await plant(world);
     const findings = (await world.findings(look)).filter(({ level }) => level !== "ok");
@@ -316,15 +381,91 @@ for (const { what, plant, look, found } of faults) {
 
 test("without any one action of the policies the doctor names exactly that action", async () => {
   const world = await doctorWorld();
-  for (const action of new Set(features.flatMap(actionsOfFeature))) {
-    const lift = world.cloud.controls.deny(action);
+  const actions = [...new Set(features.flatMap(actionsOfFeature))];
+  const needed = [...actions, "sts:AssumeRole", "iam:SimulatePrincipalPolicy"];
+  for (const action of actions) {
+    world.cloud.controls.change({ policy: [{ effect: "allow", actions: needed.filter((each) => each !== action) }] });
     const spoilt = (await world.findings()).filter(({ level }) => level !== "ok");
-    lift();
     const named = new Set(spoilt.map(({ what }) => what.split(" ")[0]));
     assert.deepEqual([...named], [action], JSON.stringify(spoilt));
-    for (const { remedy } of spoilt)
-      assert.match(remedy ?? "", /put-role-policy --role-name shop-node .*file:\/\/deploy\/iam\/[\w-]+\.json/);
+    for (const { what, remedy } of spoilt) {
+      assert.match(what, /is not allowed to role shop-node \(/);
+      assert.match(remedy ?? "", /^aws --region us-east-1 iam put-role-policy --role-name shop-node .*file:\/\/deploy\/iam\/[\w-]+\.json$/);
+    }
   }
+});
+
+test("what a policy denies is told apart from what none allows: another permission would not help", async () => {
+  const world = await doctorWorld();
+  world.cloud.controls.deny("ec2:DescribeSubnets", "elasticloadbalancing:RegisterTargets");
+  const spoilt = (await world.findings()).filter(({ level }) => level !== "ok");
+  assert.deepEqual(
+    spoilt.map(({ what }) => what),
+    ["ec2:DescribeSubnets, elasticloadbalancing:RegisterTargets are denied by an identity-based policy to role shop-node (load-balancers)"],
+  );
+  assert.match(
+    spoilt[0]!.remedy ?? "",
+    /iam simulate-principal-policy .* # a further permission does not help: look at the identity-based/,
+  );
+});
+
+test("a role without any permission fits on one screen", async () => {
+  const world = await doctorWorld();
+  world.cloud.controls.change({ policy: [{ effect: "allow", actions: ["sts:*", "iam:SimulatePrincipalPolicy"] }] });
+  const findings = await world.findings();
+  assert.ok(asTable(findings).split("\n").length < 40, asTable(findings));
+  assert.match(
+    findings.find(({ what }) => what.includes("load-balancers"))!.what,
+    / and \d+ more are not allowed to role shop-node \(load-balancers\)$/,
+  );
+});
+
+const desk: Look = {
+  flags: ["--kubeconfig=/k/config"],
+  files: {
+    "/k/config": JSON.stringify({
+      "current-context": "prod",
+      contexts: [{ name: "prod", context: { cluster: "prod" } }],
+      clusters: [{ name: "prod", cluster: { server: "http://cluster" } }],
+    }),
+  },
+  environment: { AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE", AWS_SECRET_ACCESS_KEY: "of-no-worth", AWS_REGION: "us-east-1" },
+};
+const permissionsIn = (findings: readonly Finding[]) => findings.filter(({ check }) => check === "permissions");
+
+test("at somebody's desk the doctor says that it looked at their permissions and not at the controllers'", async () => {
+  const world = await doctorWorld();
+  const [told, ...more] = permissionsIn(await world.findings(desk));
+  assert.deepEqual([told?.level, more], ["warning", []]);
+  assert.equal(told!.what, "those of user owner were looked at, which is you and not the controllers");
+  assert.match(told!.remedy ?? "", /--role-arn=ROLE .*kubectl -n kube-system exec POD -- fairlead doctor/);
+});
+
+test("--role-arn, or the role of the service account, is asked for in place of your own", async () => {
+  const world = await doctorWorld();
+  const arn = `arn:aws:iam::${world.cloud.account.id}:role/clusters/fairlead`;
+  const role = { ...desk, flags: [...desk.flags!, `--role-arn=${arn}`] };
+  const [allowed] = permissionsIn(await world.findings(role));
+  assert.match(allowed!.what, /^all \d+ actions are allowed to role fairlead$/);
+  const principals = ["arn:aws:sts::*:assumed-role/fairlead/*"];
+  world.cloud.controls.change({
+    policy: [...world.cloud.controls.settings().policy, { effect: "deny", actions: ["ec2:CreateTags"], principals }],
+  });
+  const [denied] = permissionsIn(await world.findings(role));
+  assert.match(denied!.what, /^ec2:CreateTags is denied by an identity-based policy to role fairlead \(load-balancers\)$/);
+  assert.equal(permissionsIn(await world.findings(desk))[0]!.level, "warning", "nothing is said of the role where it is not asked for");
+  const account = { namespace: "kube-system", name: "fairlead-controller-manager" };
+  await world.kube.patch(serviceAccounts, account, { merge: { metadata: { annotations: { "eks.amazonaws.com/role-arn": arn } } } });
+  assert.deepEqual(permissionsIn(await world.findings(desk)), permissionsIn(await world.findings(role)));
+});
+
+test("a role that cannot be asked for is said to be so, and not called sound", async () => {
+  const world = await doctorWorld();
+  world.cloud.controls.deny("iam:SimulatePrincipalPolicy");
+  const flags = [...desk.flags!, `--role-arn=arn:aws:iam::${world.cloud.account.id}:role/fairlead`];
+  const [told] = permissionsIn(await world.findings({ ...desk, flags }));
+  assert.equal(told?.level, "warning");
+  assert.match(told!.what, /^those of role fairlead cannot be asked for: .*iam:SimulatePrincipalPolicy/);
 });
 
 test("under the strict policies the doctor finds nothing missing: it tries what is the cluster's", async () => {
@@ -335,7 +476,7 @@ test("under the strict policies the doctor finds nothing missing: it tries what 
     findings.filter(({ level }) => level !== "ok"),
     [],
   );
-  assert.match(findings.find(({ check }) => check === "permissions")?.what ?? "", /^all \d+ actions are allowed$/);
+  assert.match(findings.find(({ check }) => check === "permissions")?.what ?? "", /^all \d+ actions are allowed to role shop-node$/);
 });
 
 test("without the policy simulator what cannot be tried is left open, and that is said", async () => {

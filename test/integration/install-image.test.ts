@@ -1,7 +1,7 @@
 /** Every step of the image build that is more than a copy, outside of Docker. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, readlink, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -32,6 +32,14 @@ test("the image starts, knows its version, and holds nothing but Node, the bundl
   const [all, ours] = [files, bundle].map((some) => some.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20);
   t.diagnostic(`image ${all!.toFixed(1)} MB, of which ours ${ours!.toFixed(1)} MB in ${bundle.length} files`);
   assert.ok(ours! < 12, `the bundle has grown to ${ours!.toFixed(1)} MB`);
+});
+
+test("in a container the command is called by its name, without a shell", async (t) => {
+  const { root } = await image(t);
+  assert.equal(await readlink(join(root, "usr/local/bin/fairlead")), "/app/fairlead.js");
+  const file = await readFile(join(root, "app/fairlead.js"), "utf8");
+  assert.match(file, /^#!\/usr\/local\/bin\/node\n(?!#!)/);
+  assert.equal((await stat(join(root, "app/fairlead.js"))).mode & 0o777, 0o755);
 });
 
 test("the bill of materials names every package of production with its version", async (t) => {
