@@ -52,3 +52,20 @@ test("a batch that is refused whole is refused one by one; any other error ends 
   const options = { cause: "test", signal: new AbortController().signal, urgency: "user" } as const;
   await assert.rejects(apply([register(["i-1", "i-2"])], { call } as never, options), /TooManyTargets/);
 });
+
+test("what finds no room is tried once more after the steps that may make some", async () => {
+  const roomy = (id: string): Step => ({ ...register([id]), needsRoom: ["TooManyTargets"] });
+  const options = { cause: "test", signal: new AbortController().signal, urgency: "user" } as const;
+  const tried: string[] = [];
+  const taker = (room: (id: string) => boolean) => async (_: unknown, input: { readonly Targets: readonly { readonly Id: string }[] }) => {
+    const id = input.Targets[0]!.Id;
+    tried.push(id);
+    if (!room(id)) throw refusal("no room", "TooManyTargets");
+    return {};
+  };
+  const steps = [roomy("i-new"), register(["i-gone"])];
+  assert.equal((await apply(steps, { call: taker((id) => id !== "i-new" || tried.includes("i-gone")) } as never, options)).kind, "done");
+  assert.deepEqual(tried.splice(0), ["i-new", "i-gone", "i-new"]);
+  await assert.rejects(apply(steps, { call: taker((id) => id !== "i-new") } as never, options), /TooManyTargets/);
+  assert.deepEqual(tried, ["i-new", "i-gone", "i-new"], "once");
+});

@@ -27,11 +27,13 @@ export type Caller = Pick<Cloud, "call">;
 export interface ApplyOptions extends Pick<CallOptions, "cause" | "signal" | "urgency"> {
   /** Told of every step that was carried out, and what AWS answered. */
   readonly onStep?: (step: Step, output: unknown) => void;
+  /** The ids of what an earlier part of the same plan has made. */
+  readonly made?: ReadonlyMap<string, string>;
 }
 
 /** Runs the steps in order, each with the ids of what the steps before it made. */
-export async function apply(steps: readonly Step[], cloud: Caller, { onStep, ...options }: ApplyOptions): Promise<Applied> {
-  const ids = new Map<string, string>();
+export async function apply(steps: readonly Step[], cloud: Caller, { onStep, made, ...options }: ApplyOptions): Promise<Applied> {
+  const ids = new Map(made);
   const refused: Refusal[] = [];
   const queue = [...steps];
   for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
@@ -44,7 +46,8 @@ export async function apply(steps: readonly Step[], cloud: Caller, { onStep, ...
     } catch (error) {
       if (!isAwsError(error)) throw error;
       if (step.waitsOn.includes(error.code)) return { kind: "waiting", made: ids, refused, why: `${step.what}: ${error.detail}` };
-      if (step.batch?.refusedBy.includes(error.code)) {
+      if (step.needsRoom.includes(error.code) && queue.length > 0) queue.push({ ...step, needsRoom: [] });
+      else if (step.batch?.refusedBy.includes(error.code)) {
         const { rest, blamed } = split(step.batch, error);
         if (blamed.length > 0) refused.push({ ids: blamed, error });
         queue.unshift(...rest);

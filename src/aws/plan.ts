@@ -36,8 +36,12 @@ export interface Step {
   readonly settledBy: readonly string[];
   /** Error codes by which AWS says that something else has to go first, or that we look at old data. */
   readonly waitsOn: readonly string[];
+  /** Error codes by which AWS says that there is no room: the step is tried once more after all others, which may make some. */
+  readonly needsRoom: readonly string[];
   /** Set on a step about several things, of which AWS refuses all when it refuses one. */
   readonly batch?: Batch;
+  /** Set on a step about nothing but which targets are registered: their own writer decides it anew when its turn comes. */
+  readonly part?: "targets";
 }
 
 /** Whether a step brings something, changes what is there, or takes something away. */
@@ -67,7 +71,9 @@ export interface StepOptions<Output> {
   readonly makes?: { readonly name: string; readonly id: (output: Output) => string | undefined };
   readonly settledBy?: readonly string[];
   readonly waitsOn?: readonly string[];
+  readonly needsRoom?: readonly string[];
   readonly batch?: Batch;
+  readonly part?: "targets";
 }
 
 /** One call of a plan. The input is checked against the action's own type. */
@@ -86,7 +92,9 @@ export function step<Input extends object, Output>(
     makes: options.makes as Step["makes"],
     settledBy: options.settledBy ?? [],
     waitsOn: options.waitsOn ?? [],
+    needsRoom: options.needsRoom ?? [],
     ...(options.batch && { batch: options.batch }),
+    ...(options.part && { part: options.part }),
   };
 }
 

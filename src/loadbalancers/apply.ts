@@ -10,13 +10,19 @@ import { missingRules, ruleKey, seenRuleKey } from "./groups/managed.ts";
 import { nodeRuleContext } from "./groups/node-access.ts";
 import { noRoomText } from "./groups/rule-quota.ts";
 import type { Inventory } from "./inventory.ts";
-import type { Seen } from "./kind.ts";
 import { managedGroups, type Problem } from "./model.ts";
 import type { Survey } from "./survey.ts";
+import type { Moment, TargetSets } from "./targets/target-set.ts";
+import type { Targets } from "./targets.ts";
 
 export interface ApplyParts {
   readonly inventory: Inventory;
   readonly clock: Clock;
+  /** Those of the owner, and the moment at which its survey began. */
+  readonly targetSets: TargetSets;
+  readonly began: Moment;
+  /** The targets that it is to have. */
+  wanted(): Promise<Targets>;
   readonly onStep: (step: Step) => void;
 }
 
@@ -24,33 +30,64 @@ export interface Ensured {
   readonly applied: Applied;
   /** The host name of the load balancer; undefined while AWS gives none, or says that it has failed. */
   readonly hostname: string | undefined;
-  readonly seen: Seen;
+  /** The targets that it was brought to. */
+  readonly targets: Targets;
   /** What the rules of its nodes follow from. */
   readonly ruleContext: NodeRuleContext;
   readonly warnings: readonly Problem[];
 }
 
-export async function applySurvey(survey: Survey, { inventory, clock, onStep }: ApplyParts, ask: Ask): Promise<Ensured> {
-  const { kind, desire, steps } = survey;
+export async function applySurvey(survey: Survey, parts: ApplyParts, ask: Ask): Promise<Ensured> {
+  const { inventory, clock } = parts;
+  const { kind } = survey;
   let hostname = standingHostname(survey);
-  let applied: Applied | undefined;
+  let done: Done | undefined;
   try {
-    applied = await apply(steps, inventory.cloud, {
-      ...ask,
-      onStep: (step, output) => {
-        onStep(step);
-        hostname ??= kind.hostnameIn(output);
-      },
+    done = await applyInPhases(survey, parts, ask, (output) => {
+      hostname ??= kind.hostnameIn(output);
     });
   } catch (error) {
     throw withRoom(error, survey);
   } finally {
     touch(survey, inventory);
-    noteAttributes(survey, inventory, clock.monotonic(), applied?.kind === "done");
+    noteAttributes(survey, inventory, clock.monotonic(), done?.applied.kind === "done");
   }
-  const seen = kind.afterPlan(desire.model, survey.seen, applied);
-  const { ruleContext, warnings } = await nodeRuleContext(survey, applied.made, inventory, ask);
-  return { applied, hostname, seen, ruleContext, warnings };
+  const { applied, targets } = done;
+  const { ruleContext, warnings } = await nodeRuleContext({ ...survey, targets }, applied.made, inventory, ask);
+  return { applied, hostname, targets, ruleContext, warnings };
+}
+
+interface Done {
+  readonly applied: Applied;
+  readonly targets: Targets;
+}
+
+/**
+ * What takes targets comes first, then the targets, by the hand of their own writer, then the rest: nothing forwards to
+ * what has no targets yet.
+ */
+async function applyInPhases(survey: Survey, parts: ApplyParts, ask: Ask, onOutput: (output: unknown) => void): Promise<Done> {
+  const { owner, kind, desire, steps, seen } = survey;
+  const { inventory, targetSets, began, wanted, onStep } = parts;
+  const set = targetSets.of(kind, desire.model.name);
+  const run = (some: readonly Step[], made?: Applied["made"]) =>
+    apply(some, inventory.cloud, {
+      ...ask,
+      ...(made && { made }),
+      onStep: (step, output) => {
+        onStep(step);
+        onOutput(output);
+      },
+    });
+  const last = steps.findLastIndex(({ part }) => part === "targets");
+  const first = await run(steps.slice(0, last + 1).filter(({ part }) => part !== "targets"));
+  if (first.kind === "waiting") return { applied: first, targets: survey.targets };
+  const look = { seen: kind.afterParts(desire.model, seen, first.made), began };
+  const brought = last < 0 ? undefined : await set.bring({ owner, inventory, ask, look, wanted, onStep });
+  const rest = await run(steps.slice(last + 1), first.made);
+  if (last < 0) set.adopt({ ...look, seen: kind.afterParts(desire.model, seen, rest.made) });
+  const refused = [...first.refused, ...(brought?.refused ?? []), ...rest.refused];
+  return { applied: { ...rest, refused }, targets: brought?.targets ?? survey.targets };
 }
 
 /** A failed load balancer has no address worth publishing. */

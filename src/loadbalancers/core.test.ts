@@ -14,6 +14,7 @@ import type { LoadBalancerModel } from "./model.ts";
 import type { LoadBalancerOwner } from "./owner.ts";
 import { remove } from "./remove.ts";
 import { survey } from "./survey.ts";
+import { TargetSets } from "./targets/target-set.ts";
 
 const ask = { cause: "test", signal: new AbortController().signal, urgency: "user" } as const;
 const noTargets = { running: [], notRunning: [], instances: [], elsewhere: [] };
@@ -68,7 +69,8 @@ function gatewayKind(gateways: ReturnType<typeof account>["gateways"]): LoadBala
     planDeletion: ({ name }) => [step(destroy, { Name: name }, { what: `delete gateway ${name}`, why: "nobody wants it" })],
     registered: () => new Set(),
     planTargets: () => [],
-    afterPlan: (_model, seen) => seen,
+    afterParts: (_model, seen) => seen,
+    refreshTargets: async (_name, seen) => seen,
     afterTargets: (seen) => seen,
     hostnameIn: (output) => (output as { readonly host?: string }).host,
     rememberAttributes() {},
@@ -135,20 +137,22 @@ test("a kind and a door that nobody knows of are found, made, and removed to con
   const { clock } = virtualWorld(1);
 
   const wanted = await look(whose, inventory);
-  const ensured = await applySurvey(wanted, { inventory, clock, onStep() {} }, ask);
+  const targetSets = new TargetSets();
+  const parts = { inventory, clock, targetSets, began: targetSets.now(), wanted: async () => noTargets, onStep() {} };
+  const ensured = await applySurvey(wanted, parts, ask);
   assert.equal(ensured.hostname, "own.example.com");
   assert.deepEqual((await look(whose, inventory)).steps, []);
 
-  const parts = { inventory, book, settings: { disableNodeIngress: false } };
-  await claimAccess({ ...whose, kind: wanted.kind }, wanted.desire.access, ensured.ruleContext, parts, { recheck: false }, ask);
+  const access = { inventory, book, settings: { disableNodeIngress: false } };
+  await claimAccess({ ...whose, kind: wanted.kind }, wanted.desire.access, ensured.ruleContext, access, { recheck: false }, ask);
   assert.deepEqual(
     [...book.owners().claims.values()].flatMap(({ marks }) => marks.descriptions),
     ["gateway=own"],
   );
 
   const removal = { kinds: whose.kinds, ages: reconcileAges, withGroups: true };
-  assert.equal((await remove(whose, parts, ask, removal)).kind, "waiting");
-  assert.equal((await remove(whose, parts, ask, removal)).kind, "gone");
+  assert.equal((await remove(whose, access, ask, removal)).kind, "waiting");
+  assert.equal((await remove(whose, access, ask, removal)).kind, "gone");
   assert.deepEqual([calls, book.knows("u")], [["CreateGateway own", "DeleteGateway own"], false]);
 });
 

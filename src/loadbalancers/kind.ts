@@ -3,7 +3,7 @@
  * and removes, and whatever differs from kind to kind is asked of this value: nobody else asks which kind it is.
  */
 import type { TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
-import type { Applied, Refusal } from "../aws/apply.ts";
+import type { Refusal } from "../aws/apply.ts";
 import type { Ask } from "../aws/ask.ts";
 import type { Step } from "../aws/plan.ts";
 import type { NodeRuleContext } from "./groups/claims.ts";
@@ -125,8 +125,10 @@ export interface LoadBalancerKind<
   /** The steps that bring nothing but the targets of what stands to what is wanted. */
   planTargets(name: string, seen: View, targets: Targets, askedBy: string): Step[];
 
-  /** What stands when the steps of a plan are done, as far as its targets go. */
-  afterPlan(model: Model, seen: View, applied: Applied): View;
+  /** What takes targets when all other steps of a plan are done, with those that are registered now. Ids of what was made are by name. */
+  afterParts(model: Model, seen: View, made: ReadonlyMap<string, string>): View;
+  /** The same with what is registered by now. */
+  refreshTargets(name: string, seen: View, inventory: Inventory, ask: Ask): Promise<View>;
   /** What stands when its targets were brought to these, but for those that AWS refused. */
   afterTargets(seen: View, targets: Targets, refused: readonly Refusal[]): View;
   /** The host name in AWS's answer to a step, if it was the one that made the load balancer. */

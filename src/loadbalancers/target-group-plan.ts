@@ -48,7 +48,11 @@ export function planTargetGroups(groups: readonly TargetGroup[], vpc: string, as
   const replaced = seen.filter((present) => !isKept(present) && groups.some(({ name }) => name === present.name));
   const unwanted = seen.filter((present) => !groups.some(({ name }) => name === present.name));
   const kept = seen.filter(isKept);
-  const stepsFor = (some: readonly TargetGroup[]) => some.flatMap((group) => planTargetGroup(group, vpc, asker, kept).steps);
+  const stepsFor = (some: readonly TargetGroup[]) =>
+    some.flatMap((group) => {
+      const { steps, targets } = planTargetGroup(group, vpc, asker, kept);
+      return [...steps, ...targets];
+    });
   const stands = ({ name }: TargetGroup) => kept.some((present) => present.name === name);
   return [
     ...stepsFor(groups.filter(stands)),
@@ -68,6 +72,8 @@ interface TargetGroupPlan {
   readonly name: string;
   readonly arn: string | Made;
   readonly steps: readonly Step[];
+  /** The steps about its targets. */
+  readonly targets: readonly Step[];
 }
 
 export function planTargetGroup(group: TargetGroup, vpc: string, asker: Asker, seen: readonly SeenTargetGroup[]): TargetGroupPlan {
@@ -81,8 +87,8 @@ export function planTargetGroup(group: TargetGroup, vpc: string, asker: Asker, s
       ...(present ? [] : [targetGroupCreation(group, vpc, tags)]),
       ...(present ? healthCheckChange(group, present) : []),
       ...attributeChange(group, arn, present, askedBy),
-      ...(group.targets ? planTargets({ ...group, targets: group.targets }, arn, present?.targets ?? [], askedBy) : []),
     ],
+    targets: group.targets ? planTargets({ ...group, targets: group.targets }, arn, present?.targets ?? [], askedBy) : [],
   };
 }
 
@@ -178,13 +184,14 @@ function attributeChange(group: TargetGroup, arn: string | Made, present: SeenTa
 /** The targets that a group is to have. */
 type TargetsOfGroup = Pick<TargetGroup, "name" | "port"> & { readonly targets: readonly string[] };
 
-/** The targets of one group: those that left go first, because a full group takes no new ones. */
+/** The targets of one group: those that come are registered first, so that traffic always has somewhere to go. */
 export function planTargets(group: TargetsOfGroup, arn: string | Made, present: SeenTargetGroup["targets"], askedBy: string): Step[] {
   const wanted = new Set(group.targets.map((id) => `${id}:${group.port}`));
   const there = new Set(present.map(({ id, port }) => `${id}:${port}`));
   const gone = present.filter(({ id, port }) => !wanted.has(`${id}:${port}`)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const added = group.targets.filter((id) => !there.has(`${id}:${group.port}`)).toSorted();
   return [
+    ...chunks(added).map((some) => registration(group, arn, some, askedBy)),
     ...chunks(gone).map((some) =>
       step(
         deregisterTargets,
@@ -192,10 +199,10 @@ export function planTargets(group: TargetsOfGroup, arn: string | Made, present: 
         {
           what: `take ${some.map(({ id }) => id).join(", ")} out of target group ${group.name}`,
           why: `they are no nodes for this ${askedBy} any more`,
+          part: "targets",
         },
       ),
     ),
-    ...chunks(added).map((some) => registration(group, arn, some, askedBy)),
   ];
 }
 
@@ -207,6 +214,9 @@ function registration(group: Pick<TargetGroup, "name" | "port">, arn: string | M
       what: `put ${ids.join(", ")} into target group ${group.name}`,
       why: `they are nodes for this ${askedBy}`,
       batch: { ids, refusedBy: ["InvalidTarget"], only: (some) => registration(group, arn, some, askedBy) },
+      // Only a full group has to lose some before it takes others.
+      needsRoom: ["TooManyTargets"],
+      part: "targets",
     },
   );
 }

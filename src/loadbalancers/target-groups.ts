@@ -110,9 +110,13 @@ export function seeTargetGroup(
       matcher: seeMatcher(group),
     },
     attributes,
-    targets: health
-      // What is on its way out is gone, as far as anybody plans.
-      .filter(({ TargetHealth }) => TargetHealth?.Reason !== "Target.DeregistrationInProgress")
-      .flatMap(({ Target }) => (Target?.Id ? [{ id: Target.Id, port: Target.Port ?? group.Port ?? 0 }] : [])),
+    targets: registeredIn(health, group.Port ?? 0),
   };
+}
+
+/** What is registered. What is on its way out is gone, as far as anybody plans. */
+export function registeredIn(health: readonly TargetHealthDescription[], port: number): SeenTargetGroup["targets"] {
+  return health
+    .filter(({ TargetHealth }) => TargetHealth?.Reason !== "Target.DeregistrationInProgress")
+    .flatMap(({ Target }) => (Target?.Id ? [{ id: Target.Id, port: Target.Port ?? port }] : []));
 }

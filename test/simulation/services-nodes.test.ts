@@ -132,3 +132,36 @@ test("when targets cannot be updated an Event says so and the whole Service is l
   await world.world.advance(300_000);
   assert.ok(networkOf(world, "web")?.groups[0]?.targets.includes(world.instances.get(added)!.id));
 });
+
+for (const { kind, annotations, targets } of kinds) {
+  const slow = kind === "classic" ? "CreateLoadBalancerListeners" : "CreateListener";
+  test(`a node that goes does not wait for a listener of the ${kind} load balancer that it is behind`, async (t) => {
+    const world = await bed(t, { nodes: 3 });
+    const [first = "", ...rest] = [...world.instances.keys()];
+    await world.create("web", { annotations });
+    await world.published("web");
+    const fault = world.aws.controls.faults.add({ action: `elasticloadbalancing:${slow}`, effect: { kind: "delay", ms: 25_000 } });
+    const before = world.mutations().length;
+    await world.edit(
+      "web",
+      {},
+      {
+        ports: [
+          { name: "a", port: 80 },
+          { name: "b", port: 81 },
+        ],
+      },
+    );
+    await world.world.advance(3_000);
+    await world.leave(first);
+    await world.world.advance(10_000);
+    assert.ok(!world.mutations(before).includes(`elasticloadbalancing:${slow}`), "still being made");
+    assert.deepEqual(targets(world), idsOf(world, rest));
+
+    world.aws.controls.faults.remove(fault);
+    const [added = ""] = await world.join(1);
+    await world.world.advance(90_000);
+    assert.deepEqual(targets(world), idsOf(world, [...rest, added]), "and all are behind it when it is made");
+    if (kind === "network") assert.deepEqual(networkOf(world, "web")?.groups[1]?.targets, idsOf(world, [...rest, added]));
+  });
+}

@@ -72,7 +72,7 @@ export const controllerTable: ControllerTable = {
     // The rules of node security groups are the union over all doors: one book and one writer for the process.
     const book = new ClaimBook();
     const rules = rulesController({ host, inventory, book });
-    const { services, nodes } = serviceControllers({
+    const { services, targets, nodes } = serviceControllers({
       host,
       kube,
       recorder,
@@ -88,6 +88,7 @@ export const controllerTable: ControllerTable = {
       kind: "run",
       controllers: [
         { controller: services },
+        { controller: targets, names: { managed: null, queue: targets.name } },
         { controller: nodes, names: { managed: null, queue: "node" } },
         { controller: rules, names: { managed: null, queue: rules.name } },
       ],

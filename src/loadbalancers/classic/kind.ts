@@ -1,7 +1,7 @@
 /** Classic load balancers: instances behind one load balancer, and a security group that the nodes let everything in from. */
 import { modifyAttributes } from "../../aws/elb-actions.ts";
 import { marksOfSource } from "../groups/claims.ts";
-import { reconcileAges } from "../inventory.ts";
+import { presentAges, reconcileAges } from "../inventory.ts";
 import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
 import { type ClassicLoadBalancer, wantedGroups } from "../model.ts";
 import { classicSecurityGroupName } from "../names.ts";
@@ -62,9 +62,14 @@ export const classic: LoadBalancerKind<ClassicLoadBalancer, SeenClassic, FoundCl
   planTargets: (name, seen, targets, askedBy) =>
     planInstances({ name, askedBy, instances: registrable(targets, registered(seen)) }, seen.loadBalancer?.instances ?? []),
 
-  afterPlan(model, seen, { refused }) {
-    const lb = seen.loadBalancer ?? { ...model, securityGroups: [], listeners: [], policies: { names: [], backends: {} } };
-    return { kind: "classic", loadBalancer: { ...lb, instances: accepted(model.instances, refused) } };
+  afterParts(model, seen) {
+    const made = { ...model, securityGroups: [], listeners: [], policies: { names: [], backends: {} }, instances: [] };
+    return { kind: "classic", loadBalancer: seen.loadBalancer ?? made };
+  },
+  async refreshTargets(name, seen, inventory, ask) {
+    const description = await inventory.classic.get(name, presentAges, ask);
+    const instances = description ? classicInstances(description) : [];
+    return { ...seen, loadBalancer: { ...(seen.loadBalancer ?? nothingElse), instances } };
   },
   afterTargets(seen, targets, refused) {
     const instances = accepted(registrable(targets, registered(seen)), refused);

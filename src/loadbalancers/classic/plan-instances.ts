@@ -27,6 +27,7 @@ function registration(name: string, ids: readonly string[], askedBy: string): St
     what: `put ${ids.join(", ")} behind load balancer ${name}`,
     why: `they are nodes for this ${askedBy}`,
     batch: { ids, refusedBy, only: (some) => registration(name, some, askedBy) },
+    part: "targets",
   });
 }
 
@@ -35,5 +36,6 @@ function deregistration(name: string, ids: readonly string[], askedBy: string): 
     what: `take ${ids.join(", ")} out from behind load balancer ${name}`,
     why: `they are no nodes for this ${askedBy} any more`,
     batch: { ids, refusedBy, only: (some) => deregistration(name, some, askedBy) },
+    part: "targets",
   });
 }

@@ -5,7 +5,7 @@ import { reconcileAges } from "../inventory.ts";
 import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
 import type { NetworkLoadBalancer } from "../model.ts";
 import { planTargets, type SeenTargetGroup } from "../target-group-plan.ts";
-import { isBehind, marked, namedTargetGroups, observeGroups, plannedTargetGroups, registrableIn } from "../target-groups.ts";
+import { isBehind, marked, namedTargetGroups, observeGroups, plannedTargetGroups, registeredIn, registrableIn } from "../target-groups.ts";
 import { accepted } from "../targets.ts";
 import { type FoundNetwork, foundNetwork } from "./find.ts";
 import { seeListener } from "./observe.ts";
@@ -85,13 +85,19 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
       planTargets({ name: group.name, port: group.port, targets: registrableIn(group, targets) }, group.arn, group.targets, askedBy),
     ),
 
-  afterPlan(model, seen, { made, refused }) {
-    const targetGroups = model.targetGroups.map((group) => ({
-      ...group,
-      arn: seen.targetGroups.find(({ name }) => name === group.name)?.arn ?? made.get(`target group ${group.name}`) ?? "",
-      targets: accepted(group.targets ?? [], refused).map((id) => ({ id, port: group.port })),
-    }));
+  afterParts(model, seen, made) {
+    const targetGroups = model.targetGroups.map((group) => {
+      const present = seen.targetGroups.find(({ name }) => name === group.name);
+      return { ...group, arn: present?.arn ?? made.get(`target group ${group.name}`) ?? "", targets: present?.targets ?? [] };
+    });
     return { kind: "network", targetGroups };
+  },
+  async refreshTargets(_name, seen, { cloud }, ask) {
+    const refreshed = seen.targetGroups.map(async (group) => ({
+      ...group,
+      targets: registeredIn(await cloud.loadBalancers.targetHealth(group.arn, ask), group.port),
+    }));
+    return { ...seen, targetGroups: await Promise.all(refreshed) };
   },
   afterTargets(seen, targets, refused) {
     const targetGroups = seen.targetGroups.map((group) => ({

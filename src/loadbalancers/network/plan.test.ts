@@ -77,9 +77,9 @@ test("a node port that changes moves the listener to a new target group; swapped
   assert.deepEqual(actions(plan(after, standing(before))).filter((name) => name === "ModifyListener").length, 2);
 });
 
-test("nodes that left are taken out before new ones are put in; a hundred a call", () => {
+test("new nodes are put in before those that left are taken out; a hundred a call", () => {
   const steps = plan({ instances: ["i-2", "i-3"] }, standing());
-  assert.deepEqual(actions(steps), ["DeregisterTargets", "RegisterTargets"]);
+  assert.deepEqual(actions(steps), ["RegisterTargets", "DeregisterTargets"]);
   assert.deepEqual(inputOf(steps, "RegisterTargets")?.Targets, [{ Id: "i-3", Port: 31443 }]);
   const many = Array.from({ length: 250 }, (_, i) => `i-${1000 + i}`);
   assert.deepEqual(actions(plan({ instances: many }, standing({ instances: [] }))), [

@@ -34,6 +34,7 @@ export function planNetwork(model: NetworkLoadBalancer, vpc: string, seen: SeenN
     ...(lb ? [] : [creation(model, groups.ids)]),
     ...(lb ? attach(model, lb, groups.ids) : []),
     ...targetGroups.flatMap(({ steps }) => steps),
+    ...targetGroups.flatMap(({ targets }) => targets),
     ...listeners,
     ...planAttributes(model, arn, lb?.attributes ?? newLoadBalancerAttributes),
     ...seen.targetGroups.filter(({ name }) => !model.targetGroups.some((group) => group.name === name)).map(targetGroupDeletion),

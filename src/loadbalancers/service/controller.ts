@@ -9,8 +9,8 @@ import { cleanUp, cleanUpOrphan, leaveToOthers } from "./clean-up.ts";
 import { changedMeanwhile, type Job, type ServiceContext, type ServiceParts, staleMs } from "./context.ts";
 import { ensure } from "./ensure.ts";
 import { forgetFailure, keepFailure, tellFailure } from "./failure.ts";
-import { followNodes } from "./follow.ts";
-import { Memory } from "./memory.ts";
+import { bringTargets, followNodes } from "./follow.ts";
+import { Memory, type Remembered } from "./memory.ts";
 import { SyncMetrics } from "./metrics.ts";
 import { NodeSync } from "./node-sync.ts";
 import { ownerOf, serviceDoor } from "./owner.ts";
@@ -19,28 +19,32 @@ import { Report } from "./report.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
 import { Misconfigured, problemsOf, settle, tellAboutNodes, warn } from "./settle.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
-import { distrust, drifts, settledFor, standingIn, wanted, wantedTargetsOnly } from "./state.ts";
+import { distrust, drifts, isTrusted, newState, type Standing, settledFor, standingIn, wanted, wantedTargetsOnly } from "./state.ts";
 import { convergeTargets } from "./targets-only.ts";
 import { concernsLoadBalancer, taskOf } from "./task.ts";
 
 /** Every load balancer is read fully once in this time, whether or not anything changed. */
 const driftMs = 60 * 60_000;
+const backoff = { baseMs: 5_000, maxMs: 300_000 };
 
-/** The controller of Services, and what has it follow the Nodes: they belong together. */
+/** What belongs together: load balancers of Services, the targets behind them, and the Nodes that targets follow. */
 export interface ServiceControllers {
   readonly services: Controller;
+  readonly targets: Controller;
   readonly nodes: Controller;
 }
 
 export function serviceControllers(parts: ServiceParts): ServiceControllers {
   const loop = new ServiceLoop(parts);
-  return { services: loop.controller(), nodes: loop.nodes() };
+  return { services: loop.controller(), targets: loop.targets(), nodes: loop.nodes() };
 }
 
 class ServiceLoop {
   readonly #parts: ServiceParts;
   readonly #context: ServiceContext;
   readonly #nodeSync: NodeSync;
+  #wakeService: (key: string) => void = () => {};
+  #wakeTargets: (key: string) => void = () => {};
 
   constructor(parts: ServiceParts) {
     const { host, inventory, book, settings, nodes, services, kube, recorder } = parts;
@@ -74,15 +78,30 @@ class ServiceLoop {
     return {
       name: "service-lb-controller",
       concurrency,
-      backoff: { baseMs: 5_000, maxMs: 300_000 },
+      backoff,
       sources: [
         serviceSource(services, (before, after) => this.#concerned(before, after)),
         // Who looks at a Service without knowing the Nodes takes them all out from behind its load balancer.
-        wakeSource("nodes", (wake) => this.#nodeSync.onWork(wake), nodes.synced),
+        wakeSource("nodes", (wake) => (this.#wakeService = wake), nodes.synced),
         driftSource(host.world.clock, () => this.#driftDue()),
         wakeSource("node rules", (wake) => this.#context.book.onSettled(serviceDoor, wake)),
       ],
       reconcile: (key, signal) => this.#nodeSync.during(key, () => this.#reconcile(key, signal)),
+    };
+  }
+
+  /** A queue of their own, so that no node waits for a listener, of this Service or of another. */
+  targets(): Controller {
+    const { nodes, concurrency } = this.#parts;
+    return {
+      name: "service-targets",
+      concurrency,
+      backoff,
+      sources: [
+        wakeSource("nodes", (wake) => this.#nodeSync.onWork(wake), nodes.synced),
+        wakeSource("services", (wake) => (this.#wakeTargets = wake)),
+      ],
+      reconcile: (key, signal) => this.#reconcileTargets(key, signal),
     };
   }
 
@@ -118,7 +137,7 @@ class ServiceLoop {
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
-    const { memory, book } = this.#context;
+    const { memory } = this.#context;
     const service = this.#parts.services.get(key);
     const ask: Ask = { cause: `service ${key}`, signal, urgency: service && this.#isDrift(service) ? "background" : "user" };
     for (const orphan of this.#parts.dryRun ? [] : memory.orphansOf(key)) {
@@ -128,17 +147,56 @@ class ServiceLoop {
     if (service === undefined) return done;
     const job: Job = { key, service, owner: ownerOf(service, this.#context), ask };
     if (this.#parts.dryRun) return this.#postPlan(job);
-    try {
+    return this.#telling(job, async () => {
       const outcome = await this.#converge(job);
       const remembered = memory.get(service.metadata.uid);
       if (remembered) await forgetFailure(service, remembered, this.#context, signal);
       return outcome;
+    });
+  }
+
+  /** The targets of a load balancer that stands as it is asked for. Whatever else there is to do is for a look at the Service. */
+  async #reconcileTargets(key: string, signal: AbortSignal): Promise<Outcome> {
+    const { memory, host } = this.#context;
+    const service = this.#parts.services.get(key);
+    const remembered = service && memory.get(service.metadata.uid);
+    const state = remembered && taskOf(service).kind === "ensure" && !this.#parts.dryRun ? remembered.state : newState;
+    const standing = isTrusted(state) ? standingIn(state) : undefined;
+    if (!service || !remembered || !standing) {
+      this.#wakeService(key);
+      return done;
+    }
+    const job: Job = { key, service, owner: ownerOf(service, this.#context), ask: { cause: `targets of service ${key}`, signal } };
+    if (standing.fingerprint === service.fingerprint)
+      return this.#nodeSync.during(key, () => this.#telling(job, () => this.#follow(job, remembered, standing)));
+    // Being changed just now: its targets need not wait for that, and are looked at once more after it.
+    this.#wakeService(key);
+    await bringTargets(job, remembered, standing, this.#context).catch((error: unknown) => {
+      signal.throwIfAborted();
+      host.log.info("targets are left to the look at the Service that is under way", { service: key, error });
+    });
+    return done;
+  }
+
+  async #follow(job: Job, remembered: Remembered, standing: Standing): Promise<Outcome> {
+    const { service, ask } = job;
+    const { targets, refused } = await followNodes(job, remembered, standing, this.#context);
+    tellAboutNodes(service, remembered, targets.instances.length > 0, this.#context);
+    await warn(service, remembered, [...standing.warnings, ...problemsOf(targets, refused)], ask.signal, this.#context);
+    return settle(service, remembered, targets.notRunning.length + refused.length > 0, this.#context);
+  }
+
+  /** A failure is told where users look, and everything is read anew afterwards. */
+  async #telling({ service, owner, ask: { signal } }: Job, work: () => Promise<Outcome>): Promise<Outcome> {
+    const { memory, book } = this.#context;
+    try {
+      return await work();
     } catch (error) {
       signal.throwIfAborted();
       if (refusalIn(error)) throw error;
-      const remembered = memory.of(job.owner);
+      const remembered = memory.of(owner);
       remembered.state = distrust(remembered.state);
-      book.unknown(job.owner, namesOf(job.owner));
+      book.unknown(owner, namesOf(owner));
       tellFailure(service, error, this.#context);
       // What its author can mend has a condition of its own, and of another controller's Service the status is theirs.
       const isOurs = !(error instanceof Misconfigured) && taskOf(service).kind !== "leave-to-others";
@@ -168,10 +226,8 @@ class ServiceLoop {
     remembered.state = wanted(remembered.state);
     const standing = settledFor(remembered.state, service.fingerprint);
     if (standing === undefined) return ensure(job, task.of, remembered, this.#context);
-    const { targets, refused } = await followNodes(job, remembered, standing, this.#context);
-    tellAboutNodes(service, remembered, targets.instances.length > 0, this.#context);
-    await warn(service, remembered, [...standing.warnings, ...problemsOf(targets, refused)], ask.signal, this.#context);
-    return settle(service, remembered, targets.notRunning.length + refused.length > 0, this.#context);
+    this.#wakeTargets(job.key);
+    return done;
   }
 
   async #postPlan({ service, ask }: Job): Promise<Outcome> {

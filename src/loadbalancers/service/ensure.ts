@@ -4,6 +4,7 @@ import { again, type Outcome } from "../../runtime/controller.ts";
 import { applySurvey, type Ensured } from "../apply.ts";
 import { claimAccess, expectAccess } from "../groups/node-access.ts";
 import { kindOf } from "../owner.ts";
+import type { Moment } from "../targets/target-set.ts";
 import { finishRemoval, removeKinds } from "./clean-up.ts";
 import { changedMeanwhile, type Job, logStep, type ServiceContext, stage, staleMs } from "./context.ts";
 import { followAnyway, followSurveyed } from "./follow.ts";
@@ -13,7 +14,7 @@ import { configurationCondition, noHostname, replacedCondition } from "./report.
 import { hasFinalizer } from "./seen.ts";
 import { noteMade, problemsOf, refuse, settle, tellAboutNodes, warn } from "./settle.ts";
 import { distrust, isTrusted, type Standing, standingAs } from "./state.ts";
-import { type ServiceSurvey, surveyService } from "./survey.ts";
+import { eligibleTargets, type ServiceSurvey, surveyService } from "./survey.ts";
 import type { WantedKind } from "./type-annotation.ts";
 import { waitForReadiness } from "./waiting.ts";
 
@@ -27,11 +28,12 @@ export async function ensure(job: Job, of: WantedKind, remembered: Remembered, c
   const age = isTrusted(remembered.state) ? attributesAgeMs : 0;
   // For one that was there before we were, and once an hour: there may be remains of what we know nothing of.
   const sweeps = remembered.recheck && hasFinalizer(service);
+  const began = remembered.targetSets.now();
   const seen = await stage("failed to ensure load balancer", () => surveyService(service, of, context, ask, age));
   const { kind } = seen;
   if (seen.problems.length > 0) {
     const standing = [seen.found, seen.other].filter((lb) => lb !== undefined);
-    return refuse(job, seen.problems, standing, (lb) => followSurveyed(lb, seen, context, job), context);
+    return refuse(job, seen.problems, standing, (lb) => followSurveyed(lb, seen, began, context, job), context);
   }
   // Mended: whatever AWS will say to what is asked for now, the old complaint is none any more.
   const complained = service.conditions.some(({ type, status }) => type === configurationCondition && status === "False");
@@ -42,7 +44,7 @@ export async function ensure(job: Job, of: WantedKind, remembered: Remembered, c
   const { name } = seen.desire.model;
   const unnamed = seen.found !== undefined || name === owner.ownName;
   if (!unnamed && !(await report.writeDownName(service, name, ask.signal))) return again(staleMs, changedMeanwhile);
-  const ensured = await apply(seen, remembered, job, context);
+  const ensured = await apply(seen, began, remembered, job, context);
   const other = seen.other && { kind: kindOf(seen.other, owner), name: seen.other.name };
   const claiming = { recheck: remembered.recheck, ...(other && { other }) };
   await claimAccess({ ...owner, kind }, seen.desire.access, ensured.ruleContext, context, claiming, ask);
@@ -50,11 +52,11 @@ export async function ensure(job: Job, of: WantedKind, remembered: Remembered, c
   const { refused } = ensured.applied;
   const warnings = [...seen.warnings, ...ensured.warnings];
   const waiting = waitForReadiness(remembered, ensured.applied, context);
-  await warn(service, remembered, [...warnings, ...waiting.warnings, ...problemsOf(seen.targets, refused)], ask.signal, context);
+  await warn(service, remembered, [...warnings, ...waiting.warnings, ...problemsOf(ensured.targets, refused)], ask.signal, context);
   context.inventory.cloud.instances.forget(refused.flatMap(({ ids }) => ids));
   const otherKinds = owner.kinds.filter((each) => each !== kind);
   const moving =
-    (await publish(job, seen, ensured, context)) ??
+    (await publish(job, seen, began, ensured, context)) ??
     (await finishRemoval(job, otherKinds, sweeps || service.hostname === noHostname, context));
   if (waiting.again) {
     remembered.state = distrust(remembered.state);
@@ -65,29 +67,30 @@ export async function ensure(job: Job, of: WantedKind, remembered: Remembered, c
     kind,
     name,
     options: seen.options,
-    seen: ensured.seen,
     access: seen.desire.access,
     ruleContext: ensured.ruleContext,
     warnings,
   };
   remembered.state = standingAs(standing, moving !== undefined);
-  return moving ?? settle(service, remembered, seen.targets.notRunning.length + refused.length > 0, context);
+  return moving ?? settle(service, remembered, ensured.targets.notRunning.length + refused.length > 0, context);
 }
 
-async function apply(seen: ServiceSurvey, remembered: Remembered, job: Job, context: ServiceContext): Promise<Ensured> {
+async function apply(seen: ServiceSurvey, began: Moment, remembered: Remembered, job: Job, context: ServiceContext): Promise<Ensured> {
   const { key, owner, ask } = job;
   const claimant = { ...owner, kind: seen.kind };
   await expectAccess(claimant, seen, context, ask);
   try {
     const { inventory, host } = context;
-    const parts = { inventory, clock: host.world.clock, onStep: logStep(context, key) };
+    const { targetSets } = remembered;
+    const wanted = () => eligibleTargets(seen.options, context, ask);
+    const parts = { inventory, clock: host.world.clock, targetSets, began, wanted, onStep: logStep(context, key) };
     return await stage("failed to ensure load balancer", () => applySurvey(seen, parts, ask));
   } catch (error) {
     // What AWS refused may be because of instances that are not as we remember them.
     const refused = error instanceof Error && isAwsError(error.cause, "invalid", "not-found");
     if (refused) context.inventory.cloud.instances.forget(seen.targets.instances.map(({ id }) => id));
     context.book.stopped(claimant);
-    await followAnyway(error, seen, context, job);
+    await followAnyway(error, seen, began, context, job);
     throw error;
   } finally {
     noteMade(seen, remembered, context);
@@ -95,7 +98,13 @@ async function apply(seen: ServiceSurvey, remembered: Remembered, job: Job, cont
 }
 
 /** While a load balancer of another kind is replaced the address changes hands; else it is published at once. */
-async function publish(job: Job, seen: ServiceSurvey, ensured: Ensured, context: ServiceContext): Promise<Outcome | undefined> {
+async function publish(
+  job: Job,
+  seen: ServiceSurvey,
+  began: Moment,
+  ensured: Ensured,
+  context: ServiceContext,
+): Promise<Outcome | undefined> {
   const { service, ask } = job;
   const { report, inventory, host } = context;
   const replaced = service.conditions.some(({ type }) => type === replacedCondition);
@@ -107,7 +116,7 @@ async function publish(job: Job, seen: ServiceSurvey, ensured: Ensured, context:
     inventory,
     report,
     clock: host.world.clock,
-    follow: (old) => followSurveyed(old, seen, context, job),
+    follow: (old) => followSurveyed(old, seen, began, context, job),
     remove: (kinds) => removeKinds(job, kinds, context),
     ask,
   });

@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../runtime/world.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
+import { TargetSets } from "../targets/target-set.ts";
 import { newState, type ServiceState } from "./state.ts";
 
 /** A removal that was begun, and is not confirmed to have ended. */
@@ -18,6 +19,8 @@ export interface Remembered {
   /** Enough to find what belongs to it, also after the Service itself is gone. */
   owner: LoadBalancerOwner;
   state: ServiceState;
+  /** The targets behind its load balancers, each with its one writer. */
+  readonly targetSets: TargetSets;
   removal?: RemovalProgress;
   /** Have the rules of its nodes' groups looked at too, whether or not what it needs of them has changed. */
   recheck: boolean;
@@ -56,7 +59,16 @@ export class Memory {
     let remembered = this.#byUid.get(owner.uid);
     if (remembered === undefined) {
       const madeAt = this.#clock.monotonic();
-      remembered = { owner, state: newState, recheck: true, driftAt: this.#newDriftAt(), hadNodes: true, announcing: false, madeAt };
+      remembered = {
+        owner,
+        state: newState,
+        targetSets: new TargetSets(),
+        recheck: true,
+        driftAt: this.#newDriftAt(),
+        hadNodes: true,
+        announcing: false,
+        madeAt,
+      };
       this.#byUid.set(owner.uid, remembered);
     }
     remembered.owner = owner;

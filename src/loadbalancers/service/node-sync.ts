@@ -2,7 +2,7 @@
  * Changes of Nodes, each a reason to look at the targets of every Service. Those that come soon after each other are
  * one round; a round is over when every Service that it has woken was looked at.
  *
- *     Node changes → queue "node" → (gathered for a second) → queue "service", targets only
+ *     Node changes → queue "node" → (gathered for a second) → queue "service-targets"
  */
 import type { Nodes } from "../../identity/node-view.ts";
 import { type Controller, done } from "../../runtime/controller.ts";

@@ -22,7 +22,6 @@ const standing: Standing = {
   kind: kindTable.classic.kind,
   name: "web",
   options: readOptions({}, "classic").options,
-  seen: { kind: "classic" },
   access: { kind: "from-group", loadBalancer: "web" },
   ruleContext: { nodeGroups: [], formerNames: [], ownGroups: [], subnetCidrs: [] },
   warnings: [],

@@ -8,7 +8,7 @@
  *      └─────────────────┴──────────────▶ leaving
  */
 import type { NodeRuleContext } from "../groups/claims.ts";
-import type { LoadBalancerKind, Seen } from "../kind.ts";
+import type { LoadBalancerKind } from "../kind.ts";
 import type { NodeAccess, Problem } from "../model.ts";
 import type { ServiceOptions } from "./options.ts";
 
@@ -18,8 +18,6 @@ export interface Standing {
   readonly kind: LoadBalancerKind;
   readonly name: string;
   readonly options: ServiceOptions;
-  /** Its targets are what is of interest. */
-  readonly seen: Seen;
   readonly access: NodeAccess;
   readonly ruleContext: NodeRuleContext;
   /** What was odd about it, apart from its targets. */

@@ -94,7 +94,7 @@ export async function convergeTargets(job: Job, remembered: Remembered, context:
   const { report, inventory } = context;
   const seen = await stage("failed to ensure load balancer", () => surveyTargets(service, context, ask));
   if (seen.problems.length > 0) {
-    const follow = (lb: Found) => followIn(lb, undefined, seen.targets, context, job);
+    const follow = (lb: Found) => followIn(lb, { began: remembered.targetSets.now() }, async () => seen.targets, context, job);
     return refuse(job, seen.problems, seen.standing, follow, context);
   }
   await stage("failed to ensure load balancer", () => renounceAccess(owner, seen.taken, context, ask));
