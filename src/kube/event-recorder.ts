@@ -1,6 +1,7 @@
 /** Events: what users read in `kubectl describe`. Recording never waits and never fails; sending happens behind it. */
 import type { Event } from "kubernetes-types/core/v1.d.ts";
 import type { Host } from "../runtime/host.ts";
+import { counter } from "../runtime/metrics.ts";
 import { redact } from "../runtime/redact.ts";
 import { jittered, sleep } from "../runtime/world.ts";
 import { events } from "./builtin.ts";
@@ -9,7 +10,6 @@ import type { ApiErrorReason } from "./errors.ts";
 import { isApiError } from "./errors.ts";
 import type { ObjectRef, Occurrence, Sending } from "./event-correlator.ts";
 import { EventCorrelator } from "./event-correlator.ts";
-import { counter } from "./metrics.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 import { apiVersion } from "./resource.ts";
 
@@ -57,7 +57,7 @@ export class EventPipeline {
     this.#dropped = counter(this.#host.metrics, {
       name: "fairlead_events_dropped_total",
       help: "Events that were not sent: too many about one object, too many waiting, refused by the server, or unsent at the end.",
-      labelNames: ["why"],
+      labels: ["why"],
     });
   }
 

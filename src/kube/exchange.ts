@@ -3,11 +3,11 @@ import type { WriteGate } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
 import type { HttpResponse } from "../runtime/http.ts";
 import { bodyText } from "../runtime/http.ts";
+import { counter, histogram } from "../runtime/metrics.ts";
 import { jittered, sleep, TimedOut, within } from "../runtime/world.ts";
 import { codeOf, KubeConfigError } from "./config/access.ts";
 import type { Opened, Session } from "./connections.ts";
 import { ApiError, answerError, isApiError } from "./errors.ts";
-import { counter, histogram } from "./metrics.ts";
 import type { Share } from "./places.ts";
 import { underAll } from "./signals.ts";
 import type { TokenBucket } from "./token-bucket.ts";
@@ -57,12 +57,12 @@ export class Exchange {
     this.#requests = counter(metrics, {
       name: "rest_client_requests_total",
       help: "Requests to the API server by status code, method and host.",
-      labelNames: ["code", "method", "host"],
+      labels: ["code", "method", "host"],
     });
     this.#durations = histogram(metrics, {
       name: "rest_client_request_duration_seconds",
       help: "Time to the first byte of the API server's answer, by verb and host.",
-      labelNames: ["verb", "host"],
+      labels: ["verb", "host"],
       buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
     });
   }

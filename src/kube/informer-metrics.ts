@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { counter, gauge } from "./metrics.ts";
+import { counter, gauge } from "../runtime/metrics.ts";
 
 /** The numbers by which an informer's health is seen. */
 export interface InformerMetrics {
@@ -20,12 +20,12 @@ export interface InformerMetrics {
 export function informerMetrics(registry: Registry, informer: string): InformerMetrics {
   const labels = { informer };
   const count = (name: string, help: string) => {
-    const family = counter(registry, { name: `fairlead_informer_${name}_total`, help, labelNames: ["informer"] });
+    const family = counter(registry, { name: `fairlead_informer_${name}_total`, help, labels: ["informer"] });
     family.inc(labels, 0);
     return () => family.inc(labels);
   };
   const level = (name: string, help: string) => {
-    const family = gauge(registry, { name: `fairlead_informer_${name}`, help, labelNames: ["informer"] });
+    const family = gauge(registry, { name: `fairlead_informer_${name}`, help, labels: ["informer"] });
     family.set(labels, 0);
     return (value: number) => family.set(labels, value);
   };
