@@ -1,10 +1,11 @@
 /** Writes to Nodes: patches that name the state they were made for, made anew when that state is gone. */
-import { nodeView, type SeenNode } from "../identity/node-view.ts";
+
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
+import { nodeView, type SeenNode } from "./node-view.ts";
 
-const mostTries = 8;
+const maxTries = 8;
 
 /**
  * Sends the merge patch that `make` gives for the newest state; on a conflict the Node is read again and the patch made
@@ -26,7 +27,7 @@ export async function patchNode(
       return node;
     } catch (error) {
       if (isApiError(error, "not-found")) return undefined;
-      if (!isApiError(error, "conflict") || tries === mostTries) throw error;
+      if (!isApiError(error, "conflict") || tries === maxTries) throw error;
     }
     const fresh = await currentNode(kube, name, signal);
     if (fresh?.metadata.uid !== uid) return undefined;

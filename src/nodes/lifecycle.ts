@@ -1,6 +1,7 @@
 /** Follows what becomes of the machines of Nodes that are not ready: stopped ones are marked, Nodes of proven lost ones deleted. */
 import { isAwsError } from "../aws/errors.ts";
 import { isReady, type SeenNode } from "../identity/node-view.ts";
+import { patchNode } from "../identity/node-writes.ts";
 import { nodes as nodeResource } from "../kube/builtin.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 import { watchSource } from "../kube/watch-source.ts";
@@ -10,7 +11,6 @@ import { deleteNode } from "./delete-node.ts";
 import { each } from "./each.ts";
 import { type Case, type ConfirmedGone, gonenessProver, type Sighting } from "./gone.ts";
 import { lifecycleMetrics } from "./metrics.ts";
-import { patchNode } from "./node-writes.ts";
 import { manyAtOnce, type NodeParts } from "./parts.ts";
 import { lookAt, type Seen } from "./sightings.ts";
 import { isShutDown, shutdownPatch } from "./taints.ts";

@@ -1,6 +1,7 @@
 /** Refreshes the addresses of all Nodes every few minutes: few calls, no write where nothing changed. */
 import type { Ask } from "../aws/ask.ts";
 import { claimOf, type SeenNode } from "../identity/node-view.ts";
+import { patchNodeStatus } from "../identity/node-writes.ts";
 import { clusterTagFilter } from "../identity/ownership.ts";
 import { again, type Controller, type Outcome, type Source } from "../runtime/controller.ts";
 import { refusalIn } from "../runtime/gate.ts";
@@ -9,7 +10,6 @@ import { each } from "./each.ts";
 import type { Identities } from "./identify.ts";
 import { addressesFor } from "./initialisation.ts";
 import { addressesOf } from "./machine.ts";
-import { patchNodeStatus } from "./node-writes.ts";
 import type { NodeParts } from "./parts.ts";
 import { isUninitialized } from "./taints.ts";
 import { Told } from "./told.ts";

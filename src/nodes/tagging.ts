@@ -8,6 +8,7 @@ import { causeOf, isAwsError } from "../aws/errors.ts";
 import type { Tags } from "../aws/instance.ts";
 import { isInstanceId } from "../aws/instances.ts";
 import { claimOf, type SeenNode } from "../identity/node-view.ts";
+import { patchNode } from "../identity/node-writes.ts";
 import { nodes as nodeResource } from "../kube/builtin.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 import { TokenBucket } from "../kube/token-bucket.ts";
@@ -16,7 +17,6 @@ import { again, type Controller, done, type Outcome } from "../runtime/controlle
 import { refusalIn } from "../runtime/gate.ts";
 import { Attempts } from "./attempts.ts";
 import { taggingMetrics } from "./metrics.ts";
-import { patchNode } from "./node-writes.ts";
 import { manyAtOnce, type NodeParts } from "./parts.ts";
 
 /** On a Node: the checksum of the tags its instance was given. */

@@ -2,9 +2,9 @@
 
 import type { EventRecorder } from "../identity/event-reasons.ts";
 import { conditionOf, type SeenNode } from "../identity/node-view.ts";
+import { patchNodeStatus } from "../identity/node-writes.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { isApiError } from "../kube/errors.ts";
 import type { ObjectRef } from "../kube/event-correlator.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 import type { Clock } from "../runtime/world.ts";
@@ -30,12 +30,7 @@ export function saysSo(node: SeenNode, standing: Claim): boolean {
 export async function writeStanding(kube: KubeClient, clock: Clock, node: SeenNode, standing: Claim, signal: AbortSignal): Promise<void> {
   const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
   const condition = { type: networkUnavailable, ...words[standing], lastHeartbeatTime: now, lastTransitionTime: now };
-  const { name, uid } = node.metadata;
-  try {
-    await kube.patch(nodes, { name, subresource: "status" }, { strategic: { status: { conditions: [condition] } }, uid }, { signal });
-  } catch (error) {
-    if (!isApiError(error, "not-found")) throw error;
-  }
+  await patchNodeStatus(kube, node, { conditions: [condition] }, signal);
 }
 
 /** What happened to a route, and what counts as the same happening again. */
