@@ -1,11 +1,5 @@
 /** The small grammars annotation values are written in. */
-
-/** Exactly what Go's strconv.ParseBool takes; undefined otherwise. */
-export function parseGoBool(text: string): boolean | undefined {
-  if (["1", "t", "T", "TRUE", "true", "True"].includes(text)) return true;
-  if (["0", "f", "F", "FALSE", "false", "False"].includes(text)) return false;
-  return undefined;
-}
+export { goBool as parseGoBool } from "../runtime/flags-go.ts";
 
 /** A decimal integer, sign allowed; undefined otherwise. */
 export function parseInteger(text: string): number | undefined {

@@ -31,9 +31,14 @@ const booleans: Readonly<Record<string, boolean>> = {
   False: false,
 };
 
-/** `strconv.ParseBool`. */
+/** What `strconv.ParseBool` takes for true or false; undefined otherwise. */
+export function goBool(text: string): boolean | undefined {
+  return Object.hasOwn(booleans, text) ? booleans[text] : undefined;
+}
+
+/** `strconv.ParseBool`, with its error. */
 export function parseGoBool(text: string): boolean {
-  const value = Object.hasOwn(booleans, text) ? booleans[text] : undefined;
+  const value = goBool(text);
   if (value === undefined) throw new SyntaxError(`strconv.ParseBool: parsing ${goQuote(text)}: invalid syntax`);
   return value;
 }

@@ -1,4 +1,5 @@
 /** Watches: the past from a version on, then what comes, with bookmarks, until the time is up or the line is cut. */
+import { goBool } from "../../../runtime/flags-go.ts";
 import type { World } from "../../../runtime/world.ts";
 import type { JsonObject, KubeObject } from "./json.ts";
 import { versionFrom } from "./reads.ts";
@@ -196,5 +197,5 @@ function versionOf(text: string): number {
 }
 
 function isTrue(text: string | null): boolean {
-  return text === "true" || text === "1" || text === "t" || text === "True" || text === "TRUE";
+  return goBool(text ?? "") === true;
 }
