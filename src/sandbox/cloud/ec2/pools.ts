@@ -1,7 +1,7 @@
 /** Who holds which address: free ones are given out in ascending order, as a person reading the sandbox would expect. */
 import type { Random } from "../../../runtime/world.ts";
 import { ServiceError } from "../errors.ts";
-import { type Block, blockSize, contains, formatAddress, parseAddress, parseBlock } from "./cidr.ts";
+import { type Block, blockOf, blockSize, contains, formatAddress, parseAddress, parseBlock } from "./cidr.ts";
 
 /** The first four addresses and the last one of a subnet are AWS's own. */
 const RESERVED_FIRST = 4n;
@@ -38,7 +38,7 @@ export class AddressPools {
     const used = this.#setOf(subnetId);
     const last = blockSize(block) - 1n;
     if (wished !== undefined) {
-      const wishedOffset = valueIn(block, wished) - block.base;
+      const wishedOffset = valueIn(block, wished) - block.value;
       if (wishedOffset < RESERVED_FIRST || wishedOffset === last) {
         throw new ServiceError("InvalidParameterValue", `Address ${wished} is in subnet's reserved address range`);
       }
@@ -52,7 +52,7 @@ export class AddressPools {
     }
     for (let offset = this.#cursor.get(subnetId) ?? RESERVED_FIRST; ; offset++) {
       if (offset >= last) offset = RESERVED_FIRST;
-      const address = formatAddress(4, block.base + offset);
+      const address = formatAddress({ family: 4, value: block.value + offset });
       if (used.has(address)) continue;
       this.#cursor.set(subnetId, offset + 1n);
       return this.#claim(used, address);
@@ -63,9 +63,9 @@ export class AddressPools {
   takeIpv6(subnetId: string, cidr: string, wished?: string): string {
     const block = parseBlock(cidr)!;
     const used = this.#setOf(`${subnetId}/6`);
-    if (wished !== undefined) return this.#claim(used, formatAddress(6, valueIn(block, wished)));
+    if (wished !== undefined) return this.#claim(used, formatAddress({ family: 6, value: valueIn(block, wished) }));
     for (;;) {
-      const address = formatAddress(6, block.base | hostPart(this.#random));
+      const address = formatAddress({ family: 6, value: block.value | hostPart(this.#random) });
       if (!used.has(address)) return this.#claim(used, address);
     }
   }
@@ -75,11 +75,11 @@ export class AddressPools {
     const block = parseBlock(cidr)!;
     const used = this.#setOf(subnetId);
     // The first sixteenth holds AWS's own addresses, and the last one the broadcast address.
-    for (let base = block.base + PREFIX_SIZE; base + PREFIX_SIZE < block.base + blockSize(block); base += PREFIX_SIZE) {
+    for (let base = block.value + PREFIX_SIZE; base + PREFIX_SIZE < block.value + blockSize(block); base += PREFIX_SIZE) {
       const addresses = prefixAddresses(base);
       if (addresses.some((address) => used.has(address))) continue;
       for (const address of addresses) this.#claim(used, address);
-      return `${formatAddress(4, base)}/28`;
+      return `${formatAddress({ family: 4, value: base })}/28`;
     }
     throw new ServiceError("InsufficientCidrBlocks", "There are not enough available CIDR blocks in the subnet to satisfy the request.");
   }
@@ -89,7 +89,7 @@ export class AddressPools {
     const block = parseBlock(cidr)!;
     const used = this.#setOf(`${subnetId}/6`);
     for (let number = 1n; ; number++) {
-      const prefix = `${formatAddress(6, block.base | (number << 48n))}/80`;
+      const prefix = `${formatAddress({ family: 6, value: block.value | (number << 48n) })}/80`;
       if (!used.has(prefix)) return this.#claim(used, prefix);
     }
   }
@@ -99,7 +99,7 @@ export class AddressPools {
     for (const prefix of prefixes) {
       const block = parseBlock(prefix);
       if (block?.family === 6) this.#remove(this.#setOf(`${subnetId}/6`), prefix);
-      else if (block !== undefined) this.release(subnetId, prefixAddresses(block.base));
+      else if (block !== undefined) this.release(subnetId, prefixAddresses(block.value));
     }
   }
 
@@ -111,7 +111,7 @@ export class AddressPools {
   /** The next free public IPv4 address. */
   takePublic(): string {
     for (;;) {
-      const address = formatAddress(4, PUBLIC_BASE + (this.#publicCursor++ % PUBLIC_SIZE));
+      const address = formatAddress({ family: 4, value: PUBLIC_BASE + (this.#publicCursor++ % PUBLIC_SIZE) });
       if (this.#public.has(address) || address.endsWith(".0") || address.endsWith(".255")) continue;
       return this.#claim(this.#public, address);
     }
@@ -125,7 +125,7 @@ export class AddressPools {
   takeIpv6Block(): string {
     const bytes = this.#random.bytes(3);
     const middle = (BigInt(bytes[0]!) << 8n) | BigInt(bytes[1]!);
-    return `${formatAddress(6, (0x26001f18n << 96n) | (middle << 80n) | (BigInt(bytes[2]!) << 72n))}/56`;
+    return `${formatAddress({ family: 6, value: (0x26001f18n << 96n) | (middle << 80n) | (BigInt(bytes[2]!) << 72n) })}/56`;
   }
 
   #claim(used: Set<string>, address: string): string {
@@ -152,15 +152,15 @@ export class AddressPools {
 /** The number of an address that must lie in the block. */
 function valueIn(block: Block, text: string): bigint {
   const address = parseAddress(text);
-  const single = address && { family: address.family, base: address.value, prefix: address.family === 4 ? 32 : 128, hostBits: false };
+  const single = address && blockOf(address);
   if (single === undefined || !contains(block, single)) {
     throw new ServiceError("InvalidParameterValue", `Address ${text} does not fall within the subnet's address range`);
   }
-  return single.base;
+  return single.value;
 }
 
 function prefixAddresses(base: bigint): string[] {
-  return Array.from({ length: Number(PREFIX_SIZE) }, (_, index) => formatAddress(4, base + BigInt(index)));
+  return Array.from({ length: Number(PREFIX_SIZE) }, (_, index) => formatAddress({ family: 4, value: base + BigInt(index) }));
 }
 
 function hostPart(random: Random): bigint {

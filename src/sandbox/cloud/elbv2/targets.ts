@@ -6,7 +6,7 @@ import {
   type RegisterTargetsInput,
   type TargetDescription,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { contains, parseAddress, parseBlock } from "../ec2/cidr.ts";
+import { blockOf, contains, parseAddress, parseBlock } from "../ec2/cidr.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, write } from "../service.ts";
 import { allAttributes, TARGET_GROUP_ATTRIBUTES } from "./attribute-tables.ts";
@@ -117,7 +117,7 @@ function zoneOfAddress(elbv2: Elbv2, group: TargetGroup, id: string, zone: strin
   if (address === undefined || (address.family === 4) !== (group.ipAddressType === "ipv4")) {
     throw new ServiceError("ValidationError", `The IP address '${id}' is not a valid ${group.ipAddressType} address`);
   }
-  const single = { family: address.family, base: address.value, prefix: address.family === 4 ? 32 : 128, hostBits: false };
+  const single = blockOf(address);
   const subnet = ec2.subnets.values().find((one) => {
     const cidr = address.family === 4 ? one.cidr : one.ipv6Cidr;
     return one.vpcId === group.vpcId && cidr !== undefined && contains(parseBlock(cidr)!, single);
