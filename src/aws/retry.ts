@@ -1,4 +1,5 @@
 /** Whether a failed call is tried again, and after how long. */
+import { backOffMs } from "../runtime/back-off.ts";
 import type { Random } from "../runtime/world.ts";
 import type { AwsError, ErrorClass } from "./errors.ts";
 
@@ -10,9 +11,8 @@ export interface Tried {
   readonly corrected: ReadonlySet<ErrorClass>;
 }
 
-const mostAttempts: Readonly<Partial<Record<ErrorClass, number>>> = { throttled: 10, transient: 4 };
-const baseMs = 250;
-const longestMs = 20_000;
+const maxAttempts: Readonly<Partial<Record<ErrorClass, number>>> = { throttled: 10, transient: 4 };
+const backoff = { baseMs: 250, maxMs: 20_000 };
 
 /**
  * Milliseconds to wait before the next attempt, or undefined when there should be none. A write whose answer was lost is
@@ -20,7 +20,7 @@ const longestMs = 20_000;
  */
 export function retryDelay(failure: AwsError, tried: Tried, random: Random): number | undefined {
   if (failure.class === "clock-skew" || failure.class === "expired-credentials") return tried.corrected.has(failure.class) ? undefined : 0;
-  if (tried.attempts >= (mostAttempts[failure.class] ?? 1)) return undefined;
+  if (tried.attempts >= (maxAttempts[failure.class] ?? 1)) return undefined;
   if (failure.mayHaveHappened && !tried.repeatable) return undefined;
-  return random.number() * Math.min(longestMs, baseMs * 2 ** tried.attempts);
+  return random.number() * backOffMs(backoff, tried.attempts + 1);
 }

@@ -1,9 +1,10 @@
 /** Lists, page by page. */
+
+import { yieldingBetween } from "../runtime/event-loop-turns.ts";
 import type { HttpResponse } from "../runtime/http.ts";
 import type { Clock } from "../runtime/world.ts";
 import { ApiError, isApiError } from "./errors.ts";
 import { JsonItems } from "./json-items.ts";
-import { paced } from "./pace.ts";
 
 export interface ListOptions {
   /** All namespaces when absent. */
@@ -73,12 +74,12 @@ export async function listAll<T, O extends ListOptions>(fetch: FetchPage<T, O>, 
 
 /** Reads one page while it arrives. */
 export async function readPage<T>(asked: string, answer: HttpResponse, clock: Clock, each: (object: object) => T): Promise<Page<T>> {
-  const pace = paced(clock);
+  const yielding = yieldingBetween(clock);
   const items: T[] = [];
   try {
     const parts = new JsonItems((json) => items.push(each(JSON.parse(json) as object)));
     for await (const chunk of answer.body) {
-      await pace(() => parts.push(chunk));
+      await yielding(() => parts.push(chunk));
     }
     const { metadata } = parts.end() as { metadata?: { resourceVersion?: string; continue?: string } };
     return { items, resourceVersion: metadata?.resourceVersion ?? "", continue: metadata?.continue ?? "" };

@@ -9,6 +9,7 @@
  * by its signal. It pauses only after errors, and before a list that follows soon after another.
  */
 
+import { backOffMs } from "../runtime/back-off.ts";
 import type { Host } from "../runtime/host.ts";
 import { messageOf } from "../runtime/message-of.ts";
 import { jittered, sleep } from "../runtime/world.ts";
@@ -52,8 +53,7 @@ const silenceMs = 90_000;
 /** While the first state is streamed; a server that knows how never pauses this long. */
 const silenceInListMs = 30_000;
 const watchLastsSeconds = 300;
-const firstPauseMs = 500;
-const longestPauseMs = 15_000;
+const backoff = { baseMs: 500, maxMs: 15_000 };
 /** A watch that ended sooner and told nothing is a fault, however orderly: taking it up at once would be a hot loop. */
 const shortestWatchMs = 1_000;
 /** A watch that told something, or lasted this long, shows that all is well: earlier failures are forgotten. */
@@ -251,7 +251,7 @@ export class Reflector<T extends KubeObject, A> {
   }
 
   #backOff(failures: number): number {
-    return jittered(this.#options.host.world.random, Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures - 1, 16)), 1);
+    return jittered(this.#options.host.world.random, backOffMs(backoff, failures), 1);
   }
 
   #count(trouble: unknown): void {

@@ -1,8 +1,9 @@
 /** One watch connection, from opening to its end. */
+
+import { yieldingBetween } from "../runtime/event-loop-turns.ts";
 import type { HttpResponse } from "../runtime/http.ts";
 import type { Clock } from "../runtime/world.ts";
 import { JsonLines } from "./json-lines.ts";
-import { paced } from "./pace.ts";
 
 /** One line of a watch. */
 export interface WatchEvent {
@@ -48,14 +49,14 @@ export async function readWatch(reading: WatchReading): Promise<void> {
   reading.signal.throwIfAborted();
   reading.signal.addEventListener("abort", onAbort, { once: true });
   const silence = new Silence(reading, (error) => connection.abort(error));
-  const pace = paced(reading.clock);
+  const yielding = yieldingBetween(reading.clock);
   const lines = new JsonLines((line) => reading.onEvent(parsed(line, reading.what)));
   try {
     const { body } = await reading.open(connection.signal);
     reading.onOpen();
     for await (const chunk of body) {
       silence.broken();
-      await pace(() => lines.push(chunk));
+      await yielding(() => lines.push(chunk));
       connection.signal.throwIfAborted();
     }
   } catch (error) {

@@ -7,10 +7,10 @@ import { patchNode, patchNodeStatus } from "../identity/node-writes.ts";
 import { nodes as nodeResource } from "../kube/builtin.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 import { watchSource } from "../kube/watch-source.ts";
+import { Attempts } from "../runtime/attempts.ts";
 import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
-import { refusalIn } from "../runtime/gate.ts";
+import { refusalIn, rethrowIfStopped } from "../runtime/gate.ts";
 import { type IpFamily, ProvidedNodeIpInvalid } from "./addresses.ts";
-import { Attempts } from "./attempts.ts";
 import { type Amiss, labelsPending } from "./condition.ts";
 import { type ExtraLabels, extraLabels } from "./extra-labels.ts";
 import type { Identification, Identities } from "./identify.ts";
@@ -77,8 +77,8 @@ class Initialisations {
     this.#metrics = initialisationMetrics(options.host.metrics);
     this.#turnstile = new Turnstile(clock);
     this.#told = new Told(options.recorder);
-    this.#failures = new Attempts(clock, random, { firstMs: 1_000, longestMs: 5 * 60_000 });
-    this.#laterLabels = new Attempts(clock, random, { firstMs: 15_000, longestMs: 10 * 60_000 });
+    this.#failures = new Attempts(clock, random, { baseMs: 1_000, maxMs: 5 * 60_000 });
+    this.#laterLabels = new Attempts(clock, random, { baseMs: 15_000, maxMs: 10 * 60_000 });
   }
 
   async reconcile(name: string, signal: AbortSignal): Promise<Outcome> {
@@ -104,8 +104,7 @@ class Initialisations {
       if (identified.kind === "unidentified") return await this.#refuse(node, identified, signal);
       initialised = await this.#write(node, identified.machine, signal);
     } catch (error) {
-      if (refusalIn(error)) throw error;
-      signal.throwIfAborted();
+      rethrowIfStopped(error, signal);
       return this.#fail(node, ...explained(node, error), signal);
     }
     return initialised.kind === "initialised" ? this.#finish(initialised, signal) : initialised;

@@ -6,9 +6,9 @@ import { nodes as nodeResource } from "../kube/builtin.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 import { watchSource } from "../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
+import { forEachConcurrently } from "../runtime/for-each-concurrently.ts";
 import { refusalIn } from "../runtime/gate.ts";
 import { deleteNode } from "./delete-node.ts";
-import { each } from "./each.ts";
 import { type Case, type ConfirmedGone, gonenessProver, type Sighting } from "./gone.ts";
 import { lifecycleMetrics } from "./metrics.ts";
 import { manyAtOnce, type NodeParts } from "./parts.ts";
@@ -142,7 +142,7 @@ class LifecyclePasses {
   /** What fails for one Node is tried again in the next pass, and no other Node waits for it. */
   async #each<T>(items: readonly T[], work: (item: T) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { host, concurrency = manyAtOnce } = this.#options;
-    await each(host.world.clock, items, concurrency, async (item) => {
+    await forEachConcurrently(host.world.clock, items, concurrency, async (item) => {
       try {
         await work(item);
       } catch (error) {

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SeenNode } from "../identity/node-view.ts";
-import { virtualWorld } from "../sandbox/virtual-clock.ts";
-import { Attempts } from "./attempts.ts";
 import { conditionChange } from "./condition.ts";
 import { shutdownPatch, withoutUninitialized } from "./taints.ts";
 
@@ -34,19 +32,4 @@ test("taints of others stay, whatever is done to ours", () => {
   assert.deepEqual(shutdownPatch(node(theirs, ours), false), { metadata, spec: { taints: [theirs] } });
   assert.equal(shutdownPatch(node(theirs, ours), true), undefined);
   assert.equal(shutdownPatch(node(theirs), false), undefined);
-});
-
-test("tries come ever later up to a limit, and at once when the circumstances change", async () => {
-  const world = virtualWorld(1);
-  const attempts = new Attempts(world.clock, world.random, { firstMs: 1_000, longestMs: 10_000 });
-  const pauses = Array.from({ length: 6 }, () => attempts.failed("n", "a"));
-  for (const [index, pause] of pauses.entries()) {
-    const base = Math.min(10_000, 1_000 * 2 ** index);
-    assert.ok(pause >= base && pause <= 1.2 * base, `${pause} after ${index} failures`);
-  }
-  assert.ok(attempts.waitMs("n", "a") > 0);
-  assert.equal(attempts.waitMs("n", "b"), 0);
-  assert.ok(attempts.failed("n", "b") <= 1_200);
-  await world.advance(2_000);
-  assert.equal(attempts.waitMs("n", "b"), 0);
 });

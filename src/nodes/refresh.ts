@@ -4,9 +4,9 @@ import { claimOf, type SeenNode } from "../identity/node-view.ts";
 import { patchNodeStatus } from "../identity/node-writes.ts";
 import { clusterTagFilter } from "../identity/ownership.ts";
 import { again, type Controller, type Outcome, type Source } from "../runtime/controller.ts";
-import { refusalIn } from "../runtime/gate.ts";
+import { forEachConcurrently } from "../runtime/for-each-concurrently.ts";
+import { rethrowIfStopped } from "../runtime/gate.ts";
 import { addressChange, type IpFamily } from "./addresses.ts";
-import { each } from "./each.ts";
 import type { Identities } from "./identify.ts";
 import { addressesFor } from "./initialisation.ts";
 import { addressesOf } from "./machine.ts";
@@ -66,18 +66,16 @@ class RefreshPasses {
     let written = 0;
     try {
       if (due.filter((node) => claimOf(node).kind === "instance").length > fewNodes) await this.#lookAtAll(ask());
-      await each(clock, due, concurrency, async (node) => {
+      await forEachConcurrently(clock, due, concurrency, async (node) => {
         try {
           if (await this.#refresh(node, ask())) written++;
         } catch (error) {
-          if (refusalIn(error)) throw error;
-          signal.throwIfAborted();
+          rethrowIfStopped(error, signal);
           failures.add(node, error);
         }
       });
     } catch (error) {
-      if (refusalIn(error)) throw error;
-      signal.throwIfAborted();
+      rethrowIfStopped(error, signal);
       host.log.error("the addresses of nodes cannot be refreshed", { error, retryInMs: periodMs });
     }
     failures.tell((message, names) =>

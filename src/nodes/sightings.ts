@@ -9,8 +9,8 @@ import type { EventReason } from "../identity/event-reasons.ts";
 import { claimOf, type SeenNode } from "../identity/node-view.ts";
 import { clusterTagFilter, hasClusterTag } from "../identity/ownership.ts";
 import type { Self } from "../identity/self.ts";
+import { forEachConcurrently } from "../runtime/for-each-concurrently.ts";
 import type { Clock } from "../runtime/world.ts";
-import { each } from "./each.ts";
 import type { Sighting } from "./gone.ts";
 
 /** What is seen of a Node's machine. */
@@ -35,7 +35,7 @@ export async function lookAt(
   ageOf: (node: SeenNode) => number,
 ): Promise<ReadonlyMap<SeenNode, Seen>> {
   const looks = new Map<SeenNode, Look>();
-  await each(looking.clock, nodes, looking.concurrency, async (node) => {
+  await forEachConcurrently(looking.clock, nodes, looking.concurrency, async (node) => {
     // A signal for each: one with a thousand waiters is slow to join and leave.
     looks.set(node, await lookAtOne(looking, node, { ...ask, signal: AbortSignal.any([ask.signal]), maxAgeMs: ageOf(node) }));
   });

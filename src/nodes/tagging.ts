@@ -13,9 +13,9 @@ import { nodes as nodeResource } from "../kube/builtin.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 import { TokenBucket } from "../kube/token-bucket.ts";
 import { watchSource } from "../kube/watch-source.ts";
+import { Attempts } from "../runtime/attempts.ts";
 import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
-import { refusalIn } from "../runtime/gate.ts";
-import { Attempts } from "./attempts.ts";
+import { rethrowIfStopped } from "../runtime/gate.ts";
 import { taggingMetrics } from "./metrics.ts";
 import { manyAtOnce, type NodeParts } from "./parts.ts";
 
@@ -65,7 +65,7 @@ function instanceOf(node: SeenNode): readonly string[] {
 const graceMs = 5 * 60_000;
 /** Nine more tries, ever further apart: together they outlast the grace. */
 const mostRetries = 9;
-const pauses = { firstMs: 1_000, longestMs: 5 * 60_000 };
+const backoff = { baseMs: 1_000, maxMs: 5 * 60_000 };
 /** What the store has seen this recently need not be written again. */
 const seenMs = 60_000;
 
@@ -83,7 +83,7 @@ class Tagging {
     this.#checksum = checksum;
     const { clock, random } = options.host.world;
     this.#metrics = taggingMetrics(options.host.metrics);
-    this.#failures = new Attempts(clock, random, pauses);
+    this.#failures = new Attempts(clock, random, backoff);
     this.#limiter = options.limit && new TokenBucket(clock, options.limit.perSecond, options.limit.burst);
   }
 
@@ -104,8 +104,7 @@ class Tagging {
       this.#settled(instanceId);
       return done;
     } catch (error) {
-      if (refusalIn(error)) throw error;
-      signal.throwIfAborted();
+      rethrowIfStopped(error, signal);
       return this.#failed(instanceId, circumstances, nodes, error as Error);
     }
   }

@@ -7,7 +7,8 @@ import type { SeenNode } from "../identity/node-view.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { watchSource } from "../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../runtime/controller.ts";
-import { refusalIn } from "../runtime/gate.ts";
+import { forEachConcurrently } from "../runtime/for-each-concurrently.ts";
+import { rethrowIfStopped } from "../runtime/gate.ts";
 import type { Cidr } from "../runtime/ip.ts";
 import { counter, gauge } from "../runtime/metrics.ts";
 import { jittered, sleep } from "../runtime/world.ts";
@@ -55,9 +56,9 @@ interface Pass {
 
 class RouteLoop {
   readonly #parts: RouteParts;
-  readonly #backOff = new BackOff();
+  readonly #backOff: BackOff;
   /** Nodes whose condition could not be written, by name. */
-  readonly #unwritten = new BackOff();
+  readonly #unwritten: BackOff;
   readonly #announcements: Announcements;
   readonly #syncs;
   readonly #routes;
@@ -69,6 +70,8 @@ class RouteLoop {
 
   constructor(parts: RouteParts) {
     this.#parts = parts;
+    this.#backOff = new BackOff(parts.host.world);
+    this.#unwritten = new BackOff(parts.host.world);
     this.#announcements = new Announcements(parts);
     this.#syncs = counter(parts.host.metrics, {
       name: "route_controller_route_sync_total",
@@ -88,7 +91,6 @@ class RouteLoop {
   }
 
   async pass(trigger: string, signal: AbortSignal): Promise<Outcome> {
-    const { clock } = this.#parts.host.world;
     const ask: Ask = { cause: "routes", signal, urgency: "user" };
     const tables = await this.#observe(trigger, ask);
     const listed = this.#parts.nodes.list();
@@ -98,14 +100,13 @@ class RouteLoop {
     const planned = planRoutes(desired, tables, this.#parts.clusterCidrs);
     // What needs no change any more has no trouble any more.
     this.#backOff.keepOnly(new Set(planned.map(({ destination }) => destination)));
-    const changes = planned.filter(({ destination }) => !this.#backOff.holds(destination, clock.monotonic()));
+    const changes = planned.filter(({ destination }) => !this.#backOff.holds(destination));
     const byName = new Map(listed.map((node) => [node.metadata.name, node]));
     this.#announcements.quota(changes, tables, byName);
     this.#announcements.refusals(desired.refused, byName);
     const changed = await this.#carryOut(changes, { ask, byName, standings: new Standings(desired, tables) });
     this.#syncs.inc({ outcome: changed > 0 ? "changed" : "noop", trigger });
-    const now = clock.monotonic();
-    const due = [this.#backOff.dueIn(now), this.#unwritten.dueIn(now), ...desired.refused.map(({ askAgainMs }) => askAgainMs)];
+    const due = [this.#backOff.dueInMs(), this.#unwritten.dueInMs(), ...desired.refused.map(({ askAgainMs }) => askAgainMs)];
     const dueIn = Math.min(...due.filter((ms) => ms !== undefined));
     return Number.isFinite(dueIn) ? again(dueIn, "routes that could not be made are tried again") : done;
   }
@@ -140,6 +141,7 @@ class RouteLoop {
    * others. Returns how many changes succeeded.
    */
   async #carryOut(changes: readonly RouteChange[], pass: Pass): Promise<number> {
+    const { clock } = this.#parts.host.world;
     let succeeded = 0;
     const failures: unknown[] = [];
     const report = (name: string) => this.#report(name, pass).catch((error: unknown) => failures.push(error));
@@ -148,8 +150,8 @@ class RouteLoop {
     this.#unwritten.keepOnly(pass.standings.names);
     const unchanged = [...pass.standings.names].filter((name) => !pending.has(name));
     await Promise.all([
-      forEachConcurrently(unchanged, report),
-      forEachConcurrently(changes, async (change) => {
+      forEachConcurrently(clock, unchanged, concurrency, report),
+      forEachConcurrently(clock, changes, concurrency, async (change) => {
         if (await this.#change(change, pass)) succeeded++;
         if (change.wanted === undefined) return;
         const { name } = change.wanted.node;
@@ -164,7 +166,7 @@ class RouteLoop {
 
   /** Carries out one change; false when it failed. */
   async #change(change: RouteChange, { ask, byName }: Pass): Promise<boolean> {
-    const { cloud, host } = this.#parts;
+    const { cloud } = this.#parts;
     const { destination, wanted } = change;
     try {
       await apply(change.first, cloud, ask);
@@ -173,11 +175,10 @@ class RouteLoop {
       if (wanted?.node.machine?.sourceDestCheck) cloud.instances.forget([wanted.node.machine.instanceId]);
       return true;
     } catch (error) {
-      ask.signal.throwIfAborted();
-      if (refusalIn(error)) throw error;
+      rethrowIfStopped(error, ask.signal);
       // What stands there now is not what we thought, or we do not know whether it does: look again.
       this.#stale = true;
-      const news = this.#backOff.failed(destination, error, host.world.clock.monotonic());
+      const news = this.#backOff.failed(destination, error);
       this.#announcements.failure(change, this.#tables, wanted && byName.get(wanted.node.name), error as Error, news);
       return false;
     }
@@ -191,8 +192,7 @@ class RouteLoop {
       try {
         await apply([change], this.#parts.cloud, ask);
       } catch (error) {
-        ask.signal.throwIfAborted();
-        if (refusalIn(error)) throw error;
+        rethrowIfStopped(error, ask.signal);
         failures.push(error);
         continue;
       }
@@ -209,25 +209,16 @@ class RouteLoop {
     const { clock } = host.world;
     const [node, standing] = [byName.get(name), standings.of(name)];
     if (node === undefined || standing === "unknown" || saysSo(node, standing)) return this.#unwritten.settled(name);
-    if (this.#unwritten.holds(name, clock.monotonic())) return;
+    if (this.#unwritten.holds(name)) return;
     try {
       await writeStanding(kube, clock, node, standing, ask.signal);
       this.#unwritten.settled(name);
     } catch (error) {
-      ask.signal.throwIfAborted();
-      if (refusalIn(error)) throw error;
-      const news = this.#unwritten.failed(name, error, clock.monotonic());
+      rethrowIfStopped(error, ask.signal);
+      const news = this.#unwritten.failed(name, error);
       if (news) host.log.warn("cannot write what a Node says of its routes", { node: name, error });
     }
   }
-}
-
-async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const waiting = [...items];
-  const worker = async () => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
 /** A Node that came, went, or changed in something a route depends on. */

@@ -1,3 +1,5 @@
+import type { Backoff } from "./back-off.ts";
+
 /** A controller is a value: what wakes it, and one function that brings one key from what is seen to what is wanted. */
 
 export type Outcome =
@@ -9,12 +11,6 @@ export const done: Outcome = { kind: "done" };
 
 export function again(afterMs: number, why: string): Outcome {
   return { kind: "again", afterMs, why };
-}
-
-/** How long a key that fails waits: doubled each time from `baseMs` up to `maxMs`. */
-export interface Backoff {
-  readonly baseMs: number;
-  readonly maxMs: number;
 }
 
 /** Work that a user waits for passes work that nobody would miss for a minute. */

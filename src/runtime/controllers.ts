@@ -1,7 +1,9 @@
 /** Runs controllers: starts what wakes them, hands keys to workers, retries what fails, and knows how far they are. */
 
 import type { Gauge } from "prom-client";
-import type { Backoff, Controller, Outcome, Source } from "./controller.ts";
+import type { Backoff } from "./back-off.ts";
+import type { Controller, Outcome, Source } from "./controller.ts";
+import { EventLoopTurns } from "./event-loop-turns.ts";
 import { refusalIn, type WriteGate } from "./gate.ts";
 import type { Host } from "./host.ts";
 import type { Log } from "./log.ts";
@@ -54,8 +56,6 @@ export class ControllerFailed extends Error {
   override readonly name = "ControllerFailed";
 }
 
-/** How long workers may keep the event loop to themselves. */
-const breathAfterMs = 10;
 /** How long work that was cut may take to notice. */
 const cutGraceMs = 1_000;
 
@@ -143,9 +143,8 @@ class Running implements RunningController {
   /** Cuts work in hand. */
   readonly #work = new AbortController();
   readonly #startedAt: number;
+  readonly #turns: EventLoopTurns;
   #lastSuccessAt: number | undefined;
-  #breathedAt = 0;
-  #breath: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(host: Host, controller: Controller, options: RunningOptions) {
@@ -156,6 +155,7 @@ class Running implements RunningController {
     this.#log = host.log.with({ controller: controller.name });
     this.#waitingFor = new Set(controller.sources.map((source) => source.name));
     this.#startedAt = host.world.clock.monotonic();
+    this.#turns = new EventLoopTurns(host.world.clock);
     options.gate.lost.addEventListener("abort", () => void this.stop(0), { once: true, signal: this.#work.signal });
     if (options.gate.lost.aborted) void this.stop(0);
     this.synced = this.#start();
@@ -233,7 +233,7 @@ class Running implements RunningController {
   async #worker(): Promise<void> {
     const { queue } = this.#options;
     for (let work = await queue.next(); work !== undefined; work = await queue.next()) {
-      if (this.#now() - this.#breathedAt > breathAfterMs) await this.#breathe();
+      await this.#turns.next();
       try {
         // A signal of its own for each: a thousand listeners on one would search it from end to end as they come and go.
         this.#settle(work, await this.#controller.reconcile(work.key, AbortSignal.any([this.#work.signal])));
@@ -243,18 +243,6 @@ class Running implements RunningController {
         queue.finish(work);
       }
     }
-  }
-
-  /**
-   * Lets timers and sockets have their turn. Thousands of keys with nothing to do would else be one long run of
-   * microtasks, and the lease would not be renewed meanwhile.
-   */
-  #breathe(): Promise<void> {
-    this.#breath ??= sleep(this.#host.world.clock, 0).then(() => {
-      this.#breathedAt = this.#now();
-      this.#breath = undefined;
-    });
-    return this.#breath;
   }
 
   #settle(work: Work, outcome: Outcome): void {

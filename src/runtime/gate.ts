@@ -60,3 +60,12 @@ export function refusalIn(error: unknown): WriteRefused | undefined {
   }
   return error instanceof Error && error.cause !== undefined ? refusalIn(error.cause) : undefined;
 }
+
+/**
+ * For a `catch` that handles failures of the work: passes on what is none, that the work was cut or that the gate
+ * refused its write.
+ */
+export function rethrowIfStopped(error: unknown, signal: AbortSignal): void {
+  signal.throwIfAborted();
+  if (refusalIn(error)) throw error;
+}

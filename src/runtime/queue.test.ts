@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
-import type { Backoff } from "./controller.ts";
+import type { Backoff } from "./back-off.ts";
 import { newRegistry } from "./metrics.ts";
 import { WorkQueue } from "./queue.ts";
 import { QueueMetrics } from "./queue-metrics.ts";

@@ -1,4 +1,5 @@
-import type { Backoff, Urgency } from "./controller.ts";
+import { type Backoff, backOffMs } from "./back-off.ts";
+import type { Urgency } from "./controller.ts";
 import type { QueueMetrics } from "./queue-metrics.ts";
 import { type Clock, jittered, type Random } from "./world.ts";
 
@@ -90,10 +91,9 @@ export class WorkQueue {
 
   /** Plans the key again after its back-off; returns how long that is and how often it has failed in a row. */
   retry(key: string, urgency: Urgency = "background"): { readonly afterMs: number; readonly failures: number } {
-    const { baseMs, maxMs } = this.#options.backoff ?? defaultBackoff;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
-    const full = Math.min(maxMs, baseMs * 2 ** Math.min(failures - 1, 50));
+    const full = backOffMs(this.#options.backoff ?? defaultBackoff, failures);
     // Between 80 % and all of it, so that keys that failed together do not come back together, nor later than the maximum.
     const afterMs = jittered(this.#options.random, full * 0.8, 0.25);
     // Failures alone: alerts stand on this number, and a key may come back by itself for ever with nothing wrong.

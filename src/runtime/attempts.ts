@@ -1,9 +1,5 @@
-import { type Clock, jittered, type Random } from "../runtime/world.ts";
-
-export interface Pauses {
-  readonly firstMs: number;
-  readonly longestMs: number;
-}
+import { type Backoff, backOffMs } from "./back-off.ts";
+import { type Clock, jittered, type Random } from "./world.ts";
 
 interface Attempt {
   readonly count: number;
@@ -11,32 +7,31 @@ interface Attempt {
   readonly circumstances: string;
 }
 
-/** When what failed is tried again: ever later, but at once when the circumstances have changed. */
+/** When what failed is tried again, by key: ever later, but at once when the circumstances have changed. */
 export class Attempts {
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #pauses: Pauses;
+  readonly #backoff: Backoff;
   readonly #attempts = new Map<string, Attempt>();
 
-  constructor(clock: Clock, random: Random, pauses: Pauses) {
+  constructor(clock: Clock, random: Random, backoff: Backoff) {
     this.#clock = clock;
     this.#random = random;
-    this.#pauses = pauses;
+    this.#backoff = backoff;
   }
 
   /** How long to wait before the next try; 0 when it may be made now. */
-  waitMs(key: string, circumstances: string): number {
+  waitMs(key: string, circumstances = ""): number {
     const last = this.#attempts.get(key);
     if (last === undefined || last.circumstances !== circumstances) return 0;
     return Math.max(0, last.notBefore - this.#clock.monotonic());
   }
 
   /** Notes a failure and tells the pause before the next try. */
-  failed(key: string, circumstances: string): number {
-    const { firstMs, longestMs } = this.#pauses;
+  failed(key: string, circumstances = "", backoff = this.#backoff): number {
     const last = this.#attempts.get(key);
     const count = last?.circumstances === circumstances ? last.count + 1 : 1;
-    const pauseMs = Math.round(jittered(this.#random, Math.min(longestMs, firstMs * 2 ** (count - 1)), 0.2));
+    const pauseMs = Math.round(jittered(this.#random, backOffMs(backoff, count), 0.2));
     this.#attempts.set(key, { count, notBefore: this.#clock.monotonic() + pauseMs, circumstances });
     return pauseMs;
   }
@@ -46,7 +41,18 @@ export class Attempts {
     return this.#attempts.get(key)?.count ?? 0;
   }
 
+  /** Milliseconds until the first of them is due; undefined when nothing waits. */
+  dueInMs(): number | undefined {
+    const times = [...this.#attempts.values()].map(({ notBefore }) => notBefore);
+    return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - this.#clock.monotonic());
+  }
+
   forget(key: string): void {
     this.#attempts.delete(key);
+  }
+
+  /** Forgets all others. */
+  keepOnly(keys: ReadonlySet<string>): void {
+    for (const key of this.#attempts.keys()) if (!keys.has(key)) this.#attempts.delete(key);
   }
 }
