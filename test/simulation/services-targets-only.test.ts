@@ -186,7 +186,7 @@ test("after a restart no rule is taken away before a Service of type none was se
   await world.world.advance(15_000);
   first.kill();
   await world.delete("a");
-  world.start();
+  world.start("--concurrent-service-syncs=1");
   await world.gone("a");
   assert.equal(probes(), needed, "b's load balancer is kept, and is checked through the rules that were made for a's");
 });
