@@ -150,7 +150,7 @@ test("a kind and a door that nobody knows of are found, made, and removed to con
     ["gateway=own"],
   );
 
-  const removal = { kinds: whose.kinds, ages: reconcileAges, withGroups: true };
+  const removal = { kinds: whose.kinds, ages: reconcileAges, marksAgeMs: 0, withGroups: true };
   assert.equal((await remove(whose, access, ask, removal)).kind, "waiting");
   assert.equal((await remove(whose, access, ask, removal)).kind, "gone");
   assert.deepEqual([calls, book.knows("u")], [["CreateGateway own", "DeleteGateway own"], false]);

@@ -49,6 +49,8 @@ export interface RemovalOptions {
   readonly kinds: readonly LoadBalancerKind[];
   /** How old what is known of the account may be. */
   readonly ages: Ages;
+  /** How old the marks of security groups may be that are tried. */
+  readonly marksAgeMs: number;
   /** Whether security groups are tried too: AWS refuses for as long as it has not cleared away their load balancer. */
   readonly withGroups: boolean;
   /** Told before the first thing goes. */
@@ -69,7 +71,11 @@ export async function remove(owner: LoadBalancerOwner, parts: NodeAccessParts, a
   if (rest.length === 0) return endOf(left, owner, parts, ask, options);
   onBegin?.();
   let deleted = false;
-  const tried = withGroups && left.loadBalancers.length === 0 ? left : { ...left, ownGroups: [] };
+  const triesGroups = withGroups && left.loadBalancers.length === 0 && left.nodeGroups.length === 0;
+  const tried = {
+    ...left,
+    ownGroups: triesGroups ? await stillMarked(left.ownGroups, owner, parts.inventory, options.marksAgeMs, ask) : [],
+  };
   const applying = apply(planRemoval(tried, owner), parts.inventory.cloud, {
     ...ask,
     onStep: (step) => {
@@ -87,6 +93,19 @@ export async function remove(owner: LoadBalancerOwner, parts: NodeAccessParts, a
   // What AWS refused to delete is as it was.
   if (deleted || !refused) touchTried();
   return { kind: "waiting", why: refused ? applied.why : `not yet gone: ${rest.join(", ")}`, refused, deleted, left };
+}
+
+/** Those that carry our mark by what was read this recently: a removal that waits reads the groups now and then only. */
+async function stillMarked(
+  groups: readonly SecurityGroup[],
+  { key }: LoadBalancerOwner,
+  { groups: all, scope }: Inventory,
+  maxAgeMs: number,
+  ask: Ask,
+): Promise<readonly SecurityGroup[]> {
+  if (groups.length === 0) return groups;
+  const now = await all.all(maxAgeMs, ask, key);
+  return now.filter(({ id, tags }) => groups.some((group) => group.id === id) && isOwned(tags, scope.cluster));
 }
 
 /** Nothing is seen any more: it is over, unless rules that were asked for are still on their way into a node group. */

@@ -255,3 +255,23 @@ test("a managed group whose mark comes back while the Service goes, after the gr
   await world.gone("web");
   assert.deepEqual(world.differences(empty), []);
 });
+
+test("a managed group whose mark is taken away while its removal is stuck stays, also when AWS would let it go", async (t) => {
+  const world = await bed(t);
+  await world.create("web");
+  await world.published("web");
+  const name = `k8s-elb-${world.loadBalancerOf("web")}`;
+  const id = groupNamed(world, name)!;
+  const { ec2 } = world.aws.account;
+  const [instance] = world.instances.values();
+  const attach = (...groupIds: string[]) => ec2.interfaces.update(instance!.interfaceIds[0]!, { groupIds });
+  attach(world.network.nodeGroupId, id);
+  await world.delete("web");
+  await world.world.advance(45_000);
+  assert.ok(world.events("web").some((text) => text.includes("LoadBalancerRemovalWaits")));
+  ec2.securityGroups.update(id, { tags: {} });
+  await world.world.advance(5_000);
+  attach(world.network.nodeGroupId);
+  await world.gone("web");
+  assert.ok(groupNamed(world, name));
+});

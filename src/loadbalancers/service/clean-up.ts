@@ -16,7 +16,7 @@ import { removedCondition } from "./report.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
 import { leave } from "./state.ts";
 import { otherServer } from "./task.ts";
-import { pauseMs, tellWaiting, waitForRemoval } from "./waiting.ts";
+import { patienceMs, pauseMs, tellWaiting, waitForRemoval } from "./waiting.ts";
 
 /** AWS needs at least this long to clear away a load balancer: only then does it let go of the security groups. */
 const groupsAfterMs = 15_000;
@@ -155,8 +155,12 @@ function expectNothing({ owner }: Job, { memory }: ServiceContext): void {
 function beginning(service: Pick<SeenService, "metadata">, remembered: Remembered, { report, host }: ServiceContext) {
   const now = host.world.clock.monotonic();
   const { removal, unseenSince } = remembered;
+  const ages = removal === undefined || unseenSince !== undefined ? freshAges : agesSince(now - removal.since);
+  // Once it is said that a removal waits, people lend a hand: they may keep a group by taking our mark off it.
+  const isSpokenOf = removal !== undefined && now - removal.since >= patienceMs;
   return {
-    ages: removal === undefined || unseenSince !== undefined ? freshAges : agesSince(now - removal.since),
+    ages,
+    marksAgeMs: isSpokenOf ? freshAges.absentMs : ages.absentMs,
     withGroups: removal === undefined || now - removal.since >= groupsAfterMs,
     onBegin: () => {
       delete remembered.unseenSince;

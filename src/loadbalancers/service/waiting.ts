@@ -10,7 +10,7 @@ import type { SeenService } from "./seen.ts";
 import { taskOf } from "./task.ts";
 
 /** A removal that has not ended after this long is spoken of. */
-const patienceMs = 30_000;
+export const patienceMs = 30_000;
 /** And again after each such time, as the failure that it has become by then. */
 const againMs = 2 * 60_000;
 /** How soon AWS is asked whether what was deleted is gone. Those deleted in the same time are asked about together. */
