@@ -1,30 +1,38 @@
 /** `fairlead explain node/NAME`: one page about a Node: which machine it is, what it should show, how its pods are reached. */
+
+import { examineNode } from "../doctor/examine-node.ts";
+import type { Finding } from "../doctor/finding.ts";
+import { metadataOf } from "../doctor/network-questions.ts";
 import { claimedAddresses, claimedInstance, type Nodes, type SeenNode } from "../identity/node-view.ts";
 import { events } from "../kube/builtin.ts";
+import { reconcileAges } from "../loadbalancers/inventory.ts";
 import { type Identification, Identities } from "../nodes/identify.ts";
 import { addressesFor } from "../nodes/initialisation.ts";
 import { addressesOf, typeOf, zoneOf } from "../nodes/machine.ts";
 import { leadsTo } from "../routes/model.ts";
 import { stepsOf } from "../routes/plan.ts";
+import { ageText, warningsIn } from "./event-history.ts";
 import { type Live, NotPossible } from "./live.ts";
 import { routesOf } from "./live-routes.ts";
 
 /** The page. */
-export async function explainNode(name: string, live: Live): Promise<string> {
+export async function explainNode(name: string, live: Live, now: number): Promise<string> {
   const views = live.nodes.list();
   const node = views.find(({ metadata }) => metadata.name === name);
   if (node === undefined) throw new NotPossible(`there is no Node ${name}`);
   const { cloud, self, ask } = live;
   const identities = new Identities({ cloud, self, nodes: lookups(views), byNameTag: false });
   const found = await identities.identify(node, ask);
+  const findings = await findingsAbout(node, found, live, now);
   const rows: readonly (readonly [string, readonly string[]])[] = [
     ["identity", identity(found)],
     ["addresses", addresses(node, found, live)],
     ["taints", node.taints.map(({ key, value, effect }) => `${key}${value ? `=${value}` : ""}:${effect}`)],
     ["conditions", node.conditions.map(({ type, status, reason }) => `${type} ${status}${reason ? ` (${reason})` : ""}`)],
     ["routes", await routes(node, live)],
-    ["warnings", await warnings(node, live)],
-    ["next", next(node, found)],
+    ["warnings", await warnings(node, live, now)],
+    ["wrong", findings.map(({ check, what }) => `${check}: ${what}`)],
+    ["next", next(node, found, findings)],
   ];
   const width = Math.max(...rows.map(([title]) => title.length)) + 2;
   const lines = rows.flatMap(([title, texts]) =>
@@ -82,16 +90,29 @@ async function routes(node: SeenNode, live: Live): Promise<string[]> {
   ]);
 }
 
-async function warnings({ metadata: { uid } }: SeenNode, { kube, ask }: Live): Promise<string[]> {
-  const { items } = await kube.list(events, {
-    namespace: "default",
-    fieldSelector: `involvedObject.uid=${uid},type=Warning`,
-    signal: ask.signal,
-  });
-  return items.map(({ reason, message }) => `${reason}: ${message}`);
+async function warnings({ metadata: { uid } }: SeenNode, { kube, ask }: Live, now: number): Promise<string[]> {
+  const { items } = await kube.list(events, { namespace: "default", fieldSelector: `involvedObject.uid=${uid}`, signal: ask.signal });
+  return warningsIn(items).map(({ text, atMs }) => `${ageText(atMs, now)}: ${text}`);
 }
 
-function next(node: SeenNode, found: Identification): string[] {
+/** The same checks as the doctor's, of this Node alone. */
+async function findingsAbout(node: SeenNode, found: Identification, live: Live, now: number): Promise<readonly Finding[]> {
+  const { cloud, self, inventory, ask } = live;
+  const id = claimedInstance(node);
+  const machine = found.kind === "unidentified" ? undefined : found.machine;
+  const identified = machine?.kind === "instance" ? ({ kind: "found", instance: machine.instance } as const) : undefined;
+  const [lookup, groups, metadata] = await Promise.all([
+    identified ?? (id === undefined ? undefined : cloud.instances.lookup(id, ask)),
+    inventory.groups.listed(reconcileAges.absentMs, ask),
+    metadataOf(cloud, [node], ask),
+  ]);
+  const { cluster, vpc } = self;
+  return examineNode({ node, all: live.nodes.list(), lookup, cluster, vpc, region: cloud.region, groups, metadata, now });
+}
+
+function next(node: SeenNode, found: Identification, findings: readonly Finding[]): string[] {
+  const remedies = findings.flatMap(({ remedy }) => remedy ?? []);
+  if (remedies.length > 0) return remedies;
   const waits = node.taints.some(({ key }) => key === "node.cloudprovider.kubernetes.io/uninitialized");
   if (found.kind === "unidentified") return ["make the Node's identity known: see docs/troubleshoot.md"];
   if (found.machine.kind === "instance" && found.machine.instance.state === "stopped") return ["start the instance, or delete the Node"];

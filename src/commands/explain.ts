@@ -12,6 +12,7 @@ import { messageOf } from "../runtime/message-of.ts";
 import { wholeAnswer } from "../runtime/whole-answer.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { Command } from "./command.ts";
+import { ageText, type PastWarning, warningsIn } from "./event-history.ts";
 import { explainNode } from "./explain-node.ts";
 import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
@@ -61,7 +62,7 @@ export async function explainService({ argv, world, console, stopSignal }: Param
       for (const note of live.notes) console.err(`fairlead explain: ${note}\n`);
       const node = /^nodes?\/(.+)$/.exec(word)?.[1];
       if (node !== undefined) {
-        console.out(await explainNode(node, live));
+        console.out(await explainNode(node, live, world.clock.now()));
         return 0;
       }
       const wanted = serviceNamed(word, live.namespace);
@@ -75,7 +76,14 @@ export async function explainService({ argv, world, console, stopSignal }: Param
         live,
         world.clock,
       );
-      const told = { preview: seen, service, events: await warningsAbout(service.metadata.uid, wanted.namespace, live), calls };
+      const warnings = await warningsAbout(service.metadata.uid, wanted.namespace, live);
+      const told = {
+        preview: seen,
+        service,
+        failures: warnings.flatMap(({ text, holds }) => (holds ? [text] : [])),
+        events: warnings.map((warning) => warningText(warning, world.clock.now())),
+        calls,
+      };
       console.out(await explain(told, live, live.ask));
       return 0;
     } finally {
@@ -86,9 +94,13 @@ export async function explainService({ argv, world, console, stopSignal }: Param
   }
 }
 
-async function warningsAbout(uid: string, namespace: string, { kube, ask }: Live): Promise<string[]> {
-  const { items } = await kube.list(events, { namespace, fieldSelector: `involvedObject.uid=${uid},type=Warning`, signal: ask.signal });
-  return items.map(({ reason, message }) => `${reason}: ${message}`);
+async function warningsAbout(uid: string, namespace: string, { kube, ask }: Live): Promise<readonly PastWarning[]> {
+  const { items } = await kube.list(events, { namespace, fieldSelector: `involvedObject.uid=${uid}`, signal: ask.signal });
+  return warningsIn(items);
+}
+
+function warningText({ text, atMs, holds }: PastWarning, now: number): string {
+  return `${ageText(atMs, now)}${holds ? "" : ", over"}: ${text}`;
 }
 
 /** What the leader did last for this Service, or why it is not known. */

@@ -64,6 +64,17 @@ test("a page explains a node: its machine, its addresses, its routes", async (t)
   assert.match(out, /next +nothing/);
 });
 
+test("a page about a node tells what the doctor would: a tag too many, and what to do about it", async (t) => {
+  const { world, name, instanceId } = await routed(t);
+  world.start("--controllers=cloud-node");
+  await world.world.advance(30_000);
+  const { instances } = world.aws.account.ec2;
+  instances.update(instanceId, { tags: { ...instances.get(instanceId)!.tags, "kubernetes.io/cluster/other": "owned" } });
+  const { out } = await command(world, explainService, `node/${name}`);
+  assert.match(out, / wrong +instances: tagged for \w+ and for another cluster too: i-\w+ \(other\)/);
+  assert.match(out, / next +aws ec2 delete-tags --resources i-\w+ --tags Key=kubernetes\.io\/cluster\/other /);
+});
+
 test("a page explains why a node is not known, and that a node that is not there is not", async (t) => {
   const { world } = await routed(t);
   await world.join(world.launch(1)[0]!, { name: "odd-name", providerID: "gce://project/zone/vm" });

@@ -258,3 +258,19 @@ for (const [what, wish, options, advice, prepare] of failures) {
     assert.match(out.slice(out.indexOf("What to do next")), advice, out);
   });
 }
+
+test("advice about a problem that is gone is not given again", async (t) => {
+  const world = await bed(t);
+  world.start();
+  const lift = world.aws.controls.deny("elasticloadbalancing:CreateLoadBalancer");
+  await world.create("web");
+  await world.world.advance(120_000);
+  assert.match((await command(world, explainService, "web")).out, /What to do next\n {2}The role of the controller may not/);
+  lift();
+  await world.published("web");
+  // Something is to be done again, which has nothing to do with the old failure.
+  await world.edit("web", { "connection-idle-timeout": "75" });
+  const { out } = await command(world, explainService, "web");
+  assert.match(out, /Warnings\n {2}\d+ (s|min) ago, over: SyncLoadBalancerFailed: /);
+  assert.match(out, /What to do next\n {2}Wait: the controller takes these steps by itself/);
+});

@@ -130,18 +130,18 @@ function choose(origin: string, merged: Merged, asked: string | undefined): Chos
   if (!name) throw wrong(origin, "current-context", "is not set; run `kubectl config use-context NAME` on the file");
   const chosen = contexts.find((context) => context.name === name);
   if (chosen === undefined) {
-    const known = contexts.length > 0 ? `; it has ${[...new Set(contexts.map((context) => JSON.stringify(context.name)))].join(", ")}` : "";
     throw asked
-      ? new KubeConfigError(`--context names "${name}", which kubeconfig ${origin} does not have${known}`)
-      : wrong(origin, "current-context", `names context "${name}", which the file does not have`);
+      ? new KubeConfigError(`--context names "${name}", which kubeconfig ${origin} does not have${known(contexts)}`)
+      : wrong(origin, "current-context", `names context "${name}", which the file does not have${known(contexts)}`);
   }
   const contextKey = `contexts["${name}"].context`;
   const context = checked(contextSchema, chosen, contextKey);
   const cluster = clusters.find((entry) => entry.name === context.cluster);
   if (cluster === undefined)
-    throw wrong(chosen.path, `${contextKey}.cluster`, `names cluster "${context.cluster}", which the file does not have`);
+    throw wrong(chosen.path, `${contextKey}.cluster`, `names cluster "${context.cluster}", which the file does not have${known(clusters)}`);
   const user = context.user ? users.find((entry) => entry.name === context.user) : { path: chosen.path, entry: {} };
-  if (user === undefined) throw wrong(chosen.path, `${contextKey}.user`, `names user "${context.user}", which the file does not have`);
+  if (user === undefined)
+    throw wrong(chosen.path, `${contextKey}.user`, `names user "${context.user}", which the file does not have${known(users)}`);
   const [clusterKey, userKey] = [`clusters["${context.cluster}"].cluster`, `users["${context.user ?? ""}"].user`];
   return {
     origin,
@@ -154,6 +154,11 @@ function choose(origin: string, merged: Merged, asked: string | undefined): Chos
     },
     user: { path: user.path, key: userKey, entry: userBeside(dirname(user.path), checked(userSchema, user, userKey)) },
   };
+}
+
+/** The names to choose from. Names are no secrets. */
+function known(entries: readonly NamedEntry[]): string {
+  return entries.length > 0 ? `; it has ${[...new Set(entries.map(({ name }) => JSON.stringify(name)))].join(", ")}` : "";
 }
 
 function checked<T>(schema: z.ZodType<T>, { path, entry }: Pick<NamedEntry, "path" | "entry">, key: string): T {

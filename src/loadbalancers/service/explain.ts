@@ -16,21 +16,23 @@ import { otherServer } from "./task.ts";
 export interface Explained {
   readonly preview: Preview;
   readonly service: SeenService;
-  /** Texts of the Warning Events of the last hour. */
+  /** What its last attempt failed with, if nothing shows that it is over. */
+  readonly failures: readonly string[];
+  /** Texts of the Warning Events that are still kept. */
   readonly events: readonly string[];
   /** The last calls made for it, one a line; or why they are not known. */
   readonly calls: readonly string[];
 }
 
 /** The page. */
-export async function explain({ preview, service, events, calls }: Explained, parts: SurveyParts, ask: Ask): Promise<string> {
+export async function explain({ preview, service, failures, events, calls }: Explained, parts: SurveyParts, ask: Ask): Promise<string> {
   const { survey } = preview;
   const health = survey?.found ? inLines(await survey.kind.health(survey.found, survey.seen, parts.inventory, ask)) : [];
   const groups = await parts.inventory.groups.listed(reconcileAges.absentMs, ask);
   const noNodes = survey && survey.targets.instances.length === 0 ? ["There are no available nodes for LoadBalancer"] : [];
   const said = [
     ...[...preview.problems, ...preview.warnings].map(({ message }) => message),
-    ...(preview.problems.length > 0 || preview.steps.length > 0 || service.hostname === "" ? events : []),
+    ...(preview.problems.length > 0 || preview.steps.length > 0 || service.hostname === "" ? failures : []),
     ...noNodes,
     ...health.filter(({ state }) => !["healthy", "InService", "initial"].includes(state)).map(({ state, why }) => `${state} ${why}`),
   ];
@@ -52,7 +54,7 @@ export async function explain({ preview, service, events, calls }: Explained, pa
       "Targets",
       health.map(({ id, where, state, why }) => `${id} ${where} ${state}${why ? `: ${why}` : ""}`),
     ),
-    ...section("Warnings of the last hour", events),
+    ...section("Warnings", events),
     ...section("Last calls to AWS", calls),
     ...section("What to do next", advice.length > 0 ? advice : [nextStep(preview, server)]),
     "",
@@ -119,10 +121,16 @@ function securityGroups(
 const inLines = (backends: readonly BackendHealth[]) =>
   backends.flatMap(({ where, targets }) => targets.map((each) => ({ ...each, where })));
 
+/** A class that nobody is known for may be a typo. */
+function unserved(server: string): string {
+  if (!server.startsWith("another controller")) return "";
+  return " If none of that class runs in the cluster, nobody makes a load balancer: create the Service again without spec.loadBalancerClass, which cannot be changed.";
+}
+
 function nextStep({ problems, steps, survey }: Preview, server: string | undefined): string {
-  if (problems.length > 0) return "Mend what is wrong: what stands stays as it is until then.";
+  if (problems.length > 0) return "Fix what is wrong: until then the load balancer stays as it is.";
   if (steps.length > 0) return "Wait: the controller takes these steps by itself. If it does not, look at its log and at the Events.";
-  if (server !== undefined) return "Look at the Events and the log of the controller that serves it.";
+  if (server !== undefined) return `Look at the Events and the log of the controller that serves it.${unserved(server)}`;
   if (survey === undefined) return "Nothing: no load balancer is asked for here.";
   const missing = registrable(survey.targets, survey.kind.registered(survey.seen)).length === 0;
   return missing ? "Add nodes: there is nothing behind the load balancer." : "Nothing: it is as it should be.";
