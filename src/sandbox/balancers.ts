@@ -1,16 +1,17 @@
 /** The load balancers of the account, as somebody looking for health sees them. */
 import type { Cloud } from "./cloud/cloud.ts";
 import type { ClassicLoadBalancer } from "./cloud/elb/state.ts";
-import type { Listener, LoadBalancer, Target } from "./cloud/elbv2/state.ts";
+import { groupsIn, type Listener, type LoadBalancer, type Rule, type Target } from "./cloud/elbv2/state.ts";
 import type { BalancerRow } from "./view/picture.ts";
 
 /** All of them, classic ones first. */
 export function balancersIn({ account: { store } }: Cloud): readonly BalancerRow[] {
   const classic = store.table<ClassicLoadBalancer>("elb/load-balancers").values();
   const listeners = store.table<Listener>("elbv2/listeners").values();
+  const rules = store.table<Rule>("elbv2/rules").values();
   const targets = store.table<Target>("elbv2/targets").values();
-  const network = store.table<LoadBalancer>("elbv2/load-balancers").values();
-  return [...classic.map(classicRow), ...network.map((balancer) => networkRow(balancer, listeners, targets))];
+  const others = store.table<LoadBalancer>("elbv2/load-balancers").values();
+  return [...classic.map(classicRow), ...others.map((balancer) => rowOf(balancer, { listeners, rules, targets }))];
 }
 
 function classicRow({ dnsName, listeners, instances }: ClassicLoadBalancer): BalancerRow {
@@ -23,16 +24,23 @@ function classicRow({ dnsName, listeners, instances }: ClassicLoadBalancer): Bal
   };
 }
 
+interface Parts {
+  readonly listeners: readonly Listener[];
+  readonly rules: readonly Rule[];
+  readonly targets: readonly Target[];
+}
+
 /** A node that serves several ports is healthy when all of them are. */
-function networkRow({ arn, dnsName }: LoadBalancer, listeners: readonly Listener[], targets: readonly Target[]): BalancerRow {
+function rowOf({ arn, type, dnsName }: LoadBalancer, { listeners, rules, targets }: Parts): BalancerRow {
   const own = listeners.filter(({ loadBalancerArn }) => loadBalancerArn === arn);
-  const groups = new Set(own.flatMap(({ actions }) => actions.map(({ TargetGroupArn }) => TargetGroupArn)));
+  const ruled = rules.filter(({ listenerArn }) => own.some((listener) => listener.arn === listenerArn));
+  const groups = new Set([...own, ...ruled].flatMap(({ actions }) => groupsIn(actions)));
   const served = Map.groupBy(
     targets.filter(({ groupArn, drainingSince }) => groups.has(groupArn) && drainingSince === undefined),
     ({ id }) => id,
   );
   return {
-    kind: "network",
+    kind: type,
     dnsName,
     ports: own.map(({ port }) => port),
     targets: served.size,

@@ -36,11 +36,13 @@ export interface ProbeTarget {
   readonly port: number;
   readonly protocol: "TCP" | "SSL" | "HTTP" | "HTTPS";
   readonly path: string | undefined;
+  /** Whether it is a call of gRPC. */
+  readonly grpc?: boolean | undefined;
 }
 
 /** What came back: a connection (with a status, if it was HTTP), a refused one, or nothing. */
 export type ProbeResult =
-  | { readonly kind: "answered"; readonly status: number }
+  | { readonly kind: "answered"; readonly status: number; readonly grpcStatus?: number }
   | { readonly kind: "refused" }
   | { readonly kind: "silent" };
 

@@ -86,10 +86,22 @@ interface Past<T> {
 export class Table<T extends object> {
   readonly #records = new Map<string, T>();
   readonly #store: Store;
+  readonly #indexes: Index<T>[] = [];
   #past: Past<T>[] = [];
 
   constructor(store: Store) {
     this.#store = store;
+  }
+
+  /** Finds records by keys of their own, in steps that do not grow with the table: `const ofGroup = targets.index(…)`. */
+  index(keysOf: (record: T) => readonly string[]): (key: string) => T[] {
+    const index = new Index(keysOf);
+    for (const [id, record] of this.#records) index.replace(id, undefined, record);
+    this.#indexes.push(index);
+    return (key) => {
+      if (this.#store.moment !== undefined) return this.values().filter((record) => keysOf(record).includes(key));
+      return index.find(key);
+    };
   }
 
   get(id: string): T | undefined {
@@ -116,7 +128,7 @@ export class Table<T extends object> {
 
   put(id: string, record: T): T {
     this.#note(id);
-    this.#records.set(id, record);
+    this.#replace(id, record);
     return record;
   }
 
@@ -129,11 +141,17 @@ export class Table<T extends object> {
 
   delete(id: string): void {
     this.#note(id);
-    this.#records.delete(id);
+    this.#replace(id, undefined);
   }
 
   get size(): number {
     return this.#view().size;
+  }
+
+  #replace(id: string, record: T | undefined): void {
+    for (const index of this.#indexes) index.replace(id, this.#records.get(id), record);
+    if (record === undefined) this.#records.delete(id);
+    else this.#records.set(id, record);
   }
 
   #view(): ReadonlyMap<string, T> {
@@ -154,13 +172,40 @@ export class Table<T extends object> {
     const { moment, remember } = this.#store;
     if (moment !== undefined) throw new Error("an operation declared as a read changed the state of the simulated cloud");
     const before = this.#records.get(id);
-    this.#store.undoable(() => {
-      if (before === undefined) this.#records.delete(id);
-      else this.#records.set(id, before);
-    });
+    this.#store.undoable(() => this.#replace(id, before));
     if (remember === 0) return;
     const at = this.#store.now();
     this.#past.push({ at, id, before });
     if (this.#past[0]!.at < at - 2 * remember) this.#past = this.#past.filter((entry) => entry.at >= at - remember);
+  }
+}
+
+/** The present records by the keys they have. */
+class Index<T extends object> {
+  readonly #keysOf: (record: T) => readonly string[];
+  readonly #found = new Map<string, Map<string, T>>();
+
+  constructor(keysOf: (record: T) => readonly string[]) {
+    this.#keysOf = keysOf;
+  }
+
+  find(key: string): T[] {
+    return [...(this.#found.get(key)?.values() ?? [])];
+  }
+
+  replace(id: string, before: T | undefined, after: T | undefined): void {
+    const keys = after === undefined ? [] : this.#keysOf(after);
+    for (const key of before === undefined ? [] : this.#keysOf(before)) {
+      const found = this.#found.get(key);
+      // One that keeps its key keeps its place.
+      if (keys.includes(key) || found === undefined) continue;
+      found.delete(id);
+      if (found.size === 0) this.#found.delete(key);
+    }
+    for (const key of keys) {
+      const found = this.#found.get(key) ?? new Map<string, T>();
+      found.set(id, after!);
+      this.#found.set(key, found);
+    }
   }
 }

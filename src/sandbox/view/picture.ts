@@ -60,7 +60,7 @@ export interface RouteRow {
 }
 
 export interface BalancerRow {
-  readonly kind: "classic" | "network";
+  readonly kind: "classic" | "network" | "application";
   readonly dnsName: string;
   readonly ports: readonly number[];
   /** Nodes behind it, and how many of them pass its health checks. */

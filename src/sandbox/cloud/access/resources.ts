@@ -111,7 +111,13 @@ function ec2Resources(account: Account, action: string, called: string, input: A
 }
 
 /** Of the parameters that name a load balancer or a part of one; what is nested in others is not checked. */
-const balancingParameters = ["LoadBalancerArn", "ListenerArn", "TargetGroupArn", "ResourceArns"];
+const balancingParameters = ["LoadBalancerArn", "ListenerArn", "RuleArn", "TargetGroupArn", "TrustStoreArn", "ResourceArns"];
+const balancingTables = ["load-balancers", "listeners", "rules", "target-groups", "trust-stores"];
+/** What the tags of a new part are checked on: the part, under the ARN of what it is made in. */
+const madeIn: Readonly<Record<string, readonly [string, string, string]>> = {
+  CreateListener: ["LoadBalancerArn", ":loadbalancer/", ":listener/"],
+  CreateRule: ["ListenerArn", ":listener/", ":listener-rule/"],
+};
 
 function balancingResources(account: Account, action: string, called: string, input: Attempt["input"]): readonly Found[] {
   if (action.startsWith("Describe")) return [];
@@ -121,9 +127,14 @@ function balancingResources(account: Account, action: string, called: string, in
   const family = input.Type === "network" ? "net" : "app";
   if (called === "CreateLoadBalancer" && name !== "") return [{ name: elb(`loadbalancer/${family}/${name}/0000000000000000`) }];
   if (called === "CreateTargetGroup") return [{ name: elb(`targetgroup/${name}/0000000000000000`) }];
-  if (called === "CreateListener" && action === "AddTags") return [{ name: elb("listener/net/new/0000000000000000/0000000000000000") }];
-  const tables = ["load-balancers", "listeners", "target-groups"].map((table) => store.table<Tagged>(`elbv2/${table}`));
-  const parts = texts(input, balancingParameters).map((id) => ({
+  if (called === "CreateTrustStore") return [{ name: elb(`truststore/${name}/0000000000000000`) }];
+  const [parameter, outer, inner] = madeIn[called] ?? [];
+  if (parameter !== undefined && action === "AddTags") {
+    return texts(input, [parameter]).map((id) => ({ name: `${id.replace(outer!, inner!)}/0000000000000000` }));
+  }
+  const rules = (input.RulePriorities as readonly { readonly RuleArn?: string }[] | undefined) ?? [];
+  const tables = balancingTables.map((table) => store.table<Tagged>(`elbv2/${table}`));
+  const parts = [...texts(input, balancingParameters), ...rules.flatMap(({ RuleArn }) => RuleArn ?? [])].map((id) => ({
     name: id,
     tags: tables.map((table) => table.get(id)).find((record) => record !== undefined)?.tags,
   }));

@@ -11,6 +11,8 @@ export interface HealthCheck {
   readonly healthyThreshold: number;
   readonly unhealthyThreshold: number;
   readonly accepts: (status: number) => boolean;
+  /** Whether the answer's gRPC status is what counts. */
+  readonly grpc?: boolean;
 }
 
 /** Why a check failed: no connection, no answer in time, or this HTTP status. */
@@ -31,6 +33,8 @@ interface Streak {
 const FIRST_ROUND_MS = 2_000;
 /** However fast the cloud's time runs, rounds are this far apart for whoever watches, and each then counts for more. */
 const SHORTEST_PAUSE_MS = 1_000;
+/** What a gRPC server says of a method that it does not have, such as AWS's own of health checks. */
+const UNIMPLEMENTED = 12;
 /** No threshold asks for more equal answers in a row. */
 const ENOUGH = 10;
 
@@ -73,7 +77,7 @@ export class HealthChecks {
     checks: number,
     before: Verdict,
   ): Verdict {
-    const answer = this.#account.probe({ ...place, protocol: check.protocol, path: check.path });
+    const answer = this.#account.probe({ ...place, protocol: check.protocol, path: check.path, grpc: check.grpc });
     const failure = failureOf(answer, check);
     const last = this.#streaks.get(target);
     const passing = failure === undefined;
@@ -95,7 +99,10 @@ function failureOf(answer: ProbeResult, check: HealthCheck): Failure | undefined
       return "refused";
     case "silent":
       return "timeout";
-    case "answered":
-      return (check.protocol === "HTTP" || check.protocol === "HTTPS") && !check.accepts(answer.status) ? answer.status : undefined;
+    case "answered": {
+      if (check.protocol !== "HTTP" && check.protocol !== "HTTPS") return undefined;
+      const status = check.grpc ? (answer.grpcStatus ?? UNIMPLEMENTED) : answer.status;
+      return check.accepts(status) ? undefined : status;
+    }
   }
 }

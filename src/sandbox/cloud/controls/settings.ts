@@ -23,6 +23,7 @@ export interface Settings {
   /** KMS keys that volumes can be encrypted with, as patterns of ARNs, besides the default one; with others a volume appears and vanishes. */
   readonly keys: readonly string[];
   /** How long a new network load balancer takes to become active. */
+  /** How long a new load balancer of the second service takes to become active. */
   readonly provisioningMs: number;
   /** How far a request's date may be from the cloud's clock; undefined leaves dates alone. */
   readonly maxSkewMs: number | undefined;
@@ -70,6 +71,12 @@ export interface Quotas {
   readonly targetGroups: number;
   readonly targetsPerTargetGroup: number;
   readonly listenersPerLoadBalancer: number;
+  readonly rulesPerApplicationLoadBalancer: number;
+  readonly targetGroupsPerApplicationLoadBalancer: number;
+  readonly targetsPerApplicationLoadBalancer: number;
+  /** Beside the default ones. */
+  readonly certificatesPerLoadBalancer: number;
+  readonly trustStores: number;
 }
 
 /** AWS as it is on a good day. */
@@ -99,6 +106,11 @@ export const DEFAULT_SETTINGS: Settings = {
     targetGroups: 3000,
     targetsPerTargetGroup: 1000,
     listenersPerLoadBalancer: 50,
+    rulesPerApplicationLoadBalancer: 100,
+    targetGroupsPerApplicationLoadBalancer: 100,
+    targetsPerApplicationLoadBalancer: 1000,
+    certificatesPerLoadBalancer: 25,
+    trustStores: 20,
   },
   staleness: { maxAgeMs: 0, probability: 0 },
   policy: [{ effect: "allow", actions: ["*"] }],

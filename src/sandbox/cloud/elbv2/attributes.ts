@@ -21,8 +21,10 @@ import {
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { invalidConfiguration } from "../balancing/network.ts";
 import { type Operations, read, write } from "../service.ts";
-import { allAttributes, attributeList, listenerAttributes, TARGET_GROUP_ATTRIBUTES, withAttributes } from "./attribute-tables.ts";
+import { allAttributes, attributeList, withAttributes } from "./attribute-tables.ts";
+import { listenerAttributes } from "./listener-attributes.ts";
 import { type Elbv2, listenerAt, loadBalancerAt, targetGroupAt } from "./state.ts";
+import { targetGroupAttributes } from "./target-group-attributes.ts";
 import { TYPES } from "./types.ts";
 
 /** Describe and modify, for load balancers, target groups and listeners. A modification answers with everything. */
@@ -36,18 +38,22 @@ export function attributeOperations(elbv2: Elbv2): Operations {
       const loadBalancer = loadBalancerAt(elbv2, input.LoadBalancerArn);
       const table = TYPES[loadBalancer.type].attributes;
       const attributes = withAttributes(table, loadBalancer, input.Attributes ?? []);
-      if (attributes["access_logs.s3.enabled"] === "true" && !attributes["access_logs.s3.bucket"]) {
-        throw invalidConfiguration("The value of 'access_logs.s3.bucket' cannot be empty when access logs are enabled");
+      for (const logs of ["access_logs", "connection_logs", "health_check_logs"]) {
+        if (attributes[`${logs}.s3.enabled`] === "true" && !attributes[`${logs}.s3.bucket`]) {
+          throw invalidConfiguration(`The value of '${logs}.s3.bucket' cannot be empty when ${logs.replaceAll("_", " ")} are enabled`);
+        }
       }
       return { Attributes: attributeList(allAttributes(table, elbv2.loadBalancers.update(loadBalancer.arn, { attributes }))) };
     }),
-    read<DescribeTargetGroupAttributesInput, DescribeTargetGroupAttributesOutput>(DescribeTargetGroupAttributes$, (input) => ({
-      Attributes: attributeList(allAttributes(TARGET_GROUP_ATTRIBUTES, targetGroupAt(elbv2, input.TargetGroupArn))),
-    })),
+    read<DescribeTargetGroupAttributesInput, DescribeTargetGroupAttributesOutput>(DescribeTargetGroupAttributes$, (input) => {
+      const group = targetGroupAt(elbv2, input.TargetGroupArn);
+      return { Attributes: attributeList(allAttributes(targetGroupAttributes(group), group)) };
+    }),
     write<ModifyTargetGroupAttributesInput, ModifyTargetGroupAttributesOutput>(ModifyTargetGroupAttributes$, (input) => {
       const group = targetGroupAt(elbv2, input.TargetGroupArn);
-      const attributes = withAttributes(TARGET_GROUP_ATTRIBUTES, group, input.Attributes ?? []);
-      return { Attributes: attributeList(allAttributes(TARGET_GROUP_ATTRIBUTES, elbv2.targetGroups.update(group.arn, { attributes }))) };
+      const table = targetGroupAttributes(group);
+      const attributes = withAttributes(table, group, input.Attributes ?? []);
+      return { Attributes: attributeList(allAttributes(table, elbv2.targetGroups.update(group.arn, { attributes }))) };
     }),
     read<DescribeListenerAttributesInput, DescribeListenerAttributesOutput>(DescribeListenerAttributes$, (input) => {
       const listener = listenerAt(elbv2, input.ListenerArn);

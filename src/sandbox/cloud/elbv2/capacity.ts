@@ -33,7 +33,16 @@ export function capacityOperations(elbv2: Elbv2): Operations {
       const { quotas } = elbv2.account.settings();
       const limits = {
         "application-load-balancers": quotas.applicationLoadBalancers,
-        "certificates-per-network-load-balancer": 25,
+        "certificates-per-application-load-balancer": quotas.certificatesPerLoadBalancer,
+        "condition-values-per-alb-rule": 5,
+        "condition-wildcards-per-alb-rule": 5,
+        "listeners-per-application-load-balancer": quotas.listenersPerLoadBalancer,
+        "rules-per-application-load-balancer": quotas.rulesPerApplicationLoadBalancer,
+        "target-groups-per-action-on-application-load-balancer": 5,
+        "target-groups-per-application-load-balancer": quotas.targetGroupsPerApplicationLoadBalancer,
+        "targets-per-application-load-balancer": quotas.targetsPerApplicationLoadBalancer,
+        "trust-stores-per-account": quotas.trustStores,
+        "certificates-per-network-load-balancer": quotas.certificatesPerLoadBalancer,
         "listeners-per-network-load-balancer": quotas.listenersPerLoadBalancer,
         "network-load-balancers": quotas.networkLoadBalancers,
         "target-groups": quotas.targetGroups,

@@ -1,4 +1,4 @@
-/** The certificates of a TLS listener: its default one, and more for other host names. */
+/** The certificates of a TLS or HTTPS listener: its default one, and more for other host names. */
 import {
   AddListenerCertificates$,
   type AddListenerCertificatesInput,
@@ -13,10 +13,7 @@ import { checkCertificate } from "../balancing/certificates.ts";
 import { markerPage } from "../balancing/pages.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
-import { type Elbv2, type Listener, listenerAt } from "./state.ts";
-
-/** Beside the default one. */
-const MOST_CERTIFICATES = 25;
+import { type Elbv2, type Listener, listenerAt, listenersOf } from "./state.ts";
 
 /** The operations on a listener's certificates. */
 export function listenerCertificateOperations(elbv2: Elbv2): Operations {
@@ -25,7 +22,12 @@ export function listenerCertificateOperations(elbv2: Elbv2): Operations {
       const listener = secureListener(elbv2, input.ListenerArn);
       const added = (input.Certificates ?? []).map(({ CertificateArn }) => checkCertificate(elbv2.account, CertificateArn ?? ""));
       const moreCertificates = [...new Set([...listener.moreCertificates, ...added])];
-      if (moreCertificates.length > MOST_CERTIFICATES) {
+      const others = listenersOf(elbv2, listener.loadBalancerArn).filter(({ arn }) => arn !== listener.arn);
+      // Default certificates do not count, also where they are listed beside themselves.
+      const counted = [...others, { ...listener, moreCertificates }].flatMap((each) =>
+        each.moreCertificates.filter((arn) => arn !== each.certificate),
+      );
+      if (counted.length > elbv2.account.settings().quotas.certificatesPerLoadBalancer) {
         throw new ServiceError("TooManyCertificates", "The maximum number of certificates has been reached for this load balancer");
       }
       elbv2.listeners.update(listener.arn, { moreCertificates });
@@ -61,7 +63,7 @@ function secureListener(elbv2: Elbv2, arn: string | undefined): Listener {
   if (listener.certificate === undefined) {
     throw new ServiceError(
       "OperationNotPermitted",
-      `Certificates can only be used with TLS listeners: '${listener.arn}' has protocol ${listener.protocol}`,
+      `Certificates can only be used with TLS and HTTPS listeners: '${listener.arn}' has protocol ${listener.protocol}`,
     );
   }
   return listener;

@@ -23,20 +23,12 @@ import { markerPage } from "../balancing/pages.ts";
 import { needsAddTags, withTags } from "../balancing/tags.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
-import { checkedActions } from "./actions.ts";
+import { checkedActions, needsUserPool, shownActions } from "./actions.ts";
+import { checkedMutualAuthentication } from "./mutual-authentication.ts";
 import { checkUdp } from "./network.ts";
 import { checkedSslPolicy, DEFAULT_SSL_POLICY } from "./ssl-policies.ts";
-import {
-  type Elbv2,
-  groupsIn,
-  type Listener,
-  type LoadBalancer,
-  listenerAt,
-  listenersOf,
-  loadBalancerAt,
-  loadBalancersOf,
-} from "./state.ts";
-import { beginChecks } from "./target-health.ts";
+import { type Elbv2, type Listener, type LoadBalancer, listenerAt, listenersOf, loadBalancerAt, rulesOf } from "./state.ts";
+import { put } from "./target-health.ts";
 import { TYPES } from "./types.ts";
 
 const ALPN_POLICIES = ["HTTP1Only", "HTTP2Only", "HTTP2Optional", "HTTP2Preferred", "None"];
@@ -47,13 +39,15 @@ export function listenerOperations(elbv2: Elbv2): Operations {
     write<CreateListenerInput, CreateListenerOutput>(
       CreateListener$,
       (input) => ({ Listeners: [describe(createListener(elbv2, input))] }),
-      needsAddTags,
+      (input) => [...needsAddTags(input), ...needsUserPool(input.DefaultActions)],
     ),
-    write<ModifyListenerInput, ModifyListenerOutput>(ModifyListener$, (input) => ({
-      Listeners: [describe(modifyListener(elbv2, listenerAt(elbv2, input.ListenerArn), input))],
-    })),
+    write<ModifyListenerInput, ModifyListenerOutput>(
+      ModifyListener$,
+      (input) => ({ Listeners: [describe(modifyListener(elbv2, listenerAt(elbv2, input.ListenerArn), input))] }),
+      (input) => needsUserPool(input.DefaultActions),
+    ),
     write<DeleteListenerInput, object>(DeleteListener$, (input) => {
-      elbv2.listeners.delete(listenerAt(elbv2, input.ListenerArn).arn);
+      removeListener(elbv2, listenerAt(elbv2, input.ListenerArn));
       return {};
     }),
     read<DescribeListenersInput, DescribeListenersOutput>(DescribeListeners$, (input) => {
@@ -64,7 +58,7 @@ export function listenerOperations(elbv2: Elbv2): Operations {
 }
 
 /** What a listener needs besides its load balancer; wishes that are not given are as they were. */
-type ListenerWish = Pick<Listener, "port" | "protocol" | "certificate" | "sslPolicy" | "alpnPolicy" | "actions">;
+type ListenerWish = Pick<Listener, "port" | "protocol" | "certificate" | "sslPolicy" | "alpnPolicy" | "mutualAuthentication" | "actions">;
 
 function asked(elbv2: Elbv2, { LoadBalancerArn: owner, ListenerArns: arns = [] }: DescribeListenersInput): readonly Listener[] {
   if ((owner === undefined) === (arns.length === 0)) {
@@ -99,7 +93,13 @@ function createListener(elbv2: Elbv2, input: CreateListenerInput): Listener {
     attributes: {},
     tags,
   };
-  return put(elbv2, listener);
+  return put(elbv2, elbv2.listeners, listener);
+}
+
+/** Its rules go with it. */
+export function removeListener(elbv2: Elbv2, listener: Listener): void {
+  for (const rule of rulesOf(elbv2, listener.arn)) elbv2.rules.delete(rule.arn);
+  elbv2.listeners.delete(listener.arn);
 }
 
 function modifyListener(elbv2: Elbv2, listener: Listener, input: ModifyListenerInput): Listener {
@@ -107,21 +107,15 @@ function modifyListener(elbv2: Elbv2, listener: Listener, input: ModifyListenerI
   const wish = checked(elbv2, loadBalancer, input, listener);
   if (listenersOf(elbv2, loadBalancer.arn).some((other) => other.port === wish.port && other.arn !== listener.arn))
     throw duplicate(wish.port);
-  const secure = wish.protocol === "TLS";
-  return put(elbv2, {
+  if (wish.protocol !== "HTTPS" && rulesOf(elbv2, listener.arn).some(({ actions }) => actions.length > 1)) {
+    throw new ServiceError("InvalidLoadBalancerAction", "The listener has rules that authenticate users: they need protocol HTTPS");
+  }
+  return put(elbv2, elbv2.listeners, {
     ...listener,
     ...wish,
-    moreCertificates: secure ? listener.moreCertificates : [],
+    moreCertificates: isSecure(wish.protocol) ? listener.moreCertificates : [],
     attributes: wish.protocol === listener.protocol ? listener.attributes : {},
   });
-}
-
-/** Groups that come into use start being checked; those used before go on as they are. */
-function put(elbv2: Elbv2, listener: Listener): Listener {
-  const fresh = groupsIn(listener.actions).filter((group) => loadBalancersOf(elbv2, group).length === 0);
-  elbv2.listeners.put(listener.arn, listener);
-  for (const group of fresh) beginChecks(elbv2, group);
-  return listener;
 }
 
 function checked(
@@ -137,15 +131,14 @@ function checked(
     throw new ServiceError("ValidationError", `Listener protocol '${protocol}' must be one of '${possible}'`);
   }
   if (port < 1 || port > 65_535) throw new ServiceError("ValidationError", `The port must be between 1 and 65535, not ${port}`);
-  if (input.MutualAuthentication !== undefined)
-    throw invalidConfiguration(`Mutual authentication is not supported for protocol ${protocol}`);
   checkUdp(loadBalancer, [protocol]);
   const actions = input.DefaultActions?.length ? input.DefaultActions : before?.actions;
   return {
     port,
     protocol,
-    ...tlsSettings(elbv2, protocol, input, before?.protocol === "TLS" ? before : undefined),
-    actions: checkedActions(elbv2, loadBalancer, protocol, actions ?? []),
+    ...tlsSettings(elbv2, protocol, input, before !== undefined && isSecure(before.protocol) ? before : undefined),
+    mutualAuthentication: checkedMutualAuthentication({ elbv2, loadBalancer, protocol }, input, before),
+    actions: checkedActions({ elbv2, loadBalancer, protocol, before: before?.actions ?? [] }, actions ?? []),
   };
 }
 
@@ -157,7 +150,7 @@ function tlsSettings(
   before: Listener | undefined,
 ): Pick<Listener, "certificate" | "sslPolicy" | "alpnPolicy"> {
   const { Certificates: certificates = [], SslPolicy: sslPolicy, AlpnPolicy: alpn = [] } = input;
-  if (protocol !== "TLS") {
+  if (!isSecure(protocol)) {
     if (certificates.length > 0) throw invalidConfiguration(`Certificates cannot be specified for protocol ${protocol}`);
     if (sslPolicy) throw invalidConfiguration(`A security policy cannot be specified for protocol ${protocol}`);
     if (alpn.length > 0) throw new ServiceError("ALPNPolicyNotFound", `ALPN is not supported for protocol ${protocol}`);
@@ -166,7 +159,10 @@ function tlsSettings(
   if (certificates.length > 1) throw new ServiceError("TooManyCertificates", "Exactly one default certificate must be specified");
   const certificate = certificates[0]?.CertificateArn;
   if (certificate === undefined && before === undefined) {
-    throw new ServiceError("ValidationError", "A certificate must be specified for TLS listeners");
+    throw new ServiceError("ValidationError", `A certificate must be specified for ${protocol} listeners`);
+  }
+  if (alpn.length > 0 && protocol !== "TLS") {
+    throw new ServiceError("ALPNPolicyNotFound", `ALPN policies are not supported for protocol ${protocol}`);
   }
   if (alpn.length > 1 || alpn.some((name) => !ALPN_POLICIES.includes(name))) {
     throw new ServiceError("ALPNPolicyNotFound", `The ALPN policy '${alpn.join(", ")}' is not supported`);
@@ -178,8 +174,12 @@ function tlsSettings(
   };
 }
 
-function wishOf({ port, protocol, certificate, sslPolicy, alpnPolicy, actions }: Listener): ListenerWish {
-  return { port, protocol, certificate, sslPolicy, alpnPolicy, actions };
+function isSecure(protocol: ProtocolEnum): boolean {
+  return protocol === "TLS" || protocol === "HTTPS";
+}
+
+function wishOf({ port, protocol, certificate, sslPolicy, alpnPolicy, mutualAuthentication, actions }: Listener): ListenerWish {
+  return { port, protocol, certificate, sslPolicy, alpnPolicy, mutualAuthentication, actions };
 }
 
 function duplicate(port: number): ServiceError {
@@ -195,6 +195,7 @@ function describe(listener: Listener): ListenerAnswer {
     Certificates: listener.certificate === undefined ? undefined : [{ CertificateArn: listener.certificate }],
     SslPolicy: listener.sslPolicy,
     AlpnPolicy: listener.alpnPolicy === undefined ? undefined : [listener.alpnPolicy],
-    DefaultActions: [...listener.actions],
+    MutualAuthentication: listener.mutualAuthentication,
+    DefaultActions: shownActions(listener.actions),
   };
 }

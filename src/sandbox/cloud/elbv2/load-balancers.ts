@@ -12,12 +12,14 @@ import {
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { arn } from "../account.ts";
 import { hostedZoneId } from "../balancing/hosted-zones.ts";
-import { checkedSecurityGroups, invalidConfiguration } from "../balancing/network.ts";
+import { checkedSecurityGroups, defaultGroup } from "../balancing/network.ts";
 import { markerPage } from "../balancing/pages.ts";
 import { createServiceRole, needsServiceRole } from "../balancing/service-role.ts";
 import { needsAddTags, withTags } from "../balancing/tags.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
+import { checkedPools } from "./address-pools.ts";
+import { removeListener } from "./listeners.ts";
 import { checkedIpAddressType } from "./network.ts";
 import { checkArn, type Elbv2, type LoadBalancer, listenersOf, loadBalancerAt } from "./state.ts";
 import { type LoadBalancerType, TYPES, unmodelled } from "./types.ts";
@@ -66,21 +68,20 @@ function createLoadBalancer(elbv2: Elbv2, input: CreateLoadBalancerInput): LoadB
   const { account } = elbv2;
   const type = typeAsked(elbv2, input);
   const rules = TYPES[type];
-  if (input.CustomerOwnedIpv4Pool !== undefined || input.IpamPools !== undefined) {
-    throw invalidConfiguration(`Address pools are not supported for load balancers of type ${type}`);
-  }
   const name = checkedName(input.Name ?? "");
   const scheme = schemeAsked(input);
-  const wishes = zonesAsked(account, input, scheme);
+  const wishes = zonesAsked(account, input, { type, scheme });
   const { vpcId } = wishes[0]!.subnet;
   const tags = withTags({}, input.Tags);
+  const guards = checkedSecurityGroups(account, vpcId, input.SecurityGroups ?? []);
   const wish = {
     type,
     scheme,
     vpcId,
-    ipAddressType: checkedIpAddressType(input.IpAddressType),
+    ipAddressType: checkedIpAddressType({ type, scheme }, input.IpAddressType),
     ipv6SourceNat: input.EnablePrefixForIpv6SourceNat ?? "off",
-    groupIds: checkedSecurityGroups(account, vpcId, input.SecurityGroups ?? []),
+    ipamPoolId: checkedPools({ type, scheme }, input),
+    groupIds: guards.length > 0 || !rules.alwaysGuarded ? guards : defaultGroup(account, vpcId),
   };
   const all = elbv2.loadBalancers.values();
   const known = all.find((other) => other.name === name);
@@ -97,7 +98,7 @@ function createLoadBalancer(elbv2: Elbv2, input: CreateLoadBalancerInput): LoadB
   });
   return elbv2.loadBalancers.put(base.arn, {
     ...base,
-    dnsName: rules.dnsName(account, name, id),
+    dnsName: rules.dnsName(account, { name, id, scheme }),
     state: "provisioning",
     zones,
     privateLinkRules: "on",
@@ -111,7 +112,7 @@ function createLoadBalancer(elbv2: Elbv2, input: CreateLoadBalancerInput): LoadB
 /** Creating what is there already succeeds when nothing but its tags differs. */
 function sameOrRefuse(
   known: LoadBalancer,
-  wish: Pick<LoadBalancer, "type" | "scheme" | "vpcId" | "ipAddressType" | "ipv6SourceNat" | "groupIds">,
+  wish: Pick<LoadBalancer, "type" | "scheme" | "vpcId" | "ipAddressType" | "ipv6SourceNat" | "ipamPoolId" | "groupIds">,
   wishes: readonly ZoneWish[],
 ): LoadBalancer {
   const zones = wishes.every(({ subnet, mapping }) => {
@@ -125,6 +126,7 @@ function sameOrRefuse(
     known.scheme === wish.scheme &&
     known.ipAddressType === wish.ipAddressType &&
     known.ipv6SourceNat === wish.ipv6SourceNat &&
+    known.ipamPoolId === wish.ipamPoolId &&
     [...known.groupIds].sort().join() === [...wish.groupIds].sort().join();
   if (same) return known;
   throw new ServiceError(
@@ -161,13 +163,14 @@ function deleteLoadBalancer(elbv2: Elbv2, loadBalancerArn: string): void {
       `Load balancer '${loadBalancerArn}' cannot be deleted because deletion protection is enabled`,
     );
   }
-  for (const listener of listenersOf(elbv2, loadBalancerArn)) elbv2.listeners.delete(listener.arn);
+  for (const listener of listenersOf(elbv2, loadBalancerArn)) removeListener(elbv2, listener);
   elbv2.loadBalancers.delete(loadBalancerArn);
   closeZones(elbv2, loadBalancer.zones);
 }
 
 function describe(elbv2: Elbv2, loadBalancer: LoadBalancer): LoadBalancerAnswer {
   const guarded = loadBalancer.groupIds.length > 0;
+  const onNetwork = loadBalancer.type === "network";
   return {
     LoadBalancerArn: loadBalancer.arn,
     DNSName: loadBalancer.dnsName,
@@ -181,7 +184,8 @@ function describe(elbv2: Elbv2, loadBalancer: LoadBalancer): LoadBalancerAnswer 
     AvailabilityZones: loadBalancer.zones.map(describeZone),
     SecurityGroups: guarded ? [...loadBalancer.groupIds] : undefined,
     IpAddressType: loadBalancer.ipAddressType,
-    EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic: guarded ? loadBalancer.privateLinkRules : undefined,
-    EnablePrefixForIpv6SourceNat: loadBalancer.ipv6SourceNat,
+    EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic: guarded && onNetwork ? loadBalancer.privateLinkRules : undefined,
+    EnablePrefixForIpv6SourceNat: onNetwork ? loadBalancer.ipv6SourceNat : undefined,
+    IpamPools: loadBalancer.ipamPoolId === undefined ? undefined : { Ipv4IpamPoolId: loadBalancer.ipamPoolId },
   };
 }

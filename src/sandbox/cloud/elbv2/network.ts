@@ -15,6 +15,7 @@ import { checkedSecurityGroups, invalidConfiguration } from "../balancing/networ
 import { ServiceError } from "../errors.ts";
 import { type Operations, write } from "../service.ts";
 import { type Elbv2, type LoadBalancer, listenersOf, loadBalancerAt } from "./state.ts";
+import { TYPES } from "./types.ts";
 import { adaptZones, closeZones, describeZone, openZones, type ZoneWish, zonesAsked } from "./zones.ts";
 
 /** The operations that move a load balancer. */
@@ -25,7 +26,7 @@ export function networkOperations(elbv2: Elbv2): Operations {
       return {
         AvailabilityZones: updated.zones.map(describeZone),
         IpAddressType: updated.ipAddressType,
-        EnablePrefixForIpv6SourceNat: updated.ipv6SourceNat,
+        EnablePrefixForIpv6SourceNat: updated.type === "network" ? updated.ipv6SourceNat : undefined,
       };
     }),
     write<SetIpAddressTypeInput, SetIpAddressTypeOutput>(SetIpAddressType$, (input) => ({
@@ -35,16 +36,24 @@ export function networkOperations(elbv2: Elbv2): Operations {
       const updated = setSecurityGroups(elbv2, loadBalancerAt(elbv2, input.LoadBalancerArn), input);
       return {
         SecurityGroupIds: [...updated.groupIds],
-        EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic: updated.privateLinkRules,
+        EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic: updated.type === "network" ? updated.privateLinkRules : undefined,
       };
     }),
   ];
 }
 
-/** The address family of a network load balancer. */
-export function checkedIpAddressType(asked: IpAddressType | undefined): IpAddressType {
-  if (asked === undefined || asked === "ipv4" || asked === "dualstack") return asked ?? "ipv4";
-  throw invalidConfiguration(`The IP address type '${asked}' is not supported for network load balancers`);
+/** The address family of a load balancer. */
+export function checkedIpAddressType(
+  { type, scheme }: Pick<LoadBalancer, "type" | "scheme">,
+  asked: IpAddressType | undefined = "ipv4",
+): IpAddressType {
+  if (!TYPES[type].ipAddressTypes.includes(asked)) {
+    throw invalidConfiguration(`The IP address type '${asked}' is not supported for ${type} load balancers`);
+  }
+  if (asked === "dualstack-without-public-ipv4" && scheme === "internal") {
+    throw invalidConfiguration(`The IP address type '${asked}' is not supported for internal load balancers`);
+  }
+  return asked;
 }
 
 /** Listeners that speak UDP need source addresses of their own before IPv6 clients can come: AWS calls that source NAT. */
@@ -58,10 +67,10 @@ export function checkUdp(loadBalancer: Pick<LoadBalancer, "ipAddressType" | "ipv
 }
 
 function setSubnets(elbv2: Elbv2, loadBalancer: LoadBalancer, input: SetSubnetsInput): LoadBalancer {
-  const wishes = zonesAsked(elbv2.account, input, loadBalancer.scheme);
+  const wishes = zonesAsked(elbv2.account, input, loadBalancer);
   const target = {
     ...loadBalancer,
-    ipAddressType: checkedIpAddressType(input.IpAddressType ?? loadBalancer.ipAddressType),
+    ipAddressType: checkedIpAddressType(loadBalancer, input.IpAddressType ?? loadBalancer.ipAddressType),
     ipv6SourceNat: input.EnablePrefixForIpv6SourceNat ?? loadBalancer.ipv6SourceNat,
   };
   if (wishes[0]?.subnet.vpcId !== loadBalancer.vpcId)
@@ -96,7 +105,7 @@ function keeps(zone: LoadBalancer["zones"][number], { subnet, mapping }: ZoneWis
 }
 
 function setIpAddressType(elbv2: Elbv2, loadBalancer: LoadBalancer, wanted: IpAddressType | undefined): LoadBalancer {
-  const ipAddressType = checkedIpAddressType(wanted);
+  const ipAddressType = checkedIpAddressType(loadBalancer, wanted);
   checkUdp({ ...loadBalancer, ipAddressType }, protocolsOf(elbv2, loadBalancer));
   const ipv6SourceNat = ipAddressType === "dualstack" ? loadBalancer.ipv6SourceNat : "off";
   const zones = adaptZones(elbv2, { ipAddressType, ipv6SourceNat }, loadBalancer.zones);

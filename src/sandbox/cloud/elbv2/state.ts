@@ -1,11 +1,14 @@
-/** What the second service keeps: load balancers, listeners, target groups and their targets. */
+/** What the second service keeps: load balancers, listeners, rules, target groups and their targets. */
 import type {
   Action,
   EnablePrefixForIpv6SourceNatEnum,
   IpAddressType,
   LoadBalancerSchemeEnum,
   LoadBalancerStateEnum,
+  MutualAuthenticationAttributes,
   ProtocolEnum,
+  RuleCondition,
+  RuleTransform,
   TargetDescription,
   TargetGroupIpAddressTypeEnum,
   TargetTypeEnum,
@@ -58,6 +61,8 @@ export interface LoadBalancer {
   /** Those that were changed; the rest is as AWS has it. */
   readonly attributes: Attributes;
   readonly capacity: Capacity | undefined;
+  /** The IPAM pool that its public IPv4 addresses come from. */
+  readonly ipamPoolId: string | undefined;
   readonly created: number;
   readonly tags: Tags;
 }
@@ -73,13 +78,37 @@ export interface Listener {
   readonly moreCertificates: readonly string[];
   readonly sslPolicy: string | undefined;
   readonly alpnPolicy: string | undefined;
+  /** Only HTTPS listeners have it. */
+  readonly mutualAuthentication: MutualAuthenticationAttributes | undefined;
+  /** What happens to a request that no rule speaks of. */
   readonly actions: readonly Action[];
   readonly attributes: Attributes;
   readonly tags: Tags;
 }
 
+/** What a listener does with the requests that meet all conditions. */
+export interface Rule {
+  readonly arn: string;
+  readonly listenerArn: string;
+  readonly priority: number;
+  readonly conditions: readonly RuleCondition[];
+  readonly actions: readonly Action[];
+  readonly transforms: readonly RuleTransform[];
+  readonly tags: Tags;
+}
+
+/** Certificate authorities whose client certificates listeners accept. */
+export interface TrustStore {
+  readonly arn: string;
+  readonly name: string;
+  readonly state: "CREATING" | "ACTIVE";
+  readonly authorities: number;
+  readonly tags: Tags;
+}
+
 /** How the targets of a group are checked. */
 export interface GroupHealthCheck {
+  readonly enabled: boolean;
   readonly protocol: "TCP" | "HTTP" | "HTTPS";
   /** A number, or `traffic-port`. */
   readonly port: string;
@@ -88,17 +117,26 @@ export interface GroupHealthCheck {
   readonly timeout: number;
   readonly healthyThreshold: number;
   readonly unhealthyThreshold: number;
+  /** Of HTTP, or of gRPC where that is the group's protocol version. */
   readonly codes: string | undefined;
 }
+
+/** The version of HTTP that targets are spoken to in. */
+export type ProtocolVersion = "HTTP1" | "HTTP2" | "GRPC";
 
 /** A target group, without its targets. */
 export interface TargetGroup {
   readonly arn: string;
   readonly name: string;
-  readonly protocol: ProtocolEnum;
+  /** Undefined for functions, which are called and not connected to; the same holds for the VPC. */
+  readonly protocol: ProtocolEnum | undefined;
+  /** Only of HTTP and HTTPS. */
+  readonly version: ProtocolVersion | undefined;
+  /** 0 for functions. */
   readonly port: number;
-  readonly vpcId: string;
-  readonly targetType: Extract<TargetTypeEnum, "instance" | "ip">;
+  readonly vpcId: string | undefined;
+  readonly targetType: TargetTypeEnum;
+  readonly targetControlPort: number | undefined;
   readonly ipAddressType: TargetGroupIpAddressTypeEnum;
   readonly check: GroupHealthCheck;
   readonly attributes: Attributes;
@@ -125,22 +163,46 @@ export interface Elbv2 {
   readonly account: Account;
   readonly loadBalancers: Table<LoadBalancer>;
   readonly listeners: Table<Listener>;
+  readonly rules: Table<Rule>;
   readonly targetGroups: Table<TargetGroup>;
   /** By `targetKey`. */
   readonly targets: Table<Target>;
+  readonly trustStores: Table<TrustStore>;
   readonly checks: HealthChecks;
+  readonly found: Lookups;
+}
+
+/** Records by what they belong to, or by the target groups that they forward to. */
+interface Lookups {
+  readonly listenersByLoadBalancer: (arn: string) => Listener[];
+  readonly listenersByGroup: (arn: string) => Listener[];
+  readonly rulesByListener: (arn: string) => Rule[];
+  readonly rulesByGroup: (arn: string) => Rule[];
+  readonly targetsByGroup: (arn: string) => Target[];
 }
 
 /** The service with nothing in it. */
 export function createElbv2(account: Account): Elbv2 {
   const { store } = account;
+  const listeners = store.table<Listener>("elbv2/listeners");
+  const rules = store.table<Rule>("elbv2/rules");
+  const targets = store.table<Target>("elbv2/targets");
   return {
     account,
     loadBalancers: store.table("elbv2/load-balancers"),
-    listeners: store.table("elbv2/listeners"),
+    listeners,
+    rules,
     targetGroups: store.table("elbv2/target-groups"),
-    targets: store.table("elbv2/targets"),
+    targets,
+    trustStores: store.table("elbv2/trust-stores"),
     checks: new HealthChecks(account),
+    found: {
+      listenersByLoadBalancer: listeners.index(({ loadBalancerArn }) => [loadBalancerArn]),
+      listenersByGroup: listeners.index(({ actions }) => groupsIn(actions)),
+      rulesByListener: rules.index(({ listenerArn }) => [listenerArn]),
+      rulesByGroup: rules.index(({ actions }) => groupsIn(actions)),
+      targetsByGroup: targets.index(({ groupArn }) => [groupArn]),
+    },
   };
 }
 
@@ -159,6 +221,11 @@ export function targetGroupAt(elbv2: Elbv2, arn: string | undefined): TargetGrou
   return at(elbv2.targetGroups, "targetgroup", arn, "TargetGroupNotFound", "Target group");
 }
 
+/** The trust store of an ARN. */
+export function trustStoreAt(elbv2: Elbv2, arn: string | undefined): TrustStore {
+  return at(elbv2.trustStores, "truststore", arn, "TrustStoreNotFound", "Trust store");
+}
+
 /** Refuses what is no ARN of that kind at all. */
 export function checkArn(arn: string | undefined, kind: string): string {
   if (!new RegExp(`^arn:[a-z-]+:elasticloadbalancing:[a-z0-9-]+:\\d{12}:${kind}/.+$`).test(arn ?? "")) {
@@ -167,9 +234,14 @@ export function checkArn(arn: string | undefined, kind: string): string {
   return arn!;
 }
 
-/** The listeners of a load balancer, by port. */
+/** The listeners of a load balancer, oldest first. */
 export function listenersOf(elbv2: Elbv2, loadBalancerArn: string): readonly Listener[] {
-  return elbv2.listeners.values().filter((listener) => listener.loadBalancerArn === loadBalancerArn);
+  return elbv2.found.listenersByLoadBalancer(loadBalancerArn);
+}
+
+/** The rules of a listener in the order in which they are evaluated, without its default rule. */
+export function rulesOf(elbv2: Elbv2, listenerArn: string): readonly Rule[] {
+  return elbv2.found.rulesByListener(listenerArn).sort((a, b) => a.priority - b.priority);
 }
 
 /** The target groups that actions forward to. */
@@ -181,10 +253,18 @@ export function groupsIn(actions: readonly Action[]): readonly string[] {
   return [...new Set(named.filter((arn) => arn !== undefined))];
 }
 
-/** The load balancers that forward to a target group, each once. */
+/** The load balancers that forward to a target group, by their listeners or rules, each once. */
 export function loadBalancersOf(elbv2: Elbv2, groupArn: string): readonly string[] {
-  const listeners = elbv2.listeners.values().filter((listener) => groupsIn(listener.actions).includes(groupArn));
-  return [...new Set(listeners.map((listener) => listener.loadBalancerArn))];
+  const { listenersByGroup, rulesByGroup } = elbv2.found;
+  const ruled = rulesByGroup(groupArn).flatMap(({ listenerArn }) => elbv2.listeners.get(listenerArn) ?? []);
+  return [...new Set([...listenersByGroup(groupArn), ...ruled].map((listener) => listener.loadBalancerArn))];
+}
+
+/** The target groups that a load balancer forwards to, each once. */
+export function groupsOf(elbv2: Elbv2, loadBalancerArn: string): readonly string[] {
+  const listeners = listenersOf(elbv2, loadBalancerArn);
+  const rules = listeners.flatMap(({ arn }) => elbv2.found.rulesByListener(arn));
+  return [...new Set([...listeners, ...rules].flatMap(({ actions }) => groupsIn(actions)))];
 }
 
 /** One target is one id and port in one group. */

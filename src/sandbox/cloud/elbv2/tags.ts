@@ -1,4 +1,4 @@
-/** Tags of load balancers, listeners and target groups. */
+/** Tags of load balancers, listeners, rules, target groups and trust stores. */
 import {
   AddTags$,
   type AddTagsInput,
@@ -11,7 +11,8 @@ import {
 import { checkTagged, type Tags, tagList, withoutTags, withTags } from "../balancing/tags.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
-import { type Elbv2, listenerAt, loadBalancerAt, targetGroupAt } from "./state.ts";
+import { listenerOfDefault } from "./rules.ts";
+import { type Elbv2, listenerAt, loadBalancerAt, targetGroupAt, trustStoreAt } from "./state.ts";
 
 interface Tagged {
   readonly tags: Tags;
@@ -57,9 +58,26 @@ function taggedAt(elbv2: Elbv2, arn: string): Tagged {
       const { tags } = targetGroupAt(elbv2, arn);
       return { tags, replace: (changed) => void elbv2.targetGroups.update(arn, { tags: changed }) };
     }
+    case "truststore": {
+      const { tags } = trustStoreAt(elbv2, arn);
+      return { tags, replace: (changed) => void elbv2.trustStores.update(arn, { tags: changed }) };
+    }
     case "listener-rule":
-      throw new ServiceError("RuleNotFound", `Rule '${arn}' not found`);
+      return taggedRule(elbv2, arn);
     default:
       throw new ServiceError("ValidationError", `'${arn}' is not a valid resource ARN`);
   }
+}
+
+/** A default rule has the tags of its own that it was made without, and takes none. */
+function taggedRule(elbv2: Elbv2, arn: string): Tagged {
+  const rule = elbv2.rules.get(arn);
+  if (rule !== undefined) return { tags: rule.tags, replace: (changed) => void elbv2.rules.update(arn, { tags: changed }) };
+  if (listenerOfDefault(elbv2, arn) === undefined) throw new ServiceError("RuleNotFound", `Rule '${arn}' not found`);
+  return {
+    tags: {},
+    replace: () => {
+      throw new ServiceError("OperationNotPermitted", `Default rule '${arn}' cannot be tagged`);
+    },
+  };
 }

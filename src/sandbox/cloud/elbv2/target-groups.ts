@@ -22,7 +22,17 @@ import { needsAddTags, withTags } from "../balancing/tags.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
 import { changedCheck, newCheck } from "./health-check.ts";
-import { checkArn, type Elbv2, loadBalancerAt, loadBalancersOf, type TargetGroup, targetGroupAt, targetKey } from "./state.ts";
+import {
+  checkArn,
+  type Elbv2,
+  groupsOf,
+  loadBalancerAt,
+  loadBalancersOf,
+  type ProtocolVersion,
+  type TargetGroup,
+  targetGroupAt,
+  targetKey,
+} from "./state.ts";
 import { TYPES, unmodelled } from "./types.ts";
 
 /** The operations on target groups themselves. */
@@ -35,7 +45,7 @@ export function targetGroupOperations(elbv2: Elbv2): Operations {
     ),
     write<ModifyTargetGroupInput, ModifyTargetGroupOutput>(ModifyTargetGroup$, (input) => {
       const group = targetGroupAt(elbv2, input.TargetGroupArn);
-      return { TargetGroups: [describe(elbv2, elbv2.targetGroups.update(group.arn, { check: changedCheck(group.check, input) }))] };
+      return { TargetGroups: [describe(elbv2, elbv2.targetGroups.update(group.arn, { check: changedCheck(group, group.check, input) }))] };
     }),
     write<DeleteTargetGroupInput, object>(DeleteTargetGroup$, (input) => {
       deleteTargetGroup(elbv2, checkArn(input.TargetGroupArn, "targetgroup"));
@@ -56,8 +66,8 @@ function asked(elbv2: Elbv2, input: DescribeTargetGroupsInput): readonly TargetG
   if (arns.length > 0) return [...new Set(arns)].map((one) => targetGroupAt(elbv2, one));
   const all = elbv2.targetGroups.values();
   if (owner !== undefined) {
-    const { arn: loadBalancerArn } = loadBalancerAt(elbv2, owner);
-    return all.filter((group) => loadBalancersOf(elbv2, group.arn).includes(loadBalancerArn));
+    const used = new Set(groupsOf(elbv2, loadBalancerAt(elbv2, owner).arn));
+    return all.filter((group) => used.has(group.arn));
   }
   if (names.length === 0) return all;
   return [...new Set(names)].map((name) => {
@@ -86,27 +96,75 @@ function createTargetGroup(elbv2: Elbv2, input: CreateTargetGroupInput): TargetG
   return elbv2.targetGroups.put(groupArn, { ...settings, arn: groupArn, name, attributes: {}, tags });
 }
 
-function checkedSettings(elbv2: Elbv2, input: CreateTargetGroupInput): Omit<TargetGroup, "arn" | "name" | "attributes" | "tags"> {
-  const { Protocol: protocol, Port: port, VpcId: vpcId, TargetType: targetType = "instance" } = input;
-  if (targetType !== "instance" && targetType !== "ip") throw unmodelled(elbv2.account, `target groups of type ${targetType}`);
+type Settings = Omit<TargetGroup, "arn" | "name" | "attributes" | "tags">;
+
+const APPLICATION_PROTOCOLS = ["HTTP", "HTTPS"];
+const VERSIONS: readonly ProtocolVersion[] = ["HTTP1", "HTTP2", "GRPC"];
+
+function checkedSettings(elbv2: Elbv2, input: CreateTargetGroupInput): Settings {
+  const { Protocol: protocol, Port: port, TargetType: targetType = "instance" } = input;
+  if (targetType === "lambda") return functionSettings(input);
   if (protocol === undefined) throw new ServiceError("ValidationError", "A protocol must be specified");
-  // Of application load balancers only the target groups are modelled: they are made, filled and checked like others.
-  const forApplications = protocol === "HTTP" || protocol === "HTTPS";
-  if (
-    !forApplications &&
-    !Object.values(TYPES).some((rules) => Object.values(rules.protocols).some((protocols) => protocols?.includes(protocol)))
-  ) {
-    throw unmodelled(elbv2.account, `target groups with protocol ${protocol}`);
+  const known = Object.values(TYPES).some((rules) => Object.values(rules.protocols).some((protocols) => protocols?.includes(protocol)));
+  if (!known) throw unmodelled(elbv2.account, `target groups with protocol ${protocol}`);
+  if (targetType === "alb" && protocol !== "TCP") {
+    throw invalidConfiguration(`The protocol ${protocol} is not supported for target groups of type alb`);
   }
-  if (input.TargetControlPort !== undefined) throw invalidConfiguration(`A target control port is not supported for protocol ${protocol}`);
   if (port === undefined) throw new ServiceError("ValidationError", "A port must be specified");
+  const group = { protocol, targetType, version: checkedVersion(input) };
+  return {
+    ...group,
+    port: checkedPort(port),
+    vpcId: checkedVpc(elbv2, input),
+    targetControlPort: controlPort(input),
+    ipAddressType: input.IpAddressType ?? "ipv4",
+    check: newCheck(group, input),
+  };
+}
+
+/** Functions are called: they have neither protocol, nor port, nor place in a network. */
+function functionSettings(input: CreateTargetGroupInput): Settings {
+  for (const parameter of ["Protocol", "ProtocolVersion", "Port", "VpcId", "TargetControlPort"] as const) {
+    if (input[parameter] !== undefined) throw invalidConfiguration(`${parameter} is not supported for target groups of type lambda`);
+  }
+  const group = { protocol: undefined, version: undefined, targetType: "lambda" as const };
+  const check = newCheck(group, input);
+  return { ...group, port: 0, vpcId: undefined, targetControlPort: undefined, ipAddressType: "ipv4", check };
+}
+
+function checkedVersion({ Protocol: protocol = "TCP", ProtocolVersion: asked }: CreateTargetGroupInput): ProtocolVersion | undefined {
+  if (!APPLICATION_PROTOCOLS.includes(protocol)) {
+    if (asked !== undefined) throw invalidConfiguration(`A protocol version cannot be specified for protocol ${protocol}`);
+    return undefined;
+  }
+  if (asked === undefined) return "HTTP1";
+  const version = VERSIONS.find((each) => each === asked);
+  if (version === undefined)
+    throw new ServiceError("ValidationError", `Protocol version '${asked}' must be one of '[${VERSIONS.join(", ")}]'`);
+  return version;
+}
+
+function controlPort({
+  Protocol: protocol = "TCP",
+  TargetControlPort: port,
+  TargetType: type,
+}: CreateTargetGroupInput): number | undefined {
+  if (port === undefined) return undefined;
+  if (!APPLICATION_PROTOCOLS.includes(protocol) || type === "alb") {
+    throw invalidConfiguration(`A target control port is not supported for protocol ${protocol}`);
+  }
+  return checkedPort(port);
+}
+
+function checkedPort(port: number): number {
   if (port < 1 || port > 65_535) throw new ServiceError("ValidationError", `The port must be between 1 and 65535, not ${port}`);
+  return port;
+}
+
+function checkedVpc(elbv2: Elbv2, { VpcId: vpcId }: CreateTargetGroupInput): string {
   if (vpcId === undefined) throw new ServiceError("ValidationError", "A VPC ID must be specified");
   if (!elbv2.account.ec2.vpcs.has(vpcId)) throw new ServiceError("ValidationError", `The VPC ID '${vpcId}' is not found`);
-  const check = newCheck(forApplications ? { HealthCheckProtocol: "HTTP", ...input } : input);
-  if (forApplications && check.protocol === "TCP")
-    throw invalidConfiguration(`Health check protocol TCP is not supported for target groups with protocol ${protocol}`);
-  return { protocol, port, vpcId, targetType, ipAddressType: input.IpAddressType ?? "ipv4", check };
+  return vpcId;
 }
 
 function checkedName(name: string): string {
@@ -125,29 +183,32 @@ function deleteTargetGroup(elbv2: Elbv2, groupArn: string): void {
   if (loadBalancersOf(elbv2, groupArn).length > 0) {
     throw new ServiceError("ResourceInUse", `Target group '${groupArn}' is currently in use by a listener or a rule`);
   }
-  for (const target of elbv2.targets.values()) if (target.groupArn === groupArn) elbv2.targets.delete(targetKey(target));
+  for (const target of elbv2.found.targetsByGroup(groupArn)) elbv2.targets.delete(targetKey(target));
   elbv2.targetGroups.delete(groupArn);
 }
 
 function describe(elbv2: Elbv2, group: TargetGroup): TargetGroupAnswer {
-  const { check } = group;
+  const { check, version } = group;
+  const called = group.targetType === "lambda";
   return {
     TargetGroupArn: group.arn,
     TargetGroupName: group.name,
     Protocol: group.protocol,
-    Port: group.port,
+    ProtocolVersion: version,
+    Port: called ? undefined : group.port,
     VpcId: group.vpcId,
-    HealthCheckProtocol: check.protocol,
-    HealthCheckPort: check.port,
-    HealthCheckEnabled: true,
+    HealthCheckProtocol: called ? undefined : check.protocol,
+    HealthCheckPort: called ? undefined : check.port,
+    HealthCheckEnabled: check.enabled,
     HealthCheckIntervalSeconds: check.interval,
     HealthCheckTimeoutSeconds: check.timeout,
     HealthyThresholdCount: check.healthyThreshold,
     UnhealthyThresholdCount: check.unhealthyThreshold,
     HealthCheckPath: check.path,
-    Matcher: check.codes === undefined ? undefined : { HttpCode: check.codes },
+    Matcher: check.codes === undefined ? undefined : { [version === "GRPC" ? "GrpcCode" : "HttpCode"]: check.codes },
     LoadBalancerArns: [...loadBalancersOf(elbv2, group.arn)],
     TargetType: group.targetType,
     IpAddressType: group.ipAddressType,
+    TargetControlPort: group.targetControlPort,
   };
 }

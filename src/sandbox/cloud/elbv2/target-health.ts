@@ -10,8 +10,20 @@ import {
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { Verdict } from "../balancing/checks.ts";
 import { type Operations, read } from "../service.ts";
+import type { Table } from "../store.ts";
 import { acceptsStatus } from "./health-check.ts";
-import { type Elbv2, keyMeant, loadBalancersOf, type Target, type TargetGroup, targetGroupAt, targetKey } from "./state.ts";
+import {
+  type Elbv2,
+  groupsIn,
+  keyMeant,
+  type Listener,
+  loadBalancersOf,
+  type Rule,
+  type Target,
+  type TargetGroup,
+  targetGroupAt,
+  targetKey,
+} from "./state.ts";
 
 /** The operation that tells it. */
 export function targetHealthOperations(elbv2: Elbv2): Operations {
@@ -35,11 +47,19 @@ export function targetHealthOperations(elbv2: Elbv2): Operations {
 
 /** The targets of a group; terminated instances drop out by themselves. */
 export function targetsOf(elbv2: Elbv2, groupArn: string): readonly Target[] {
-  return elbv2.targets.values().filter((target) => target.groupArn === groupArn && !isGone(elbv2, target));
+  return elbv2.found.targetsByGroup(groupArn).filter((target) => !isGone(elbv2, target));
+}
+
+/** Keeps something that forwards. Groups that come into use with it start being checked; those used before go on as they are. */
+export function put<T extends Pick<Listener | Rule, "arn" | "actions">>(elbv2: Elbv2, table: Table<T>, record: T): T {
+  const fresh = groupsIn(record.actions).filter((group) => loadBalancersOf(elbv2, group).length === 0);
+  table.put(record.arn, record);
+  for (const group of fresh) beginChecks(elbv2, group);
+  return record;
 }
 
 /** A group that came into use: what was known of its targets before says nothing now. */
-export function beginChecks(elbv2: Elbv2, groupArn: string): void {
+function beginChecks(elbv2: Elbv2, groupArn: string): void {
   for (const target of targetsOf(elbv2, groupArn)) {
     elbv2.checks.forget(targetKey(target));
     elbv2.targets.update(targetKey(target), { verdict: { kind: "pending" }, checked: false });
@@ -54,7 +74,7 @@ export function watchTargets(elbv2: Elbv2, groupArn: string): void {
     () => {
       const group = elbv2.targetGroups.get(groupArn);
       const used = group !== undefined && loadBalancersOf(elbv2, groupArn).length > 0;
-      return used && targetsOf(elbv2, groupArn).length > 0 ? group.check.interval : undefined;
+      return used && group.check.enabled && targetsOf(elbv2, groupArn).length > 0 ? group.check.interval : undefined;
     },
     (checks) => round(elbv2, elbv2.targetGroups.get(groupArn)!, checks),
   );
@@ -62,7 +82,7 @@ export function watchTargets(elbv2: Elbv2, groupArn: string): void {
 
 function round(elbv2: Elbv2, group: TargetGroup, checks: number): void {
   const active = loadBalancersOf(elbv2, group.arn).some((arn) => elbv2.loadBalancers.get(arn)?.state === "active");
-  for (const target of elbv2.targets.values().filter((one) => one.groupArn === group.arn)) {
+  for (const target of elbv2.found.targetsByGroup(group.arn)) {
     if (isGone(elbv2, target)) elbv2.targets.delete(targetKey(target));
     else if (active) ask(elbv2, group, target, checks);
   }
@@ -96,6 +116,7 @@ function ask(elbv2: Elbv2, group: TargetGroup, target: Target, checks: number): 
     healthyThreshold: check.healthyThreshold,
     unhealthyThreshold: check.unhealthyThreshold,
     accepts: (status: number) => acceptsStatus(check.codes, status),
+    grpc: group.version === "GRPC",
   };
   const verdict = elbv2.checks.ask(key, place, asked, checks, target.verdict);
   if (verdict !== target.verdict && (verdict.kind !== target.verdict.kind || verdict.kind === "unhealthy")) {
@@ -105,6 +126,7 @@ function ask(elbv2: Elbv2, group: TargetGroup, target: Target, checks: number): 
 
 function describe(elbv2: Elbv2, group: TargetGroup, target: Target): TargetHealthDescription {
   const { check } = group;
+  if (group.targetType === "lambda") return { Target: { Id: target.id }, TargetHealth: healthOf(elbv2, group, target) };
   return {
     Target: { Id: target.id, Port: target.port, AvailabilityZone: target.zone, QuicServerId: target.quicServerId },
     HealthCheckPort: check.port === "traffic-port" ? String(target.port) : check.port,
@@ -112,7 +134,8 @@ function describe(elbv2: Elbv2, group: TargetGroup, target: Target): TargetHealt
   };
 }
 
-function healthOf(elbv2: Elbv2, group: TargetGroup, target: Target): TargetHealth {
+/** The state of one target, as it is told. */
+export function healthOf(elbv2: Elbv2, group: TargetGroup, target: Target): TargetHealth {
   if (target.drainingSince !== undefined)
     return told("draining", "Target.DeregistrationInProgress", "Target deregistration is in progress");
   const owners = loadBalancersOf(elbv2, group.arn).map((arn) => elbv2.loadBalancers.get(arn)!);
@@ -126,6 +149,7 @@ function healthOf(elbv2: Elbv2, group: TargetGroup, target: Target): TargetHealt
   if (zone !== undefined && zone !== "all" && !owners.some((owner) => owner.zones.some((mapping) => mapping.zone === zone))) {
     return told("unused", "Target.NotInUse", "Target is in an Availability Zone that is not enabled for the load balancer");
   }
+  if (!group.check.enabled) return told("unavailable", "Target.HealthCheckDisabled", "Health checks are not enabled for this target");
   if (target.verdict.kind === "pending") {
     return target.checked
       ? told("initial", "Elb.InitialHealthChecking", "Initial health checks in progress")

@@ -9,9 +9,21 @@ import {
 import { blockOf, contains, parseAddress, parseBlock } from "../ec2/cidr.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, write } from "../service.ts";
-import { allAttributes, TARGET_GROUP_ATTRIBUTES } from "./attribute-tables.ts";
-import { type Elbv2, keyMeant, loadBalancersOf, type Target, type TargetGroup, targetGroupAt, targetKey } from "./state.ts";
+import { allAttributes } from "./attribute-tables.ts";
+import {
+  type Elbv2,
+  groupsOf,
+  keyMeant,
+  listenersOf,
+  loadBalancersOf,
+  type Target,
+  type TargetGroup,
+  targetGroupAt,
+  targetKey,
+} from "./state.ts";
+import { targetGroupAttributes } from "./target-group-attributes.ts";
 import { targetsOf, watchTargets } from "./target-health.ts";
+import { checkTargetCount } from "./usage.ts";
 
 /**
  * Families that a network load balancer takes by address only.
@@ -47,8 +59,12 @@ function register(elbv2: Elbv2, group: TargetGroup, given: readonly TargetDescri
     elbv2.targets.put(targetKey(target), target);
   }
   const serving = targetsOf(elbv2, group.arn).filter((target) => target.drainingSince === undefined);
-  if (serving.length > elbv2.account.settings().quotas.targetsPerTargetGroup) {
+  const single = group.targetType === "lambda" || group.targetType === "alb";
+  if (serving.length > (single ? 1 : elbv2.account.settings().quotas.targetsPerTargetGroup)) {
     throw new ServiceError("TooManyTargets", "The maximum number of targets per target group has been reached");
+  }
+  for (const owner of loadBalancersOf(elbv2, group.arn)) {
+    if (elbv2.loadBalancers.get(owner)?.type === "application") checkTargetCount(elbv2, groupsOf(elbv2, owner));
   }
   if (loadBalancersOf(elbv2, group.arn).length > 0) watchTargets(elbv2, group.arn);
 }
@@ -58,7 +74,8 @@ function deregister(elbv2: Elbv2, group: TargetGroup, given: readonly TargetDesc
   if (given.length === 0) throw new ServiceError("ValidationError", "At least one target must be specified");
   const { time } = elbv2.account;
   const used = loadBalancersOf(elbv2, group.arn).length > 0;
-  const delay = Number(allAttributes(TARGET_GROUP_ATTRIBUTES, group)["deregistration_delay.timeout_seconds"]) * 1000;
+  // A function has no connections to wait for.
+  const delay = Number(allAttributes(targetGroupAttributes(group), group)["deregistration_delay.timeout_seconds"] ?? 0) * 1000;
   for (const description of given) {
     const key = keyMeant(group, description);
     const target = elbv2.targets.get(key);
@@ -77,11 +94,14 @@ function deregister(elbv2: Elbv2, group: TargetGroup, given: readonly TargetDesc
 
 function checkedTarget(elbv2: Elbv2, group: TargetGroup, description: TargetDescription): Target {
   const { Id: id = "", Port: port = group.port, AvailabilityZone: zone, QuicServerId: quicServerId } = description;
-  if (port < 1 || port > 65_535) throw new ServiceError("ValidationError", `Port '${port}' of target '${id}' is not valid`);
-  if (group.protocol.includes("QUIC") && !QUIC_SERVER_ID.test(quicServerId ?? "")) {
+  const called = group.targetType === "lambda";
+  if (called ? port !== 0 : port < 1 || port > 65_535) {
+    throw new ServiceError("ValidationError", `Port '${port}' of target '${id}' is not valid`);
+  }
+  if (group.protocol?.includes("QUIC") && !QUIC_SERVER_ID.test(quicServerId ?? "")) {
     throw new ServiceError("ValidationError", `Target '${id}' needs a QUIC server ID of 8 bytes, such as 0x0123456789abcdef`);
   }
-  const place = group.targetType === "instance" ? checkInstance(elbv2, group, id, zone) : zoneOfAddress(elbv2, group, id, zone);
+  const place = placeOf(elbv2, group, { id, port, zone });
   return {
     groupArn: group.arn,
     id,
@@ -92,6 +112,42 @@ function checkedTarget(elbv2: Elbv2, group: TargetGroup, description: TargetDesc
     checked: false,
     drainingSince: undefined,
   };
+}
+
+interface Asked {
+  readonly id: string;
+  readonly port: number;
+  readonly zone: string | undefined;
+}
+
+/** The zone that a target is in, where that is told. */
+function placeOf(elbv2: Elbv2, group: TargetGroup, { id, port, zone }: Asked): string | undefined {
+  switch (group.targetType) {
+    case "instance":
+      return checkInstance(elbv2, group, id, zone);
+    case "ip":
+      return zoneOfAddress(elbv2, group, id, zone);
+    case "alb":
+      return checkBalancer(elbv2, group, id, port);
+    case "lambda":
+      if (/^arn:[a-z-]+:lambda:[a-z0-9-]+:\d{12}:function:[\w-]+(:[\w$-]+)?$/.test(id)) return undefined;
+      throw new ServiceError("ValidationError", `'${id}' is not a valid ARN of a function`);
+  }
+}
+
+/** An application load balancer of the same VPC that is active and listens on the port. */
+function checkBalancer(elbv2: Elbv2, group: TargetGroup, id: string, port: number): undefined {
+  const balancer = elbv2.loadBalancers.get(id);
+  if (balancer?.type !== "application") {
+    throw new ServiceError("InvalidTarget", `The following targets are not valid application load balancers: '${id}'`);
+  }
+  if (balancer.vpcId !== group.vpcId) {
+    throw new ServiceError("InvalidTarget", `The following targets are not in the target group VPC '${group.vpcId}': '${id}'`);
+  }
+  if (balancer.state !== "active") throw new ServiceError("InvalidTarget", `The following targets are not active: '${id}'`);
+  if (!listenersOf(elbv2, id).some((listener) => listener.port === port)) {
+    throw new ServiceError("InvalidTarget", `The following targets have no listener on port ${port}: '${id}'`);
+  }
 }
 
 function checkInstance(elbv2: Elbv2, group: TargetGroup, id: string, zone: string | undefined): undefined {
@@ -105,7 +161,7 @@ function checkInstance(elbv2: Elbv2, group: TargetGroup, id: string, zone: strin
   if (instance.vpcId !== group.vpcId) {
     throw new ServiceError("InvalidTarget", `The following targets are not in the target group VPC '${group.vpcId}': '${id}'`);
   }
-  if (NETWORK_PROTOCOLS.test(group.protocol) && BY_ADDRESS_ONLY.test(instance.type)) {
+  if (NETWORK_PROTOCOLS.test(group.protocol ?? "") && BY_ADDRESS_ONLY.test(instance.type)) {
     throw new ServiceError("InvalidTarget", `The following targets have unsupported instance types: '${id}'`);
   }
 }

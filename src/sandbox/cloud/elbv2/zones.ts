@@ -6,6 +6,7 @@ import { holdAddress } from "../ec2/addresses.ts";
 import { contains, parseBlock } from "../ec2/cidr.ts";
 import { takeIpv6 } from "../ec2/interfaces.ts";
 import type { Subnet } from "../ec2/state.ts";
+import { zoneNamed } from "../ec2/zones.ts";
 import { ServiceError } from "../errors.ts";
 import type { Elbv2, LoadBalancer, ZoneMapping } from "./state.ts";
 import { TYPES } from "./types.ts";
@@ -23,7 +24,7 @@ export interface ZoneWish {
 export function zonesAsked(
   account: Account,
   input: { readonly Subnets?: string[] | undefined; readonly SubnetMappings?: SubnetMapping[] | undefined },
-  scheme: LoadBalancer["scheme"],
+  { type, scheme }: Pick<LoadBalancer, "type" | "scheme">,
 ): readonly ZoneWish[] {
   const { Subnets: ids = [], SubnetMappings: mappings = [] } = input;
   if (ids.length > 0 && mappings.length > 0) {
@@ -36,6 +37,12 @@ export function zonesAsked(
     asked.map((mapping) => mapping.SubnetId ?? ""),
     scheme === "internet-facing",
   );
+  const { minSubnets } = TYPES[type];
+  // A load balancer of a local zone or an Outpost has no second zone to stand in.
+  const regional = subnets.every((subnet) => zoneNamed(account.ec2, subnet.zone, undefined)?.type === "availability-zone");
+  if (regional && subnets.length < minSubnets) {
+    throw new ServiceError("ValidationError", "At least two subnets in two different Availability Zones must be specified");
+  }
   return subnets.map((subnet) => ({ subnet, mapping: checkedMapping(asked.find((one) => one.SubnetId === subnet.id)!, scheme) }));
 }
 
@@ -65,7 +72,7 @@ export function adaptZones(
   zones: readonly ZoneMapping[],
 ): readonly ZoneMapping[] {
   const { ec2 } = elbv2.account;
-  const dualstack = ipAddressType === "dualstack";
+  const dualstack = isDualstack({ ipAddressType });
   if (dualstack) checkIpv6(zones.map((zone) => ec2.subnets.get(zone.subnetId)!));
   return zones.map((zone) => {
     const subnet = ec2.subnets.get(zone.subnetId)!;
@@ -97,6 +104,15 @@ export function describeZone(zone: ZoneMapping): AvailabilityZone {
   };
 }
 
+/** Whether IPv6 clients can reach it, with IPv4 ones or without those of the internet. */
+function isDualstack({ ipAddressType }: Pick<Owner, "ipAddressType">): boolean {
+  return ipAddressType !== "ipv4";
+}
+
+function hasPublicIpv4({ scheme, ipAddressType }: Pick<Owner, "scheme" | "ipAddressType">): boolean {
+  return scheme === "internet-facing" && ipAddressType !== "dualstack-without-public-ipv4";
+}
+
 function checkedMapping(mapping: SubnetMapping, scheme: LoadBalancer["scheme"]): SubnetMapping {
   if (mapping.AllocationId !== undefined && scheme === "internal") {
     throw invalidConfiguration("Elastic IP addresses cannot be specified for an internal load balancer");
@@ -111,7 +127,7 @@ function checkAddresses(account: Account, owner: Owner, wishes: readonly ZoneWis
   const seen = new Set<string>();
   for (const { mapping } of wishes) {
     const { AllocationId: id } = mapping;
-    if (mapping.IPv6Address !== undefined && owner.ipAddressType !== "dualstack") {
+    if (mapping.IPv6Address !== undefined && !isDualstack(owner)) {
       throw invalidConfiguration("IPv6 addresses can only be specified for a dualstack load balancer");
     }
     if (id === undefined) continue;
@@ -122,7 +138,7 @@ function checkAddresses(account: Account, owner: Owner, wishes: readonly ZoneWis
     }
     seen.add(id);
   }
-  if (owner.ipAddressType === "dualstack") checkIpv6(wishes.map(({ subnet }) => subnet));
+  if (isDualstack(owner)) checkIpv6(wishes.map(({ subnet }) => subnet));
 }
 
 function checkIpv6(subnets: readonly Subnet[]): void {
@@ -137,12 +153,12 @@ function openZone(account: Account, owner: Owner, { subnet, mapping }: ZoneWish)
       subnet,
       description: `ELB ${owner.arn.slice(owner.arn.indexOf("loadbalancer/") + "loadbalancer/".length)}`,
       interfaceType: TYPES[owner.type].interfaceType,
-      ownerId: "amazon-aws",
+      ownerId: TYPES[owner.type].ownerId,
       groupIds: owner.groupIds,
-      publicIp: owner.scheme === "internet-facing" && mapping.AllocationId === undefined,
+      publicIp: hasPublicIpv4(owner) && mapping.AllocationId === undefined,
       privateAddress: mapping.PrivateIPv4Address,
       ipv6Address: mapping.IPv6Address,
-      ipv6Count: owner.ipAddressType === "dualstack" ? 1 : 0,
+      ipv6Count: isDualstack(owner) ? 1 : 0,
     }),
   );
   const held = mapping.AllocationId === undefined ? undefined : holdAddress(ec2, mapping.AllocationId, made.id, "elasticloadbalancing");
