@@ -63,6 +63,24 @@ for (const { from, before, after, old, fresh } of kinds) {
   });
 }
 
+test("a kind that is changed back while the old load balancer is drained leaves clients as long to learn of it", async (t) => {
+  const world = await bed(t);
+  await world.create("web", { annotations: { "type-change": "replace" } });
+  await world.published("web");
+  const first = world.hostname("web");
+  await world.edit("web", { type: "nlb" });
+  await world.until("the new address is published", () => world.hostname("web") !== first, 400_000);
+  await world.world.advance(9 * 60_000);
+  await world.edit("web", { type: null });
+  await world.until("the first address is published again", () => world.hostname("web") === first, 400_000);
+  await world.join(1);
+  await world.world.advance(9 * 60_000);
+  assert.ok(networkOf(world, "web"), "it is kept while clients learn the first address");
+  await world.until("it is gone", () => networkOf(world, "web") === undefined, 300_000);
+  await world.until("over", () => (world.service("web")?.status?.conditions ?? []).length === 0, 300_000);
+  assert.ok(classicOf(world, "web"));
+});
+
 test("a new load balancer that never gets healthy is published after five minutes all the same", async (t) => {
   const world = await bed(t, { probe: () => ({ kind: "refused" }) });
   await world.create("web", { annotations: { "type-change": "replace" } });

@@ -62,8 +62,10 @@ async function publishWhenReady(
   const { found } = survey;
   const late = found !== undefined && clock.now() - found.createdAt >= healthLimitMs;
   if (!late && !(await isHealthy(survey, inventory, ask))) return again(lookAgainMs, "the new load balancer is not healthy yet");
+  // First, because it is not written again once the address is published. Whoever changes the kind back while the other
+  // one is drained publishes a second time: what goes now has clients that have to learn of it from now on.
+  await report.conditionFromNow(service, replacedCondition, replaced(other), ask.signal);
   await report.publish(service, hostname, ask.signal);
-  await report.condition(service, replacedCondition, replaced(other), ask.signal);
   const message = `published ${hostname} in the place of ${other.hostname}, which is kept for ${drainMs / 60_000} minutes`;
   report.tell(service, "Normal", "LoadBalancerReplacement", message);
   return again(drainMs, "the old load balancer is kept until clients know the new address");

@@ -48,6 +48,13 @@ export function namesIn(conditions: readonly ServiceCondition[]): readonly strin
   return conditions.find(({ type }) => type === namedCondition)?.message.split(", ") ?? [];
 }
 
+/** What a condition says. */
+export interface WantedCondition {
+  readonly status: "True" | "False";
+  readonly reason: string;
+  readonly message: string;
+}
+
 export interface ReportParts {
   readonly kube: KubeClient;
   readonly recorder: EventRecorder;
@@ -125,12 +132,7 @@ export class Report {
   }
 
   /** Sets a condition, or takes it away. */
-  async condition(
-    service: SeenService,
-    type: string,
-    wanted: { readonly status: "True" | "False"; readonly reason: string; readonly message: string } | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async condition(service: SeenService, type: string, wanted: WantedCondition | undefined, signal: AbortSignal): Promise<void> {
     const present = service.conditions.find((condition) => condition.type === type);
     if (wanted === undefined) {
       if (present) await this.#conditions(service, [{ $patch: "delete", type }], signal);
@@ -140,6 +142,11 @@ export class Report {
     if (present?.status === wanted.status && present.reason === wanted.reason && present.message === message) return;
     const lastTransitionTime = present?.status === wanted.status ? present.lastTransitionTime : this.#now();
     await this.#conditions(service, [{ type, ...wanted, message, lastTransitionTime } satisfies ServiceCondition], signal);
+  }
+
+  /** Sets a condition that counts from now on, also where it was set before: it is about something else now. */
+  conditionFromNow(service: SeenService, type: string, wanted: WantedCondition, signal: AbortSignal): Promise<void> {
+    return this.#conditions(service, [{ type, ...wanted, lastTransitionTime: this.#now() } satisfies ServiceCondition], signal);
   }
 
   /** The API keeps whole seconds. */
