@@ -181,6 +181,24 @@ test("a group that is lent to a classic load balancer gives way to another witho
   assert.ok(groupNamed(world, "shared-elb"), "it was only lent");
 });
 
+test("a Service that was lent the group of another's load balancer goes, and the rule that both need stays", async (t) => {
+  const world = await bed(t);
+  await world.create("theirs", { annotations: { "target-node-labels": "pool=none" } });
+  await world.published("theirs");
+  const lent = `k8s-elb-${world.loadBalancerOf("theirs")}`;
+  await world.create("web", { annotations: { "security-groups": groupNamed(world, lent)! } });
+  await world.published("web");
+  await world.edit("theirs", { "target-node-labels": null });
+  await world.world.advance(15_000);
+  assert.deepEqual(nodeRules(world), [`-1 from ${lent} "kubernetes.io/rule/elb/source=${world.loadBalancerOf("web")}"`]);
+  await world.delete("web");
+  await world.gone("web");
+  assert.deepEqual(nodeRules(world), [`-1 from ${lent} "kubernetes.io/rule/elb/source=${world.loadBalancerOf("theirs")}"`]);
+  await world.delete("theirs");
+  await world.gone("theirs");
+  assert.deepEqual(nodeRules(world), []);
+});
+
 test("a rule that may not be revoked is tried again with pauses, not over and over, and goes once it may", async (t) => {
   const world = await bed(t);
   await world.create("web", { annotations: nlb, spec: ports(31080) });

@@ -98,6 +98,19 @@ test("a rule that another needs gets the other's name, and is not revoked", () =
   assert.deepEqual(texts(steps), [`describe sgr-1 as ${healthOf("b")} in node security group nodes`]);
 });
 
+test("a rule for a group that was lent gets the name of the one whose group it is", () => {
+  const own = claimFor(
+    classic,
+    { kind: "from-group", loadBalancer: "b" },
+    { ...context, source: { id: "sg-b", ours: true }, ownGroups: ["sg-b"] },
+  );
+  const present: SeenRule = { id: "sgr-1", protocol: "-1", sourceGroup: "sg-b", description: nodeRuleDescription.source("a") };
+  const leaving = [{ descriptions: [nodeRuleDescription.source("a")], sources: [] }];
+  assert.deepEqual(texts(plan(group(present), owners([own], { leaving }))), [
+    "describe sgr-1 as kubernetes.io/rule/elb/source=b in node security group nodes",
+  ]);
+});
+
 test("a rule for a port that one who cannot speak uses is kept in its name", () => {
   const present = group(rule("sgr-1", 10256, "10.0.0.0/24", healthOf("a")));
   const steps = plan(

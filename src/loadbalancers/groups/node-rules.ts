@@ -158,8 +158,14 @@ function rename(rule: SeenRule, group: NodeGroup, { claims, upcoming, leaving, h
   if (!leaving.some(named) && !all.some(({ marks }) => named(marks))) return [];
   const holder = holderOf(rule, held);
   const heldAs = holder && rule.description?.replace(/=.*/, `=${holder}`);
-  const description = users[0]?.rules.find((wish) => satisfies(rule, wish))?.description ?? heldAs;
+  const description = (users[0] && descriptionFor(rule, users[0])) ?? heldAs;
   return description === undefined ? [] : [{ rule, description }];
+}
+
+/** What a rule says that is a claim's. One from its own group is written without a word, and yet must not go by another's. */
+function descriptionFor(rule: SeenRule, { rules, marks, former }: Claim): string | undefined {
+  const wish = rules.find((each) => satisfies(rule, each));
+  return wish?.description ?? marks.descriptions.find((mark) => !former.includes(mark));
 }
 
 /** Rules for that message, from addresses that clients of nobody, not even of another cluster, come from. */
