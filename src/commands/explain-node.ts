@@ -7,7 +7,7 @@ import { claimedAddresses, claimedInstance, type Nodes, type SeenNode } from "..
 import { events } from "../kube/builtin.ts";
 import { reconcileAges } from "../loadbalancers/inventory.ts";
 import { type Identification, Identities } from "../nodes/identify.ts";
-import { addressesFor } from "../nodes/initialisation.ts";
+import { addressesFor } from "../nodes/initialise-plan.ts";
 import { addressesOf, typeOf, zoneOf } from "../nodes/machine.ts";
 import { leadsTo } from "../routes/model.ts";
 import { stepsOf } from "../routes/plan.ts";

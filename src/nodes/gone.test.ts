@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gonenessProver, type Sighting } from "./gone.ts";
+import { goneProver, type Sighting } from "./gone.ts";
 
 const minute = 60_000;
 const found = { nodeName: "n", nodeUid: "u1", resourceVersion: "1", instanceId: "i-1", nodeCreatedAt: 0 };
@@ -9,7 +9,7 @@ const missing: Sighting = { kind: "named-missing", zoneInRegion: true, witness: 
 
 /** Verdicts on a series of sightings, each so many minutes after the Node was created. */
 function verdicts(...sightings: readonly (readonly [minutes: number, sighting: Sighting])[]) {
-  const prover = gonenessProver();
+  const prover = goneProver();
   return sightings.map(([minutes, sighting]) => prover.judge(found, sighting, at(minutes)).kind);
 }
 
@@ -52,7 +52,7 @@ test("being seen alive once starts the count again; an unanswered question does 
 });
 
 test("another UID or another instance is another case", () => {
-  const prover = gonenessProver();
+  const prover = goneProver();
   prover.judge(found, missing, at(11));
   prover.judge(found, missing, at(14));
   assert.equal(prover.judge({ ...found, instanceId: "i-2" }, missing, at(17)).kind, "unproven");
@@ -60,7 +60,7 @@ test("another UID or another instance is another case", () => {
 });
 
 test("a Node that was ready in between starts over", () => {
-  const prover = gonenessProver();
+  const prover = goneProver();
   prover.judge(found, missing, at(11));
   prover.judge(found, missing, at(14));
   assert.ok(prover.hasMissed("u1"));
@@ -70,7 +70,7 @@ test("a Node that was ready in between starts over", () => {
 });
 
 test("a wall clock that leaps forward does not make misses span five minutes", () => {
-  const prover = gonenessProver();
+  const prover = goneProver();
   const leapt = (seconds: number) => ({ now: 60 * minute, monotonic: 11 * minute + seconds * 1000 });
   prover.judge(found, missing, at(11));
   assert.deepEqual(

@@ -120,4 +120,4 @@ export interface Prover {
 }
 
 /** A prover with an empty memory. A restart starts over: proof is never carried across processes. */
-export const gonenessProver = ConfirmedGone.prover;
+export const goneProver = ConfirmedGone.prover;

@@ -11,18 +11,18 @@ import { Attempts } from "../runtime/attempts.ts";
 import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
 import { refusalIn, rethrowIfStopped } from "../runtime/gate.ts";
 import { type IpFamily, ProvidedNodeIpInvalid } from "./addresses.ts";
-import { type Amiss, labelsPending } from "./condition.ts";
+import { BatchWindow } from "./batch-window.ts";
+import { labelsPending, type NodeProblem } from "./condition.ts";
 import { type ExtraLabels, extraLabels } from "./extra-labels.ts";
 import type { Identification, Identities } from "./identify.ts";
-import { addressesFor, extraLabelsPatch, initialisationPatch, statusChange } from "./initialisation.ts";
+import { addressesFor, extraLabelsPatch, initialisationPatch, statusChange } from "./initialise-plan.ts";
 import { additionalLabels, type Labels, stableLabels } from "./labels.ts";
 import { addressesOf, isEnding, type Machine, providerIdFor } from "./machine.ts";
 import { initialisationMetrics } from "./metrics.ts";
 import type { NetworkPlaces } from "./network-places.ts";
+import { OnceRecorder } from "./once-recorder.ts";
 import type { NodeParts } from "./parts.ts";
 import { isUninitialized } from "./taints.ts";
-import { Told } from "./told.ts";
-import { Turnstile } from "./turnstile.ts";
 
 export interface InitialisationOptions extends NodeParts {
   readonly identities: Identities;
@@ -62,8 +62,8 @@ const restMs = 1_000;
 class Initialisations {
   readonly #options: InitialisationOptions;
   readonly #metrics: ReturnType<typeof initialisationMetrics>;
-  readonly #turnstile: Turnstile;
-  readonly #told: Told;
+  readonly #batchWindow: BatchWindow;
+  readonly #onceRecorder: OnceRecorder;
   readonly #failures: Attempts;
   readonly #laterLabels: Attempts;
   /** Initialised, but their addresses could not be written. */
@@ -75,8 +75,8 @@ class Initialisations {
     this.#options = options;
     const { clock, random } = options.host.world;
     this.#metrics = initialisationMetrics(options.host.metrics);
-    this.#turnstile = new Turnstile(clock);
-    this.#told = new Told(options.recorder);
+    this.#batchWindow = new BatchWindow(clock);
+    this.#onceRecorder = new OnceRecorder(options.recorder);
     this.#failures = new Attempts(clock, random, { baseMs: 1_000, maxMs: 5 * 60_000 });
     this.#laterLabels = new Attempts(clock, random, { baseMs: 15_000, maxMs: 10 * 60_000 });
   }
@@ -97,7 +97,7 @@ class Initialisations {
     const { name } = node.metadata;
     const waitMs = this.#failures.waitMs(name, circumstances(node));
     if (waitMs > 0) return again(waitMs, "its initialisation failed");
-    await this.#turnstile.enter();
+    await this.#batchWindow.join();
     let initialised: Initialised | Outcome;
     try {
       const identified = await this.#options.identities.identify(node, this.#ask(signal));
@@ -155,7 +155,7 @@ class Initialisations {
     const addresses = addressesFor(node, addressesOf(machine, ipFamilies));
     const status = statusChange(
       node,
-      { addresses, amiss: pending === undefined ? undefined : laterLabels(pending) },
+      { addresses, problem: pending === undefined ? undefined : laterLabels(pending) },
       host.world.clock.now(),
     );
     if (status !== undefined) await patchNodeStatus(kube, node, status, signal);
@@ -193,7 +193,7 @@ class Initialisations {
 
   async #refuse(node: SeenNode, why: Extract<Identification, { kind: "unidentified" }>, signal: AbortSignal): Promise<Outcome> {
     if (why.reason !== "ForeignProviderID") return this.#fail(node, why.reason, why.message, signal);
-    this.#told.once(node, why.reason, why.message);
+    this.#onceRecorder.record(node, why.reason, why.message);
     return done;
   }
 
@@ -209,10 +209,10 @@ class Initialisations {
     return again(pauseMs, cause);
   }
 
-  async #mark(node: SeenNode, amiss: Amiss, signal: AbortSignal): Promise<void> {
+  async #mark(node: SeenNode, problem: NodeProblem, signal: AbortSignal): Promise<void> {
     const { kube, host } = this.#options;
     const { name } = node.metadata;
-    const status = statusChange(node, { amiss }, host.world.clock.now());
+    const status = statusChange(node, { problem }, host.world.clock.now());
     if (status === undefined) return;
     try {
       await patchNodeStatus(kube, node, status, signal);
@@ -232,7 +232,7 @@ class Initialisations {
     this.#laterLabels.forget(name);
     this.#withoutAddresses.delete(name);
     this.#restsUntil.delete(name);
-    this.#told.forget(name);
+    this.#onceRecorder.forget(name);
   }
 }
 
@@ -257,7 +257,7 @@ function circumstances(node: SeenNode): string {
   return [node.metadata.uid, node.providerId, node.providedNodeIp ?? "", ...claimedAddresses(node)].join(" ");
 }
 
-function laterLabels(pending: string): Amiss {
+function laterLabels(pending: string): NodeProblem {
   return { status: "True", reason: labelsPending, message: `initialised; labels are still to come: ${pending}` };
 }
 

@@ -9,12 +9,12 @@ import { again, type Controller, done, type Outcome } from "../runtime/controlle
 import { forEachConcurrently } from "../runtime/for-each-concurrently.ts";
 import { refusalIn } from "../runtime/gate.ts";
 import { deleteNode } from "./delete-node.ts";
-import { type Case, type ConfirmedGone, gonenessProver, type Sighting } from "./gone.ts";
+import { type Case, type ConfirmedGone, goneProver, type Sighting } from "./gone.ts";
 import { lifecycleMetrics } from "./metrics.ts";
+import { OnceRecorder } from "./once-recorder.ts";
 import { manyAtOnce, type NodeParts } from "./parts.ts";
 import { lookAt, type Seen } from "./sightings.ts";
 import { isShutDown, shutdownPatch } from "./taints.ts";
-import { Told } from "./told.ts";
 
 export interface LifecycleOptions extends NodeParts {
   readonly periodMs: number;
@@ -40,14 +40,14 @@ function wantsLook(node: SeenNode): boolean {
 class LifecyclePasses {
   readonly #options: LifecycleOptions;
   readonly #metrics: ReturnType<typeof lifecycleMetrics>;
-  readonly #prover = gonenessProver();
-  readonly #told: Told;
+  readonly #prover = goneProver();
+  readonly #onceRecorder: OnceRecorder;
   #endedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
     this.#metrics = lifecycleMetrics(options.host.metrics);
-    this.#told = new Told(options.recorder);
+    this.#onceRecorder = new OnceRecorder(options.recorder);
   }
 
   /** One pass. A Node that turns not ready is looked at at once, but many that do within a period share one look. */
@@ -80,7 +80,7 @@ class LifecyclePasses {
 
   async #judge(node: SeenNode, seen: Seen, signal: AbortSignal): Promise<void> {
     const { questions } = this.#metrics;
-    if (seen.kind === "left-alone") return this.#told.once(node, seen.reason, seen.message, seen.reason);
+    if (seen.kind === "left-alone") return this.#onceRecorder.record(node, seen.reason, seen.message, seen.reason);
     if (seen.kind === "failed") {
       questions.inc({ operation: "instance_exists", result: "error" });
       return;
@@ -94,7 +94,7 @@ class LifecyclePasses {
       questions.inc({ operation: "instance_exists", result: verdict.lack === "answer" ? "error" : "instance_not_found" });
       if (verdict.lack === "answer") return;
       const message = `EC2 does not know ${seen.instanceId}, but Node ${node.metadata.name} is kept: ${verdict.why}`;
-      return this.#told.once(node, "InstanceNotFound", message, verdict.lack);
+      return this.#onceRecorder.record(node, "InstanceNotFound", message, verdict.lack);
     }
     questions.inc({ operation: "instance_exists", result: "success" });
     questions.inc({ operation: "instance_shutdown", result: "success" });
@@ -122,7 +122,7 @@ class LifecyclePasses {
     recorder.record(about, "Normal", "DeletingNode", `Deleting node ${name} because it does not exist in the cloud provider`);
     try {
       // False: the Node has changed, and is looked at again in the next pass.
-      if (await deleteNode(kube, proof, signal)) this.#told.forget(name);
+      if (await deleteNode(kube, proof, signal)) this.#onceRecorder.forget(name);
     } catch (error) {
       recorder.record(about, "Warning", "DeletingNodeFailed", `Failed deleting node ${name}: ${(error as Error).message}`);
       throw error;
@@ -130,7 +130,7 @@ class LifecyclePasses {
   }
 
   async #welcomeBack(node: SeenNode, signal: AbortSignal): Promise<void> {
-    this.#told.forget(node.metadata.name);
+    this.#onceRecorder.forget(node.metadata.name);
     await this.#mark(node, false, signal);
   }
 
@@ -161,7 +161,7 @@ class LifecyclePasses {
       const names = some.map(({ node }) => node.metadata.name);
       this.#options.host.log.error("error checking if nodes exist", { cause, nodes: nodes.length, some: names });
       for (const { node, error } of some) {
-        if (isAwsError(error, "denied")) this.#told.once(node, "FailedToCheckInstance", cause, error.iamAction);
+        if (isAwsError(error, "denied")) this.#onceRecorder.record(node, "FailedToCheckInstance", cause, error.iamAction);
       }
     }
   }

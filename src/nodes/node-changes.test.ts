@@ -5,7 +5,7 @@ import { conditionChange } from "./condition.ts";
 import { shutdownPatch, withoutUninitialized } from "./taints.ts";
 
 const at = Date.UTC(2026, 0, 1);
-const amiss = { status: "False", reason: "R", message: "m" } as const;
+const problem = { status: "False", reason: "R", message: "m" } as const;
 const type = "CloudProviderInitialized";
 
 function node(...taints: { key: string; effect: string; value?: string }[]): SeenNode {
@@ -14,10 +14,10 @@ function node(...taints: { key: string; effect: string; value?: string }[]): See
 
 test("a condition is set, kept as it is, changed without a new transition, and taken away", () => {
   const time = "2026-01-01T00:00:00Z";
-  assert.deepEqual(conditionChange(undefined, amiss, at), { type, ...amiss, lastHeartbeatTime: time, lastTransitionTime: time });
-  assert.equal(conditionChange({ type, ...amiss }, amiss, at), undefined);
-  assert.deepEqual(conditionChange({ type, ...amiss, message: "old" }, amiss, at), { type, ...amiss, lastHeartbeatTime: time });
-  assert.deepEqual(conditionChange({ type, ...amiss }, undefined, at), { type, $patch: "delete" });
+  assert.deepEqual(conditionChange(undefined, problem, at), { type, ...problem, lastHeartbeatTime: time, lastTransitionTime: time });
+  assert.equal(conditionChange({ type, ...problem }, problem, at), undefined);
+  assert.deepEqual(conditionChange({ type, ...problem, message: "old" }, problem, at), { type, ...problem, lastHeartbeatTime: time });
+  assert.deepEqual(conditionChange({ type, ...problem }, undefined, at), { type, $patch: "delete" });
   assert.equal(conditionChange(undefined, undefined, at), undefined);
 });
 

@@ -8,11 +8,11 @@ import { forEachConcurrently } from "../runtime/for-each-concurrently.ts";
 import { rethrowIfStopped } from "../runtime/gate.ts";
 import { addressChange, type IpFamily } from "./addresses.ts";
 import type { Identities } from "./identify.ts";
-import { addressesFor } from "./initialisation.ts";
+import { addressesFor } from "./initialise-plan.ts";
 import { addressesOf } from "./machine.ts";
+import { OnceRecorder } from "./once-recorder.ts";
 import type { NodeParts } from "./parts.ts";
 import { isUninitialized } from "./taints.ts";
-import { Told } from "./told.ts";
 
 export interface RefreshOptions extends NodeParts {
   readonly identities: Identities;
@@ -44,11 +44,11 @@ const fewNodes = 200;
 
 class RefreshPasses {
   readonly #options: RefreshOptions;
-  readonly #told: Told;
+  readonly #onceRecorder: OnceRecorder;
 
   constructor(options: RefreshOptions) {
     this.#options = options;
-    this.#told = new Told(options.recorder);
+    this.#onceRecorder = new OnceRecorder(options.recorder);
   }
 
   async run(signal: AbortSignal): Promise<Outcome> {
@@ -99,7 +99,7 @@ class RefreshPasses {
     const identified = await identities.identify(node, ask);
     if (identified.kind === "unidentified") {
       const { reason, message } = identified;
-      if (reason === "InstanceClaimedTwice" || reason === "InstanceOfOtherVPC") this.#told.once(node, reason, message, reason);
+      if (reason === "InstanceClaimedTwice" || reason === "InstanceOfOtherVPC") this.#onceRecorder.record(node, reason, message, reason);
       return false;
     }
     const desired = addressesFor(node, addressesOf(identified.machine, ipFamilies));

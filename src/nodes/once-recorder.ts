@@ -3,8 +3,8 @@ import type { SeenNode } from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 
-/** Tells about a Node what does not change: each thing once, for as long as the Node is the same one. */
-export class Told {
+/** Records Events about a Node that would repeat for ever: each once, for as long as the Node is the same one. */
+export class OnceRecorder {
   readonly #recorder: EventRecorder;
   readonly #said = new Map<string, { readonly uid: string; readonly things: Set<string> }>();
 
@@ -13,7 +13,7 @@ export class Told {
   }
 
   /** A Warning of this reason, unless the same was said of this Node before. `about` tells what counts as the same. */
-  once(node: SeenNode, reason: EventReason, message: string, about = message): void {
+  record(node: SeenNode, reason: EventReason, message: string, about = message): void {
     const { name, uid } = node.metadata;
     let said = this.#said.get(name);
     if (said?.uid !== uid) {

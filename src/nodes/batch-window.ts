@@ -7,8 +7,8 @@ const betweenMs = 500;
 /** So many at one go: what one call to AWS carries, and no longer than anybody else can wait. */
 const mostAtOnce = 200;
 
-/** Lets those who come close together through together, so that what they ask of AWS is asked at once. Who comes alone hardly waits. */
-export class Turnstile {
+/** Gathers callers that come close together, so that what they ask of AWS is asked in one call. One that comes alone hardly waits. */
+export class BatchWindow {
   readonly #clock: Clock;
   #waiting: (() => void)[] = [];
   #openedAt = Number.NEGATIVE_INFINITY;
@@ -18,7 +18,7 @@ export class Turnstile {
   }
 
   /** Resolves when the group of this moment goes through. */
-  enter(): Promise<void> {
+  join(): Promise<void> {
     const passed = new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#waiting.length === 1) void this.#open();
     return passed;

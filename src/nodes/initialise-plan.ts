@@ -1,7 +1,7 @@
 /** What initialisation makes of a Node. Pure: the Node and its machine in, patches out. */
 import { cloudCondition, conditionOf, type SeenNode } from "../identity/node-view.ts";
 import { addressChange, desiredAddresses, type NodeAddress } from "./addresses.ts";
-import { type Amiss, conditionChange } from "./condition.ts";
+import { conditionChange, type NodeProblem } from "./condition.ts";
 import { additionalLabels, type Labels, placeLabels } from "./labels.ts";
 import { type Machine, providerIdFor, typeOf, zoneOf } from "./machine.ts";
 import { withoutUninitialized } from "./taints.ts";
@@ -39,11 +39,11 @@ export function addressesFor(node: SeenNode, cloud: readonly NodeAddress[]): rea
 /** The strategic merge of `status` that gives a Node these addresses and this condition; undefined when it has both. */
 export function statusChange(
   node: SeenNode,
-  wanted: { readonly addresses?: readonly NodeAddress[]; readonly amiss: Amiss | undefined },
+  wanted: { readonly addresses?: readonly NodeAddress[]; readonly problem: NodeProblem | undefined },
   nowMs: number,
 ): object | undefined {
   const addresses = wanted.addresses && addressChange(node.addresses, wanted.addresses);
-  const condition = conditionChange(conditionOf(node, cloudCondition), wanted.amiss, nowMs);
+  const condition = conditionChange(conditionOf(node, cloudCondition), wanted.problem, nowMs);
   if (addresses === undefined && condition === undefined) return undefined;
   return { ...(addresses && { addresses }), ...(condition && { conditions: [condition] }) };
 }
