@@ -29,7 +29,7 @@ const slowest = 0.2;
 const climbMs = 60_000;
 /** How long it takes, while calls wait, to add once more the ordinary rate. */
 const tryMs = 5_000;
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 /** Every so many calls one of the background lane goes first, so that it is late but never starved. */
 const backgroundTurn = 8;
 
@@ -79,8 +79,8 @@ export class Budget {
       this.#tokens -= 1;
       return Promise.resolve();
     }
-    if (this.waiting >= mostWaiting) {
-      return Promise.reject(new BudgetExhausted(`${mostWaiting} calls already wait for this action`));
+    if (this.waiting >= maxWaiting) {
+      return Promise.reject(new BudgetExhausted(`${maxWaiting} calls already wait for this action`));
     }
     return new Promise((resolve, reject) => {
       const lane = this.#lanes[urgency];

@@ -37,11 +37,11 @@ export interface FetchOptions {
 /** How long the first usually waits for others. Long enough for one burst of events, too short for anybody to notice. */
 const usualWindowMs = 2;
 /** Calls under way at once; what comes meanwhile gathers for the next. */
-const mostInFlight = 4;
+const maxInFlight = 4;
 /** Of these, calls that no user waits for: they may wait long for their budget, and one place stays free for those who do. */
-const mostBackground = mostInFlight - 1;
+const maxBackground = maxInFlight - 1;
 /** Resends after an error that names the culprits, before looking for them by halves. */
-const mostResends = 2;
+const maxResends = 2;
 
 type Result<Value> = { readonly value: Value | undefined } | { readonly error: unknown };
 
@@ -98,7 +98,7 @@ export class Coalescer<Item, Value> {
 
   #dispatch(): void {
     const count = this.#inFlight;
-    while (count.user + count.background < mostInFlight) {
+    while (count.user + count.background < maxInFlight) {
       const first = this.#first();
       if (first === undefined) return;
       const batch = this.#takeBatch(first.group);
@@ -119,7 +119,7 @@ export class Coalescer<Item, Value> {
       if (pending.urgency === "user") return pending;
       oldest ??= pending;
     }
-    return this.#inFlight.background < mostBackground ? oldest : undefined;
+    return this.#inFlight.background < maxBackground ? oldest : undefined;
   }
 
   /** The items of a group, those that users wait for first, as many as one call may carry. */
@@ -161,7 +161,7 @@ export class Coalescer<Item, Value> {
       const rest = batch.filter((pending) => !guilty.has(keyOf(pending.item)));
       for (const pending of batch) if (guilty.has(keyOf(pending.item))) pending.settle({ error });
       if (rest.length === 0) return;
-      if (rest.length < batch.length && resends < mostResends) return this.#answer(rest, options, resends + 1);
+      if (rest.length < batch.length && resends < maxResends) return this.#answer(rest, options, resends + 1);
       // The error does not help to find them, or there is no end to them: halves, so that the good ones get through.
       const middle = Math.ceil(rest.length / 2);
       for (const half of [rest.slice(0, middle), rest.slice(middle)]) {

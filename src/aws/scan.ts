@@ -33,13 +33,13 @@ export const text: Shape<string> = { kind: "text", make: (value) => value };
 export const common: Shape<string> = { kind: "text", make: theOne };
 
 const commonTexts = new Map<string, string>();
-const mostCommonTexts = 1_000;
+const maxCommonTexts = 1_000;
 
 function theOne(value: string): string {
   const known = commonTexts.get(value);
   if (known !== undefined) return known;
   // It turned out not to be common after all; those that are will be back at once.
-  if (commonTexts.size === mostCommonTexts) commonTexts.clear();
+  if (commonTexts.size === maxCommonTexts) commonTexts.clear();
   commonTexts.set(value, value);
   return value;
 }

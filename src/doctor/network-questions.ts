@@ -32,12 +32,12 @@ function isPublic(subnet: string, tables: readonly RouteTable[]): boolean {
 }
 
 const controlPlaneLabel = "node-role.kubernetes.io/control-plane";
-const mostAsked = 100;
+const maxAsked = 100;
 
 /** How the metadata service of the machines that the controllers run on is set up: control-plane Nodes, or all when there are none. */
 export async function metadataOf(cloud: Cloud, nodes: readonly NodeView[], ask: Ask): Promise<readonly MetadataFacts[]> {
   const controlPlane = nodes.filter(({ metadata }) => controlPlaneLabel in metadata.labels);
-  const ids = (controlPlane.length > 0 ? controlPlane : nodes).flatMap((node) => claimedInstance(node) ?? []).slice(0, mostAsked);
+  const ids = (controlPlane.length > 0 ? controlPlane : nodes).flatMap((node) => claimedInstance(node) ?? []).slice(0, maxAsked);
   if (ids.length === 0) return [];
   // By filter, because one id that AWS does not know would fail them all.
   const { Reservations = [] } = await cloud.call(describeInstances, { Filters: [{ Name: "instance-id", Values: ids }] }, ask);

@@ -35,8 +35,8 @@ const similarBeforeCombining = 10;
 const similarWithinMs = 600_000;
 const burst = 25;
 const refillPerSecond = 1 / 300;
-const longestMessage = 1024;
-const longestName = 253;
+const maxMessageLength = 1024;
+const maxNameLength = 253;
 const combinedPrefix = "(combined from similar events): ";
 
 /** An event on the server and how often it has been said. */
@@ -72,7 +72,7 @@ export class EventCorrelator {
     // What is dropped here still counts: the next one that passes carries the whole count.
     const bucket = this.#buckets.getOr(about, () => new TokenBucket(this.#world.clock, refillPerSecond, burst));
     if (!bucket.tryTake()) return { kind: "drop" };
-    const message = `${combined ? combinedPrefix : ""}${occurrence.message}`.slice(0, longestMessage);
+    const message = `${combined ? combinedPrefix : ""}${occurrence.message}`.slice(0, maxMessageLength);
     return { kind: series.count === 1 ? "create" : "count", event: eventOf(occurrence, series, message) };
   }
 
@@ -89,7 +89,7 @@ export class EventCorrelator {
   #nameFor({ object, atMs }: Occurrence): string {
     const nanoseconds = BigInt(Math.floor(atMs)) * 1_000_000n + BigInt(Math.floor(this.#world.random.number() * 1_000_000));
     const suffix = `.${nanoseconds.toString(16)}`;
-    return object.name.slice(0, longestName - suffix.length) + suffix;
+    return object.name.slice(0, maxNameLength - suffix.length) + suffix;
   }
 }
 

@@ -5,7 +5,7 @@ const firstMs = 10;
 /** While many come, they are let through in groups this far apart: a call for a hundred costs what a call for one does. */
 const betweenMs = 500;
 /** So many at one go: what one call to AWS carries, and no longer than anybody else can wait. */
-const mostAtOnce = 200;
+const maxAtOnce = 200;
 
 /** Gathers callers that come close together, so that what they ask of AWS is asked in one call. One that comes alone hardly waits. */
 export class BatchWindow {
@@ -30,9 +30,9 @@ export class BatchWindow {
     const group = this.#waiting;
     this.#waiting = [];
     this.#openedAt = this.#clock.monotonic();
-    for (let first = 0; first < group.length; first += mostAtOnce) {
+    for (let first = 0; first < group.length; first += maxAtOnce) {
       if (first > 0) await sleep(this.#clock, 0);
-      for (const pass of group.slice(first, first + mostAtOnce)) pass();
+      for (const pass of group.slice(first, first + maxAtOnce)) pass();
     }
   }
 }

@@ -201,7 +201,7 @@ export class Identities {
 
   #give({ id }: Instance, node: SeenNode): void {
     // Once its provider ID shows, the index knows it.
-    if (this.#given.size > mostGiven) for (const [key, given] of this.#given) if (!this.#stillWaits(given)) this.#given.delete(key);
+    if (this.#given.size > maxGiven) for (const [key, given] of this.#given) if (!this.#stillWaits(given)) this.#given.delete(key);
     this.#given.set(id, { name: node.metadata.name, uid: node.metadata.uid });
   }
 
@@ -223,7 +223,7 @@ export class Identities {
   }
 }
 
-const mostGiven = 1_000;
+const maxGiven = 1_000;
 
 interface Candidate {
   readonly instance: Instance;

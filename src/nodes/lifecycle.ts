@@ -156,7 +156,7 @@ class LifecyclePasses {
   #tellFailures(seen: ReadonlyMap<SeenNode, Seen>): void {
     const failed = [...seen].flatMap(([node, found]) => (found.kind === "failed" ? [{ node, error: found.error }] : []));
     const causes = Map.groupBy(failed, ({ error }) => (error as Error).message);
-    for (const [cause, nodes] of [...causes].slice(0, mostCauses)) {
+    for (const [cause, nodes] of [...causes].slice(0, maxCauses)) {
       const some = nodes.slice(0, 5);
       const names = some.map(({ node }) => node.metadata.name);
       this.#options.host.log.error("error checking if nodes exist", { cause, nodes: nodes.length, some: names });
@@ -167,4 +167,4 @@ class LifecyclePasses {
   }
 }
 
-const mostCauses = 10;
+const maxCauses = 10;

@@ -17,7 +17,7 @@ export interface NetworkPlacesOptions {
 const dayMs = 24 * 3_600_000;
 /** A policy may be mended at any moment; until then one call in a while is enough. */
 const deniedMs = 5 * 60_000;
-const mostKept = 20_000;
+const maxKept = 20_000;
 
 export class NetworkPlaces {
   readonly #options: NetworkPlacesOptions;
@@ -94,7 +94,7 @@ export class NetworkPlaces {
   #keep(instance: Instance, nodes: readonly string[]): void {
     this.#supported.add(instance.type);
     this.#known.set(instance.id, nodes);
-    if (this.#known.size > mostKept) this.#known.delete(this.#known.keys().next().value!);
+    if (this.#known.size > maxKept) this.#known.delete(this.#known.keys().next().value!);
   }
 
   #learnUseless(instance: Instance): void {
@@ -106,7 +106,7 @@ export class NetworkPlaces {
     }
     const what = this.#isRequired(instance) || this.#supported.has(instance.type) ? instance.id : instance.type;
     this.#useless.set(what, this.#options.clock.monotonic() + dayMs);
-    if (this.#useless.size > mostKept) this.#useless.delete(this.#useless.keys().next().value!);
+    if (this.#useless.size > maxKept) this.#useless.delete(this.#useless.keys().next().value!);
   }
 
   #isUseless(what: string, now: number): boolean {

@@ -120,8 +120,8 @@ class Failures {
   }
 
   tell(say: (message: string, names: readonly string[]) => void): void {
-    for (const [message, names] of [...this.#byMessage].slice(0, mostCauses)) say(message, names);
+    for (const [message, names] of [...this.#byMessage].slice(0, maxCauses)) say(message, names);
   }
 }
 
-const mostCauses = 20;
+const maxCauses = 20;

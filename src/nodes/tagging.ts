@@ -64,7 +64,7 @@ function instanceOf(node: SeenNode): readonly string[] {
 /** How long EC2 may take to know a new instance. */
 const graceMs = 5 * 60_000;
 /** Nine more tries, ever further apart: together they outlast the grace. */
-const mostRetries = 9;
+const maxRetries = 9;
 const backoff = { baseMs: 1_000, maxMs: 5 * 60_000 };
 /** What the store has seen this recently need not be written again. */
 const seenMs = 60_000;
@@ -155,7 +155,7 @@ class Tagging {
   #failed(instanceId: string, circumstances: string, nodes: readonly SeenNode[], error: Error): Outcome {
     const { log } = this.#options.host;
     const before = this.#failures.count(instanceId);
-    const last = before >= mostRetries;
+    const last = before >= maxRetries;
     // What may pass by itself is told only when it did not; what is refused, at once and when it is given up.
     if (last || (before === 0 && isAwsError(error, "denied"))) this.#tell(instanceId, nodes, error);
     if (last) {

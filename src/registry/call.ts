@@ -82,9 +82,9 @@ export async function callAws(call: AwsCall, caller: Caller): Promise<AwsAnswer>
  * spreading out over many seconds helps; a dropped connection is worth another try at once.
  */
 function pauseBefore(attempt: number, throttled: boolean, world: World): number {
-  const longestMs = throttled ? 4_000 * 2 ** (attempt - 1) : 150 * 2 ** (attempt - 1);
-  const shortestMs = throttled ? 500 : 25;
-  return shortestMs + world.random.number() * (Math.min(longestMs, 16_000) - shortestMs);
+  const maxMs = throttled ? 4_000 * 2 ** (attempt - 1) : 150 * 2 ** (attempt - 1);
+  const minMs = throttled ? 500 : 25;
+  return minMs + world.random.number() * (Math.min(maxMs, 16_000) - minMs);
 }
 
 async function attemptOnce(call: AwsCall, caller: Caller, skewMs: number): Promise<Omit<AwsAnswer, "attempts">> {

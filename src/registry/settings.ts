@@ -37,7 +37,7 @@ export const ownVariables = [
 
 const defaultTimeoutSeconds = 45;
 /** Kubelet kills the plugin after 60 s and with it the reason. */
-const longestTimeoutSeconds = 48;
+const maxTimeoutSeconds = 48;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -63,7 +63,7 @@ export function readSettings(environment: Environment, profile: SharedProfile): 
 function timeoutMs(text: string | undefined): number {
   const seconds = duration("ECR_CREDENTIAL_PROVIDER_TIMEOUT", text) ?? defaultTimeoutSeconds;
   if (seconds <= 0) throw bad("ECR_CREDENTIAL_PROVIDER_TIMEOUT", text!, "a duration above zero, such as 30s");
-  return Math.min(seconds, longestTimeoutSeconds) * 1000;
+  return Math.min(seconds, maxTimeoutSeconds) * 1000;
 }
 
 function duration(name: string, text: string | undefined): number | undefined {

@@ -83,7 +83,7 @@ const durationUnits: Readonly<Record<string, number>> = {
 };
 
 /** Go counts nanoseconds in 63 bits. */
-const longestDurationMs = 9_223_372_036_854.775;
+const maxDurationMs = 9_223_372_036_854.775;
 
 /** `time.ParseDuration`, in milliseconds: `1h2m3.5s`, `100ms`, `0`. */
 export function parseGoDuration(text: string): number {
@@ -104,7 +104,7 @@ export function parseGoDuration(text: string): number {
     total += Number(number) * scale;
     rest = rest.slice(unit.length);
   }
-  if (total > longestDurationMs) throw invalid();
+  if (total > maxDurationMs) throw invalid();
   return sign === "-" ? -total : total;
 }
 

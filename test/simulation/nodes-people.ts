@@ -5,7 +5,7 @@ import { launchNodes } from "../../src/sandbox/cloud/network.ts";
 import { freePodCidr } from "./nodes-routes.ts";
 import { type Introduction, type Kubelet, type NodesScene, uninitialized } from "./nodes-scene.ts";
 
-const mostKubelets = 6;
+const maxKubelets = 6;
 
 /** Users, until the signal aborts. They reach the API directly: their own trouble is not what is tested. */
 export async function live(scene: NodesScene, signal: AbortSignal): Promise<void> {
@@ -72,10 +72,10 @@ async function register(scene: NodesScene, { name, instanceId, by, labels }: Kub
 
 function arrive(scene: NodesScene): void {
   const { chance, cloud, network, kubelets } = scene;
-  if (kubelets.size >= mostKubelets) return;
+  if (kubelets.size >= maxKubelets) return;
   const by = chance.pick<Introduction>(["provider ID", "provider ID", "DNS name", "address"])!;
   // A name may be used again by another machine, once its Node is gone.
-  const name = `worker-${Math.floor(chance.between(1, mostKubelets + 1))}`;
+  const name = `worker-${Math.floor(chance.between(1, maxKubelets + 1))}`;
   if (by !== "DNS name" && (kubelets.has(name) || scene.nodes().some(({ metadata }) => metadata.name === name))) return;
   const [instance] = launchNodes(cloud, network, 1, chance.happens(0.2) ? "p5.48xlarge" : "m5.large");
   const labels = { pool: chance.pick(["a", "b"])! };

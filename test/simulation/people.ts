@@ -8,7 +8,7 @@ import { annotation, namespace } from "./keeper.ts";
 import type { Replica } from "./replica.ts";
 import type { Scene } from "./scene.ts";
 
-const mostNodes = 8;
+const maxNodes = 8;
 const teams = ["red", "green", "blue"];
 
 /** Users and kubelets, until the signal aborts. They reach the API directly: their own trouble is not what is tested. */
@@ -33,8 +33,8 @@ export async function live(scene: Scene, signal: AbortSignal): Promise<void> {
 async function join(scene: Scene): Promise<void> {
   const { chance, cloud, network } = scene;
   const names = new Set(scene.cluster.objects("nodes").map(({ metadata }) => metadata.name));
-  if (names.size >= mostNodes) return;
-  const name = `node-${Math.floor(chance.between(1, mostNodes + 1))}`;
+  if (names.size >= maxNodes) return;
+  const name = `node-${Math.floor(chance.between(1, maxNodes + 1))}`;
   if (names.has(name)) return;
   const [instance] = launchNodes(cloud, network, 1);
   const annotations = chance.happens(0.8) ? { [annotation]: chance.pick(teams)! } : {};

@@ -97,7 +97,7 @@ export const plants: readonly Plant[] = [
     name: "background-takes-every-call",
     world: "kits",
     file: "src/aws/coalescer.ts",
-    changes: [["const mostBackground = mostInFlight - 1;", "const mostBackground = mostInFlight;"]],
+    changes: [["const maxBackground = maxInFlight - 1;", "const maxBackground = maxInFlight;"]],
     givenAwayBy: "a user's question does not wait behind the background",
   },
   {

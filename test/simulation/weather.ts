@@ -92,8 +92,8 @@ function clear({ history, cluster, cloud }: Sky, town: Town): void {
   for (const replica of town.all()) for (const line of [replica.kubeLine, replica.awsLine]) line.heal();
 }
 
-function lasting({ world, chance }: Sky, end: () => void, longestMs = 20_000): void {
-  world.clock.after(chance.between(2000, longestMs), end);
+function lasting({ world, chance }: Sky, end: () => void, maxMs = 20_000): void {
+  world.clock.after(chance.between(2000, maxMs), end);
 }
 
 /** More often the leader than not: what befalls the other changes little. */
