@@ -4,7 +4,7 @@ import { socketTransport } from "../runtime/http.ts";
 import { rememberSecret } from "../runtime/known-secrets.ts";
 import type { Clock, World } from "../runtime/world.ts";
 import type { Access, KubeConfig } from "./config/access.ts";
-import { Places } from "./places.ts";
+import { Semaphore } from "./semaphore.ts";
 
 /** The ways to one API server: a connection for every request that is in work, watches among them. */
 export interface Connections {
@@ -45,7 +45,7 @@ export interface Opened {
 export class Session {
   readonly config: KubeConfig;
   /** For calls that end; watches last, and take none. */
-  readonly places = new Places({ shared: callsAtOnce - callsOfItsOwn, own: callsOfItsOwn });
+  readonly semaphore = new Semaphore({ shared: callsAtOnce - callsOfItsOwn, own: callsOfItsOwn });
   readonly #clock: Clock;
   readonly #connect: Connect;
   readonly #draining = new Map<Connections, () => void>();

@@ -8,7 +8,7 @@ import { jittered, sleep, TimedOut, within } from "../runtime/world.ts";
 import { codeOf, KubeConfigError } from "./config/access.ts";
 import type { Opened, Session } from "./connections.ts";
 import { ApiError, answerError, isApiError } from "./errors.ts";
-import type { Share } from "./places.ts";
+import type { SemaphoreShare } from "./semaphore.ts";
 import { underAll } from "./signals.ts";
 import type { TokenBucket } from "./token-bucket.ts";
 
@@ -46,13 +46,13 @@ const firstPauseMs = 100;
 /** Sends calls as one identity, through one gate. */
 export class Exchange {
   readonly options: ExchangeOptions;
-  readonly #share: Share;
+  readonly #share: SemaphoreShare;
   readonly #requests;
   readonly #durations;
 
   constructor(options: ExchangeOptions) {
     this.options = options;
-    this.#share = options.session.places.share();
+    this.#share = options.session.semaphore.share();
     const { metrics } = options.host;
     this.#requests = counter(metrics, {
       name: "rest_client_requests_total",

@@ -31,7 +31,9 @@ export const plants: readonly Plant[] = [
     name: "calls-have-no-place-of-their-own",
     world: "kits",
     file: "src/kube/connections.ts",
-    changes: [["new Places({ shared: callsAtOnce - callsOfItsOwn, own: callsOfItsOwn })", "new Places({ shared: callsAtOnce, own: 0 })"]],
+    changes: [
+      ["new Semaphore({ shared: callsAtOnce - callsOfItsOwn, own: callsOfItsOwn })", "new Semaphore({ shared: callsAtOnce, own: 0 })"],
+    ],
     givenAwayBy: "no part of a process waits for another's calls",
   },
   {

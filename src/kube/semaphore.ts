@@ -1,12 +1,12 @@
 /**
- * Places for calls in work. Each sharer has a few of its own, which nobody else can take, and the rest is shared: calls of
+ * Semaphore for calls in work. Each sharer has a few of its own, which nobody else can take, and the rest is shared: calls of
  * one that hang (an admission webhook that does not answer) may fill the shared places, and the others still go on.
  */
-export class Places {
+export class Semaphore {
   readonly #own: number;
   #free: number;
   /** Those with calls that wait for a shared place; the next free one goes to the first, which then stands last. */
-  readonly #queue = new Set<Share>();
+  readonly #queue = new Set<SemaphoreShare>();
 
   constructor(options: { readonly shared: number; readonly own: number }) {
     this.#free = options.shared;
@@ -14,8 +14,8 @@ export class Places {
   }
 
   /** A part of the process that makes calls. */
-  share(): Share {
-    return new Share(this.#own, {
+  share(): SemaphoreShare {
+    return new SemaphoreShare(this.#own, {
       take: () => {
         if (this.#free === 0) return false;
         this.#free--;
@@ -42,12 +42,12 @@ export class Places {
 interface SharedPlaces {
   take(): boolean;
   free(): void;
-  queue(share: Share): void;
-  leaveQueue(share: Share): void;
+  queue(share: SemaphoreShare): void;
+  leaveQueue(share: SemaphoreShare): void;
 }
 
 /** The places of one part. Its own calls are served in the order they came. */
-export class Share {
+export class SemaphoreShare {
   readonly #own: number;
   readonly #shared: SharedPlaces;
   readonly #waiting = new Set<() => void>();
