@@ -19,7 +19,7 @@ test("without rules requests and answers pass unchanged", async (t) => {
   const answer = await ask("/api/v1/nodes?limit=1", { authorization: "Bearer t" });
   assert.equal(await text(answer), "GET /api/v1/nodes?limit=1 Bearer t");
   assert.equal(answer.headers["x-served"], "yes");
-  assert.deepEqual(proxy.passages, [{ method: "GET", path: "/api/v1/nodes?limit=1", status: 200 }]);
+  assert.deepEqual(proxy.requests, [{ method: "GET", path: "/api/v1/nodes?limit=1", status: 200 }]);
 });
 
 test("who shows a certificate is announced by name and groups, and cannot announce itself as somebody else", async (t) => {

@@ -39,7 +39,7 @@ export interface Rule extends Match {
 }
 
 /** One request that came by. */
-export interface Passage {
+export interface SeenRequest {
   readonly method: string;
   readonly path: string;
   /** Of the answer; undefined when none was given. */
@@ -49,7 +49,7 @@ export interface Passage {
 export interface FaultProxy {
   readonly url: URL;
   /** Every request since the start. */
-  readonly passages: readonly Passage[];
+  readonly requests: readonly SeenRequest[];
   /** Connections of clients that are open now. */
   readonly connections: number;
   /**
@@ -75,7 +75,7 @@ export interface FaultProxyOptions {
 /** Starts the proxy on a free port. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const rules: Live[] = [];
-  const passages: Passage[] = [];
+  const requests: SeenRequest[] = [];
   const exchanges = new Set<Exchange>();
   const sockets = new Set<Socket>();
   const plain = new Agent({ ca: options.ca, keepAlive: true });
@@ -84,9 +84,9 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const server = createServer(
     { ...options.serving, ca: options.ca, requestCert: true, rejectUnauthorized: false },
     async (request, response) => {
-      const passage: Passage = { method: request.method ?? "", path: request.url ?? "", status: undefined };
-      passages.push(passage);
-      const exchange = new Exchange(passage, request, response, (kinds) => take(rules, passage, kinds));
+      const seen: SeenRequest = { method: request.method ?? "", path: request.url ?? "", status: undefined };
+      requests.push(seen);
+      const exchange = new Exchange(seen, request, response, (kinds) => take(rules, seen, kinds));
       exchanges.add(exchange);
       response.once("close", () => exchanges.delete(exchange));
       if (await exchange.begin(options.world)) exchange.forward(options.target, { plain, announcing });
@@ -103,7 +103,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
 
   return {
     url: new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`),
-    passages,
+    requests,
     get connections() {
       return sockets.size;
     },
@@ -135,13 +135,13 @@ interface Live {
 }
 
 /** The first rule in force that means this request with one of these faults; uses it up by one. */
-function take(rules: readonly Live[], passage: Passage, kinds: readonly Fault["kind"][]): Fault | undefined {
-  const live = rules.find(({ rule, left }) => left > 0 && kinds.includes(rule.fault.kind) && means(rule, passage));
+function take(rules: readonly Live[], seen: SeenRequest, kinds: readonly Fault["kind"][]): Fault | undefined {
+  const live = rules.find(({ rule, left }) => left > 0 && kinds.includes(rule.fault.kind) && means(rule, seen));
   if (live) live.left--;
   return live?.rule.fault;
 }
 
-function means(match: Match, { method, path }: Passage): boolean {
+function means(match: Match, { method, path }: SeenRequest): boolean {
   if (match.method && match.method !== method) return false;
   if (match.path && !match.path.test(path)) return false;
   return match.watch === undefined || match.watch === /[?&]watch=(1|true)\b/.test(path);
@@ -149,7 +149,7 @@ function means(match: Match, { method, path }: Passage): boolean {
 
 /** One request and its answer on their way. */
 class Exchange {
-  readonly #passage: Passage;
+  readonly #seen: SeenRequest;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #take: (kinds: readonly Fault["kind"][]) => Fault | undefined;
@@ -158,12 +158,12 @@ class Exchange {
   #silent = false;
 
   constructor(
-    passage: Passage,
+    seen: SeenRequest,
     request: IncomingMessage,
     response: ServerResponse,
     take: (kinds: readonly Fault["kind"][]) => Fault | undefined,
   ) {
-    this.#passage = passage;
+    this.#seen = seen;
     this.#request = request;
     this.#response = response;
     this.#take = take;
@@ -192,7 +192,7 @@ class Exchange {
 
   forward(target: URL, agents: { readonly plain: Agent; readonly announcing: Agent }): void {
     const { headers, agent } = announced(this.#request, agents);
-    const upstream = httpsRequest(new URL(this.#passage.path, target), { method: this.#passage.method, headers, agent });
+    const upstream = httpsRequest(new URL(this.#seen.path, target), { method: this.#seen.method, headers, agent });
     this.#upstream = upstream;
     upstream.once("response", (answer) => this.#relay(answer));
     upstream.once("error", () => this.#break());
@@ -210,7 +210,7 @@ class Exchange {
 
   #relay(answer: IncomingMessage): void {
     this.#answering = true;
-    this.#passage.status = answer.statusCode;
+    this.#seen.status = answer.statusCode;
     this.#response.writeHead(answer.statusCode ?? 502, answer.headers);
     this.#response.flushHeaders();
     answer.on("data", (chunk: Buffer) => this.#pass(chunk));
@@ -233,7 +233,7 @@ class Exchange {
   }
 
   #answer(status: number, retryAfterSeconds: number | undefined): void {
-    this.#passage.status = status;
+    this.#seen.status = status;
     const body = { kind: "Status", apiVersion: "v1", status: "Failure", message: "fault proxy", reason: reasons[status], code: status };
     this.#response.writeHead(status, {
       "content-type": "application/json",

@@ -1,13 +1,13 @@
 /**
  * Fairlead as a Deployment runs it: two replicas of `fairlead controller-manager`, each a process of its own behind a
- * door of its own, started again when it ends. One leads, the other stands by.
+ * proxy of its own, started again when it ends. One leads, the other stands by.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sleep, type World } from "../runtime/world.ts";
 import { freePort } from "./cluster/real/free-port.ts";
 import type { Supervised, Supervision } from "./cluster/real/supervision.ts";
-import { type Door, hangDoor } from "./door.ts";
+import { type CuttableProxy, startCuttableProxy } from "./cuttable-proxy.ts";
 import { LogTail } from "./log-tail.ts";
 import { mainFile } from "./program-files.ts";
 
@@ -86,7 +86,7 @@ export class Replicas {
 
   /** Cuts a replica off from the API server, or lets it back. */
   cutOff(name: string, cut: boolean): void {
-    this.#named(name).door?.setShut(cut);
+    this.#named(name).proxy?.setCut(cut);
   }
 
   /** The last lines that a replica wrote in this life of its process. */
@@ -96,7 +96,7 @@ export class Replicas {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#all.map((replica) => replica.door?.close()));
+    await Promise.all(this.#all.map((replica) => replica.proxy?.close()));
   }
 
   #named(name: string): Replica {
@@ -108,7 +108,7 @@ export class Replicas {
 
 class Replica {
   readonly name: string;
-  door: Door | undefined;
+  proxy: CuttableProxy | undefined;
   readonly #options: ReplicasOptions;
   #process: Supervised | undefined;
   #starts = 0;
@@ -125,7 +125,7 @@ class Replica {
   }
 
   async start(signal: AbortSignal): Promise<void> {
-    this.door = await hangDoor(this.#options.server);
+    this.proxy = await startCuttableProxy(this.#options.server);
     await this.#spawn();
     void this.#keepAlive(signal);
   }
@@ -137,7 +137,7 @@ class Replica {
       name: this.name,
       state: !running ? "down" : leads ? "leading" : this.#competes ? "standing by" : "starting",
       pid: running ? this.#process?.pid : undefined,
-      cutOff: this.door?.shut ?? false,
+      cutOff: this.proxy?.cut ?? false,
       restarts: Math.max(0, this.#starts - 1),
     };
   }
@@ -165,7 +165,7 @@ class Replica {
     this.#competes = false;
     this.#tail = new LogTail(this.#logFile);
     const kubeconfig = join(folder, `fairlead-${this.name}.kubeconfig`);
-    await world.files.write(kubeconfig, this.#options.kubeconfig(this.door!.url), 0o600);
+    await world.files.write(kubeconfig, this.#options.kubeconfig(this.proxy!.url), 0o600);
     const args = [
       "controller-manager",
       ...["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"].map((flag) => `--${flag}=${kubeconfig}`),

@@ -59,7 +59,7 @@ test("a server that refuses with 429 and 503 for a while is left alone for a whi
   proxy.strike({ watch: true, times: 1, fault: { kind: "answer", status: 429, retryAfterSeconds: 1 } });
   proxy.strike({ watch: true, times: 1, fault: { kind: "answer", status: 503 } });
   await strikeAndChange({ kind: "reset" });
-  const watches = proxy.passages.filter(({ path }) => path.includes("watch=true"));
+  const watches = proxy.requests.filter(({ path }) => path.includes("watch=true"));
   assert.deepEqual(
     watches.map(({ status }) => status),
     [200, 429, 503, 200],
@@ -82,12 +82,12 @@ async function behindProxy(t: TestContext, hurry = 1) {
     vanished,
     /** Strikes the open watch once, changes Nodes under it, and waits until the informer knows. */
     async strikeAndChange(fault: Fault): Promise<void> {
-      const watchesBefore = proxy.passages.length;
+      const watchesBefore = proxy.requests.length;
       proxy.strike({ watch: true, times: 1, fault });
       await label("1");
       await label("2");
       await cluster.admin.delete(nodes, vanished);
-      await eventually(() => assert.ok(proxy.passages.length > watchesBefore, "the watch is opened again"));
+      await eventually(() => assert.ok(proxy.requests.length > watchesBefore, "the watch is opened again"));
       await following.agrees();
     },
   };

@@ -22,10 +22,10 @@ test("the same against a server that refuses streaming lists", async (t) => {
   await apiserver.start(refusing);
   const proxy = await cluster.faultProxy();
   await surviveRestart(t, cluster, () => followNodes(t, cluster, proxy.url), refusing);
-  const refused = proxy.passages.filter(({ path }) => path.includes("sendInitialEvents"));
+  const refused = proxy.requests.filter(({ path }) => path.includes("sendInitialEvents"));
   assert.ok(refused.length > 0 && refused.every(({ status }) => status !== 200), "streaming was asked for and refused");
   assert.ok(
-    proxy.passages.some(({ path }) => /nodes\?.*limit=/.test(path)),
+    proxy.requests.some(({ path }) => /nodes\?.*limit=/.test(path)),
     "so the list came by pages",
   );
 });

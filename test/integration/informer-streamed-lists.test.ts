@@ -17,7 +17,7 @@ test("a server that answers 500 to every streamed list is listed by pages, and f
   const proxy = await cluster.faultProxy();
   proxy.strike({ path: /sendInitialEvents=true/, fault: { kind: "answer", status: 500 } });
   await followed(t, cluster, proxy.url);
-  const asked = proxy.passages.filter(({ path }) => path.startsWith("/api/v1/nodes")).map(({ status }) => status);
+  const asked = proxy.requests.filter(({ path }) => path.startsWith("/api/v1/nodes")).map(({ status }) => status);
   assert.deepEqual(asked.slice(0, 3), [500, 200, 200], "streamed, by pages, watched");
 });
 

@@ -36,7 +36,7 @@ interface Run {
 }
 
 /** A request on its way through: what is known of it so far. */
-interface Passage {
+interface RoutedRequest {
   readonly request: HttpRequest;
   readonly service: Service;
   readonly incoming: Incoming;
@@ -73,56 +73,56 @@ export class Gateway {
   async #serve(request: HttpRequest): Promise<Answer> {
     const { account, controls, world } = this.#options;
     const requestId = account.ids.uuid();
-    const passage = this.#recognise(request, requestId);
-    if (passage === undefined) return this.#nobody(request, requestId);
+    const routed = this.#route(request, requestId);
+    if (routed === undefined) return this.#answerUnknownService(request, requestId);
     const { minMs, maxMs } = controls.settings().latency;
     // Half of the time passes on the way there, half on the way back.
     const halfway = maxMs > 0 ? (minMs + (maxMs - minMs) * controls.chance()) / 2 : 0;
     if (halfway > 0) await sleep(world.clock, halfway);
     let result = "ok";
     try {
-      const answer = await this.#pass(passage);
+      const answer = await this.#carryOut(routed);
       if (halfway > 0) await sleep(world.clock, halfway);
       return answer;
     } catch (error) {
       result = error instanceof ServiceError || error instanceof ConnectionCut ? error.code : "InternalError";
       if (error instanceof ConnectionCut) throw error;
-      return passage.service.protocol.fail(this.#asServiceError(error, passage), requestId);
+      return routed.service.protocol.fail(this.#asServiceError(error, routed), requestId);
     } finally {
-      controls.journal.count(passage.action, result);
+      controls.journal.count(routed.action, result);
     }
   }
 
-  async #pass(passage: Passage): Promise<Answer> {
+  async #carryOut(routed: RoutedRequest): Promise<Answer> {
     const { account, controls, shapes } = this.#options;
-    const { service, incoming, action, requestId } = passage;
+    const { service, incoming, action, requestId } = routed;
     const operation = this.#operations.get(service)?.get(incoming.action);
     if (operation === undefined) {
       account.log.error("the simulated cloud does not model this action: answering InvalidAction", { action });
-      throw service.protocol.refusals.unknownAction(incoming.action, passage.version);
+      throw service.protocol.refusals.unknownAction(incoming.action, routed.version);
     }
     if (!controls.buckets.admit(controls.settings().buckets, action)) throw service.protocol.refusals.throttled();
-    const { principal, region } = this.#authenticate(passage);
+    const { principal, region } = this.#authenticate(routed);
     const shape = shapes.operation(operation.schema);
     const input = service.protocol.read(shape, incoming);
     const effects = controls.faults.strike(action, input);
-    for (const effect of effects) await this.#befall(effect, passage);
-    this.#authorise(passage, { principal, region }, operation, input);
+    for (const effect of effects) await this.#applyFault(effect, routed);
+    this.#authorise(routed, { principal, region }, operation, input);
     const lost = effects.some((effect) => effect.kind === "lose-answer");
     const run = { service, operation, shape, call: { action, requestId, principal, region }, input, effects, answered: !lost };
-    const answer = operation.wait ? await this.#wait(run, operation.wait, passage.request.signal) : this.#run(run);
+    const answer = operation.wait ? await this.#wait(run, operation.wait, routed.request.signal) : this.#run(run);
     if (lost) throw new ConnectionCut();
     for (const effect of effects) if (effect.kind === "fail-afterwards") throw injected(effect);
     return answer;
   }
 
   /** Before the operation: what a fault does instead of it, or first. */
-  async #befall(effect: Effect, passage: Passage): Promise<void> {
+  async #applyFault(effect: Effect, routed: RoutedRequest): Promise<void> {
     switch (effect.kind) {
       case "fail":
         throw injected(effect);
       case "throttle":
-        throw passage.service.protocol.refusals.throttled();
+        throw routed.service.protocol.refusals.throttled();
       case "cut":
         throw new ConnectionCut();
       case "delay":
@@ -176,13 +176,13 @@ export class Gateway {
     return age === 0 ? undefined : account.time.now() - age;
   }
 
-  #authenticate(passage: Passage): Pick<Call, "principal" | "region"> {
+  #authenticate(routed: RoutedRequest): Pick<Call, "principal" | "region"> {
     const { account, controls } = this.#options;
-    const { service, request } = passage;
+    const { service, request } = routed;
     const { refusals } = service.protocol;
     const claim = signatureClaim(request);
     if (claim === undefined) {
-      if (service.unsigned?.includes(passage.incoming.action)) return { principal: ANONYMOUS, region: account.region };
+      if (service.unsigned?.includes(routed.incoming.action)) return { principal: ANONYMOUS, region: account.region };
       throw refusals.unsigned();
     }
     if (claim.service !== service.signingName) throw refusals.wrongService(claim.service, service.signingName);
@@ -202,17 +202,17 @@ export class Gateway {
   }
 
   #authorise(
-    passage: Passage,
+    routed: RoutedRequest,
     { principal, region }: Pick<Call, "principal" | "region">,
     operation: Operation,
     input: Readonly<Record<string, unknown>>,
   ): void {
-    const { service, incoming } = passage;
+    const { service, incoming } = routed;
     const called = incoming.action;
     if (principal === ANONYMOUS || service.undeniable?.includes(called)) return;
     const { account, controls } = this.#options;
     const { policy } = controls.settings();
-    for (const permission of [passage.action, ...operation.alsoNeeds(input)]) {
+    for (const permission of [routed.action, ...operation.alsoNeeds(input)]) {
       const verdict = judge(policy, principal.arn, permission, () => checkedResources(account, { permission, called, input, region }));
       if (verdict !== "allowed") throw service.protocol.refusals.denied(principal.arn, permission, verdict === "explicitly denied");
     }
@@ -222,21 +222,21 @@ export class Gateway {
     throw new ServiceError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412);
   }
 
-  #recognise(request: HttpRequest, requestId: string): Passage | undefined {
+  #route(request: HttpRequest, requestId: string): RoutedRequest | undefined {
     const body = requestText(request);
     const target = request.headers["x-amz-target"];
     if (target !== undefined) {
       const dot = target.lastIndexOf(".");
       const service = this.#options.services.find(({ address }) => "target" in address && address.target === target.slice(0, dot));
-      return service && passageOf(request, service, { action: target.slice(dot + 1), form: parseForm(""), body }, "", requestId);
+      return service && routedRequest(request, service, { action: target.slice(dot + 1), form: parseForm(""), body }, "", requestId);
     }
     const form = parseForm(request.method === "GET" ? request.url.search : body);
     const version = form.children.get("Version")?.value ?? "";
     const service = this.#options.services.find(({ address }) => "version" in address && address.version === version);
-    return service && passageOf(request, service, { action: form.children.get("Action")?.value ?? "", form, body }, version, requestId);
+    return service && routedRequest(request, service, { action: form.children.get("Action")?.value ?? "", form, body }, version, requestId);
   }
 
-  #nobody(request: HttpRequest, requestId: string): Answer {
+  #answerUnknownService(request: HttpRequest, requestId: string): Answer {
     const asked = request.headers["x-amz-target"] ?? signatureClaim(request)?.service ?? request.url.pathname;
     this.#options.account.log.error("the simulated cloud does not model this service", { asked });
     this.#options.controls.journal.count(`unknown:${asked}`, "InvalidAction");
@@ -247,10 +247,10 @@ export class Gateway {
   }
 
   /** A fault of the simulation itself must not pass for one of AWS's errors unnoticed. */
-  #asServiceError(error: unknown, passage: Passage): ServiceError {
+  #asServiceError(error: unknown, routed: RoutedRequest): ServiceError {
     if (error instanceof ServiceError) return error;
     this.#options.account.log.error("the simulated cloud failed at a request", {
-      action: passage.action,
+      action: routed.action,
       cause: String((error as Error)?.stack ?? error),
     });
     return new ServiceError("InternalError", "An internal error has occurred", 500);
@@ -263,6 +263,6 @@ function injected({ code, message, status }: Extract<Effect, { code: string }>):
   return new ServiceError(code, message ?? "A fault was injected.", status);
 }
 
-function passageOf(request: HttpRequest, service: Service, incoming: Incoming, version: string, requestId: string): Passage {
+function routedRequest(request: HttpRequest, service: Service, incoming: Incoming, version: string, requestId: string): RoutedRequest {
   return { request, service, incoming, version, requestId, action: `${service.name}:${incoming.action}` };
 }

@@ -1,25 +1,25 @@
 /**
- * A door in front of a server, one for each who goes through it. Shut, it swallows what comes, as a cut network does: no
- * refusal, no end, only silence.
+ * A TCP proxy in front of a server, one per client. Cut, it swallows what comes, as a cut network does: no refusal, no
+ * end, only silence.
  */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-export interface Door {
-  /** The server as reached through the door. */
+export interface CuttableProxy {
+  /** The server as reached through the proxy. */
   readonly url: URL;
-  readonly shut: boolean;
-  setShut(shut: boolean): void;
+  readonly cut: boolean;
+  setCut(cut: boolean): void;
   close(): Promise<void>;
 }
 
-/** Hangs a door before the server, on a free port of loopback. */
-export async function hangDoor(server: URL): Promise<Door> {
-  const passages = new Set<Socket>();
-  let shut = false;
+/** Starts a proxy of the server on a free port of loopback. */
+export async function startCuttableProxy(server: URL): Promise<CuttableProxy> {
+  const sockets = new Set<Socket>();
+  let cut = false;
 
   const enter = (socket: Socket) => {
     keep(socket);
-    if (shut) {
+    if (cut) {
       socket.pause();
       return;
     }
@@ -30,11 +30,11 @@ export async function hangDoor(server: URL): Promise<Door> {
     beyond.once("close", () => socket.destroy());
   };
   const keep = (socket: Socket) => {
-    passages.add(socket);
+    sockets.add(socket);
     socket.setNoDelay(true);
     // A connection that breaks is closed, and that is all there is to do about it.
     socket.on("error", () => {});
-    socket.once("close", () => passages.delete(socket));
+    socket.once("close", () => sockets.delete(socket));
   };
 
   const listener = createServer(enter);
@@ -46,21 +46,21 @@ export async function hangDoor(server: URL): Promise<Door> {
   url.port = String((listener.address() as AddressInfo).port);
   return {
     url,
-    get shut() {
-      return shut;
+    get cut() {
+      return cut;
     },
-    setShut(wanted) {
-      if (wanted === shut) return;
-      shut = wanted;
-      for (const socket of passages) {
-        if (shut) socket.unpipe().pause();
+    setCut(wanted) {
+      if (wanted === cut) return;
+      cut = wanted;
+      for (const socket of sockets) {
+        if (cut) socket.unpipe().pause();
         // What was lost on the way cannot be made good: everybody starts over.
         else socket.destroy();
       }
     },
     close: () =>
       new Promise((resolve) => {
-        for (const socket of passages) socket.destroy();
+        for (const socket of sockets) socket.destroy();
         listener.close(() => resolve());
       }),
   };

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { hangDoor } from "./door.ts";
+import { startCuttableProxy } from "./cuttable-proxy.ts";
 
-test("a door lets everything through; shut, it swallows what comes; open again, old connections break and new ones pass", async (t) => {
+test("a proxy lets everything through; cut, it swallows what comes; open again, old connections break and new ones pass", async (t) => {
   const arrived: string[] = [];
   const echo = createServer((socket) => {
     socket.on("error", () => {});
@@ -15,20 +15,20 @@ test("a door lets everything through; shut, it swallows what comes; open again, 
   });
   echo.listen(0, "127.0.0.1");
   await once(echo, "listening");
-  const door = await hangDoor(new URL(`http://127.0.0.1:${(echo.address() as AddressInfo).port}`));
+  const proxy = await startCuttableProxy(new URL(`http://127.0.0.1:${(echo.address() as AddressInfo).port}`));
   t.after(async () => {
-    await door.close();
+    await proxy.close();
     echo.close();
   });
-  const enter = () => connect({ host: "127.0.0.1", port: Number(door.url.port) }).on("error", () => {});
+  const enter = () => connect({ host: "127.0.0.1", port: Number(proxy.url.port) }).on("error", () => {});
 
   const before = enter();
   assert.equal(await said(before, "one"), "one");
 
-  door.setShut(true);
+  proxy.setCut(true);
   before.write("lost");
   const broken = new Promise((resolve) => before.once("close", resolve));
-  door.setShut(false);
+  proxy.setCut(false);
   await broken;
 
   const after = enter();
