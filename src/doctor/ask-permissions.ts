@@ -4,9 +4,9 @@ import type { Cloud, Clouds } from "../aws/cloud.ts";
 import { partitionOf } from "../aws/partitions.ts";
 import { actionsOfGrant, type Feature, iamName, permissions } from "./permissions.ts";
 import type { PermissionAnswer, Permissions } from "./picture.ts";
+import { simulate } from "./policy-simulator.ts";
 import { type Answer, attempt, probe, type Samples } from "./probes.ts";
 import { registryProbes } from "./registry-probes.ts";
-import { simulate } from "./simulation.ts";
 import { principalOf, type Subject } from "./subject.ts";
 
 export interface Asked {

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import type { Cloud, Clouds } from "../aws/cloud.ts";
 import { askPermissions } from "./ask-permissions.ts";
 import { actionsOfFeature, permissions } from "./permissions.ts";
+import { simulate } from "./policy-simulator.ts";
 import { probe, type Samples } from "./probes.ts";
-import { simulate } from "./simulation.ts";
 
 const ask = { signal: new AbortController().signal, cause: "doctor" };
 const regions = {
