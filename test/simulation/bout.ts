@@ -1,6 +1,6 @@
 import type { Scene } from "./scene.ts";
 
-/** A part of a kit among its users, beside the replicas, for as long as the storm lasts and `boutLimitMs` after it. */
+/** A part of a kit among its users, beside the replicas, for as long as faults are injected and `boutLimitMs` after it. */
 export type Bout = (scene: Scene, signal: AbortSignal) => Promise<void>;
 
 /** Time enough for all who still wait, at the slowest rate a throttle leaves. */

@@ -45,7 +45,7 @@ export const credentialsBout: Bout = async (scene, signal) => {
   if (last instanceof Error) history.broken("credentials are had when the service is well", last.message);
 };
 
-/** A metadata service of one role. While the storm lasts it may fall silent before its headers, or in the middle of its body. */
+/** A metadata service of one role. While faults are injected it may fall silent before its headers, or in the middle of its body. */
 function moodyService({ chance, world }: Scene, signal: AbortSignal): { readonly transport: Transport; asked(): number } {
   let asked = 0;
   const never = new Promise<never>(() => {});

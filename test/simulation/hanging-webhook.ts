@@ -15,7 +15,7 @@ const calmLimitMs = 5_000;
 export function hangingWebhook(scene: Scene, town: Replicas<Replica>): void {
   const { chance, cluster, world, history } = scene;
   const [ms, lastsMs, fails] = [chance.between(2_000, 29_000), chance.between(5_000, 40_000), chance.happens(0.5)];
-  history.tell("weather", `a webhook for ConfigMaps takes ${Math.round(ms)} ms${fails ? " and fails" : ""}`);
+  history.tell("faults", `a webhook for ConfigMaps takes ${Math.round(ms)} ms${fails ? " and fails" : ""}`);
   const end = cluster.faults.add({
     match: ({ method, url, headers }) =>
       method !== "GET" && url.pathname.includes("/configmaps") && (headers["user-agent"]?.startsWith("replica") ?? false),

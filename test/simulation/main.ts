@@ -10,14 +10,14 @@
  *   --twice           each played twice, which must be the same history
  *   --first           until one breaks a rule, whose story is told
  *   --story           the story is told even if all goes well
- *   --plant NAME      with a known fault in the code (plants.ts)
+ *   --mutant NAME      with a known fault in the code (mutants.ts)
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { parseArgs } from "node:util";
+import { loadMutant } from "./mutants.ts";
 import type { Outcome } from "./outcome.ts";
-import { plantFault } from "./plants.ts";
 
-/** Loaded only after a fault was planted, and where histories are played. */
+/** Loaded only after a mutant was chosen, and where histories are played. */
 const worlds: Readonly<Record<string, () => Promise<Simulate>>> = {
   kits: async () => (await import("./simulate.ts")).simulate,
   nodes: async () => (await import("./nodes-simulate.ts")).simulateNodes,
@@ -43,7 +43,7 @@ const { values, positionals } = parseArgs({
     twice: { type: "boolean", default: false },
     first: { type: "boolean", default: false },
     story: { type: "boolean", default: false },
-    plant: { type: "string" },
+    mutant: { type: "string" },
   },
 });
 const [world = "kits"] = positionals;
@@ -79,12 +79,12 @@ function tell({ seed, violations, story }: Verdict): void {
   if (violations.length === 0) return;
   console.log(`\nseed ${seed} broke ${violations.length === 1 ? "a rule" : `${violations.length} rules`}:`);
   for (const violation of violations.slice(0, 8)) console.log(`  ${violation}`);
-  const plant = values.plant === undefined ? "" : ` --plant ${values.plant}`;
-  console.log(`replay: node test/simulation/main.ts ${world} --seed ${seed} --story${plant}\n`);
+  const mutant = values.mutant === undefined ? "" : ` --mutant ${values.mutant}`;
+  console.log(`replay: node test/simulation/main.ts ${world} --seed ${seed} --story${mutant}\n`);
 }
 
 async function playThem(note: (verdict: Verdict) => boolean): Promise<void> {
-  if (values.plant !== undefined) plantFault(values.plant);
+  if (values.mutant !== undefined) loadMutant(values.mutant);
   const load = worlds[world];
   if (load === undefined) throw new Error(`there is no world named ${world}; there are ${Object.keys(worlds).join(", ")}`);
   const simulate = await load();

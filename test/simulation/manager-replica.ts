@@ -6,16 +6,16 @@ import { operate } from "../../src/commands/controller-manager/operate.ts";
 import type { HttpRequest } from "../../src/runtime/http.ts";
 import { openLogs } from "../../src/runtime/logs.ts";
 import { newRegistry } from "../../src/runtime/metrics.ts";
-import { Line } from "./line.ts";
 import { type Machine, machineIn } from "./machine.ts";
+import { NetworkLink } from "./network-link.ts";
 import type { NodesScene } from "./nodes-scene.ts";
 import type { Resident } from "./replicas.ts";
 
 export class ManagerReplica implements Resident {
   readonly name: string;
   readonly machine: Machine;
-  readonly kubeLine: Line;
-  readonly awsLine: Line;
+  readonly kubeLink: NetworkLink;
+  readonly awsLink: NetworkLink;
   readonly #scene: NodesScene;
   readonly #stop = new AbortController();
 
@@ -24,8 +24,8 @@ export class ManagerReplica implements Resident {
     this.name = name;
     this.#scene = scene;
     this.machine = machineIn(world, name);
-    const line = (server: Line["send"], describe: (request: HttpRequest) => { what: string; guarded: boolean }) =>
-      new Line({
+    const line = (server: NetworkLink["send"], describe: (request: HttpRequest) => { what: string; guarded: boolean }) =>
+      new NetworkLink({
         world,
         machine: this.machine,
         server,
@@ -35,8 +35,8 @@ export class ManagerReplica implements Resident {
         },
         onAnswer: (request, how) => history.tell(name, `${describe(request).what} → ${how}`),
       });
-    this.kubeLine = line(scene.serve, kubeRequest);
-    this.awsLine = line(scene.serveAws, awsRequest);
+    this.kubeLink = line(scene.serve, kubeRequest);
+    this.awsLink = line(scene.serveAws, awsRequest);
   }
 
   get leading(): boolean {
@@ -58,14 +58,14 @@ export class ManagerReplica implements Resident {
     const table: ControllerTable = Object.fromEntries(
       Object.entries(controllerTable).map(([controller, make]) => [controller, (context) => world.holding(make(context))]),
     ) as ControllerTable;
-    const connections = { send: this.kubeLine.send, close: async () => {} };
+    const connections = { send: this.kubeLink.send, close: async () => {} };
     operate({
       options: parseOptions([...flags, ...this.#scene.flags]).values,
       version: "v0.0.0",
       host: { world: { ...machine, files }, log: logs.log, metrics: newRegistry() },
       logs,
       table,
-      network: { aws: this.awsLine.send, kube: () => connections },
+      network: { aws: this.awsLink.send, kube: () => connections },
       stop: this.#stop.signal,
     }).then(
       () => this.#exit("in order", onExit),
@@ -79,8 +79,8 @@ export class ManagerReplica implements Resident {
 
   crash(): void {
     this.machine.crash();
-    this.kubeLine.cut();
-    this.awsLine.cut();
+    this.kubeLink.cut();
+    this.awsLink.cut();
   }
 
   bury(): void {

@@ -1,19 +1,19 @@
 /**
- * One history of nodes from one seed: two replicas, kubelets and users live through a storm, and everything must be true
+ * One history of nodes from one seed: two replicas, kubelets and users live through faults, and everything must be true
  * afterwards.
  */
 
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { loadEc2 } from "../bed/node-world.ts";
+import { type FaultMix, injectFaults } from "./faults.ts";
 import { ManagerReplica } from "./manager-replica.ts";
-import { live, report } from "./nodes-people.ts";
 import { NodesScene } from "./nodes-scene.ts";
+import { live, report } from "./nodes-users.ts";
 import { type Outcome, played } from "./outcome.ts";
 import { Replicas } from "./replicas.ts";
 import { tagSecondTable } from "./route-tables.ts";
-import { type Climate, storm } from "./weather.ts";
 
-const stormMs = 6 * 60_000;
+const faultsMs = 6 * 60_000;
 /**
  * What is gone without a trace is deleted when its Node is ten minutes old and it was missed for five; to a replica whose
  * wall clock was set back, the Node is a quarter of an hour younger.
@@ -31,16 +31,16 @@ export async function simulateNodes(seed: number): Promise<Outcome> {
 
 async function play(scene: NodesScene): Promise<void> {
   const { world, history } = scene;
-  const [storms, everything] = [new AbortController(), new AbortController()];
+  const [faulty, everything] = [new AbortController(), new AbortController()];
   const replicas = new Replicas(scene, (name) => new ManagerReplica(scene, name));
   const ending = [
-    live(scene, storms.signal),
-    tagSecondTable(scene, storms.signal),
-    storm(scene, replicas, climateOf(scene), storms.signal),
+    live(scene, faulty.signal),
+    tagSecondTable(scene, faulty.signal),
+    injectFaults(scene, replicas, faultMixOf(scene), faulty.signal),
   ];
   const reporting = report(scene, everything.signal);
-  await world.advance(stormMs);
-  storms.abort(new Error("the storm is over"));
+  await world.advance(faultsMs);
+  faulty.abort(new Error("the faults are over"));
   await world.advance(0);
   await Promise.all(ending);
   for (let waited = 0; waited < patienceMs && scene.differences().length > 0; waited += 5_000) await world.advance(5_000);
@@ -68,11 +68,11 @@ const effects: readonly Effect[] = [
   { kind: "stale", ageMs: 120_000 },
 ];
 
-function climateOf({ chance }: NodesScene): Climate {
+function faultMixOf({ chance }: NodesScene): FaultMix {
   const trouble = () => ({
     effect: chance.pick(effects)!,
     action: chance.happens(0.7) ? "ec2:*" : "ec2:DescribeInstanceTopology",
     probability: chance.between(0.3, 1),
   });
-  return { agent: "fairlead", aws: [trouble, trouble, trouble, trouble, trouble, trouble], awsMs: 120_000, calmMs: 20_000 };
+  return { agent: "fairlead", aws: [trouble, trouble, trouble, trouble, trouble, trouble], awsMs: 120_000, maxPauseMs: 20_000 };
 }

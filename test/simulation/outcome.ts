@@ -1,5 +1,5 @@
+import { forbidGlobals } from "./forbidden-globals.ts";
 import type { History } from "./history.ts";
-import { forbidOriginals } from "./originals.ts";
 
 /** What came of one history. */
 export interface Outcome {
@@ -11,7 +11,7 @@ export interface Outcome {
 
 /** Plays a history to its end, with nobody in it reaching for the machine. */
 export async function played(seed: number, history: History, play: () => Promise<void>): Promise<Outcome> {
-  const allow = forbidOriginals((what) => history.broken("nothing in the world reaches for the machine", what));
+  const allow = forbidGlobals((what) => history.broken("nothing in the world reaches for the machine", what));
   try {
     await play();
   } catch (error) {

@@ -19,8 +19,8 @@ import type { Log } from "../../src/runtime/log.ts";
 import { newRegistry } from "../../src/runtime/metrics.ts";
 import { within } from "../../src/runtime/world.ts";
 import { keeper, namespace } from "./keeper.ts";
-import { Line } from "./line.ts";
 import { type Machine, machineIn } from "./machine.ts";
+import { NetworkLink } from "./network-link.ts";
 import type { Resident } from "./replicas.ts";
 import type { Scene } from "./scene.ts";
 
@@ -30,8 +30,8 @@ export const leaseName = "fairlead";
 export class Replica implements Resident {
   readonly name: string;
   readonly machine: Machine;
-  readonly kubeLine: Line;
-  readonly awsLine: Line;
+  readonly kubeLink: NetworkLink;
+  readonly awsLink: NetworkLink;
   readonly identity: string;
   readonly nodes: Informer<Trimmed<Node>>;
   readonly records: Informer<Trimmed<ConfigMap>>;
@@ -60,8 +60,8 @@ export class Replica implements Resident {
     this.machine = machineIn(world, name, {});
     this.identity = identityOf(this.machine);
     const host: Host = { world: this.machine, log: this.#log(), metrics: newRegistry() };
-    const line = (server: Line["send"], describe: (request: HttpRequest) => { what: string; writes: boolean }) =>
-      new Line({
+    const line = (server: NetworkLink["send"], describe: (request: HttpRequest) => { what: string; writes: boolean }) =>
+      new NetworkLink({
         world,
         machine: this.machine,
         server,
@@ -72,12 +72,12 @@ export class Replica implements Resident {
         },
         onAnswer: (request, how) => history.tell(this.name, `${describe(request).what} → ${how}`),
       });
-    this.kubeLine = line(scene.cluster.send, kubeRequest);
-    this.awsLine = line(scene.cloud.handle, awsRequest);
+    this.kubeLink = line(scene.cluster.send, kubeRequest);
+    this.awsLink = line(scene.cloud.handle, awsRequest);
 
     const { certificates, metadata } = scene;
     const config = certificates.configOf(this.machine);
-    const open = new KubeClient({ host, config, gate: openGate(), userAgent: name, connect: certificates.connect(name, this.kubeLine) });
+    const open = new KubeClient({ host, config, gate: openGate(), userAgent: name, connect: certificates.connect(name, this.kubeLink) });
     this.#election = new Election(host, {
       store: leaseStore(open, { namespace: leaseNamespace, name: leaseName, renewDeadlineMs: defaultTimings.renewDeadlineMs }),
       identity: this.identity,
@@ -93,7 +93,7 @@ export class Replica implements Resident {
     this.records = informer({ client: open, of: configMaps, namespace });
     const clouds = new Clouds({
       host,
-      transport: metadata.nextTo(this.machine, this.awsLine.send),
+      transport: metadata.nextTo(this.machine, this.awsLink.send),
       gate,
       settings: noSettings,
       version: "simulated",
@@ -119,8 +119,8 @@ export class Replica implements Resident {
 
   crash(): void {
     this.machine.crash();
-    this.kubeLine.cut();
-    this.awsLine.cut();
+    this.kubeLink.cut();
+    this.awsLink.cut();
   }
 
   bury(): void {

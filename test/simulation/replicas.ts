@@ -2,15 +2,15 @@
 
 import type { VirtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import type { Chance } from "./chance.ts";
-import type { Line } from "./line.ts";
 import type { Machine } from "./machine.ts";
+import type { NetworkLink } from "./network-link.ts";
 
 /** One process of the controller manager. */
 export interface Resident {
   readonly name: string;
   readonly machine: Machine;
-  readonly kubeLine: Line;
-  readonly awsLine: Line;
+  readonly kubeLink: NetworkLink;
+  readonly awsLink: NetworkLink;
   readonly leading: boolean;
   /** Runs until it ends by itself, crashes or has left; then `onExit` is called, unless it crashed. */
   run(onExit: () => void): void;

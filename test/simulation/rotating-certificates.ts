@@ -9,8 +9,8 @@ import type { Connect } from "../../src/kube/connections.ts";
 import type { TlsOptions } from "../../src/runtime/http.ts";
 import { realWorld } from "../../src/runtime/world.ts";
 import { createAuthority } from "../../src/sandbox/cluster/real/certificates.ts";
-import type { Line } from "./line.ts";
 import type { Machine } from "./machine.ts";
+import type { NetworkLink } from "./network-link.ts";
 import type { Scene } from "./scene.ts";
 
 /** Made once: keys are dear, and the same in every history but for their bytes, which nobody tells. */
@@ -56,7 +56,7 @@ export class Certificates {
   }
 
   /** The way of one replica to the server, which looks at its certificates as TLS would. */
-  connect(name: string, line: Line): Connect {
+  connect(name: string, line: NetworkLink): Connect {
     let failedAt = Number.POSITIVE_INFINITY;
     const shake = (tls: TlsOptions): void => {
       const { history, world } = this.#scene;
@@ -91,7 +91,7 @@ export class Certificates {
     const next = pairs[this.#pair]!;
     const [first, second] = chance.happens(0.5) ? (["cert", "key"] as const) : (["key", "cert"] as const);
     const [gapMs, halfMs] = [chance.between(0, 40_000), chance.between(0, 5_000)];
-    history.tell("weather", `the ${first} of clients is replaced, the other after ${Math.round(gapMs)} ms`);
+    history.tell("faults", `the ${first} of clients is replaced, the other after ${Math.round(gapMs)} ms`);
     this.#write(first, next[first].slice(0, chance.between(0, 200)));
     world.clock.after(halfMs, () => this.#write(first, next[first]));
     world.clock.after(halfMs + gapMs, () => {
@@ -102,7 +102,7 @@ export class Certificates {
 
   /** The server moves to another authority, and so do the files. */
   rotateAuthority(): void {
-    this.#scene.history.tell("weather", "the API server moves to another authority");
+    this.#scene.history.tell("faults", "the API server moves to another authority");
     this.#authority = 1 - this.#authority;
     this.#write("ca", authorities[this.#authority]!.cert);
   }

@@ -44,7 +44,7 @@ export async function tagSecondTable(scene: NodesScene, signal: AbortSignal): Pr
   history.tell("user", `tags ${table.id} as the cluster's`);
   if (!chance.happens(0.8)) return;
   const effect = chance.pick(lookUpTroubles)!;
-  history.tell("weather", `machines cannot be looked up: ${JSON.stringify(effect)}`);
+  history.tell("faults", `machines cannot be looked up: ${JSON.stringify(effect)}`);
   const fault = cloud.controls.faults.add({ action: "ec2:DescribeInstances", effect });
   await sleep(world.clock, chance.between(10_000, 120_000), signal).catch(() => {});
   cloud.controls.faults.remove(fault);

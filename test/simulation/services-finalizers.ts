@@ -1,7 +1,7 @@
 /** Another program that has finalizers of its own on Services: it keeps them in deletion for as long as it likes. */
 import { sleep } from "../../src/runtime/world.ts";
-import { servicesPath } from "./services-people.ts";
 import type { ServicesScene, Stored } from "./services-scene.ts";
+import { servicesPath } from "./services-users.ts";
 
 const finalizer = "example.com/backup";
 

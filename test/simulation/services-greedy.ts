@@ -1,8 +1,8 @@
 /** A user of more source ranges than a security group may have rules, and of fewer again. */
 import { annotationKey } from "../../src/loadbalancers/service/annotations.ts";
 import { sleep } from "../../src/runtime/world.ts";
-import { servicesPath } from "./services-people.ts";
 import type { ServicesScene } from "./services-scene.ts";
+import { servicesPath } from "./services-users.ts";
 
 const name = "greedy";
 

@@ -2,8 +2,8 @@
 import { annotationKey } from "../../src/loadbalancers/service/annotations.ts";
 import { sleep } from "../../src/runtime/world.ts";
 import type { Listener, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
-import { servicesPath } from "./services-people.ts";
 import type { ServicesScene } from "./services-scene.ts";
+import { servicesPath } from "./services-users.ts";
 
 /**
  * AWS deletes a group whatever its tags are at that moment, so who has read them before the mark was taken off may delete

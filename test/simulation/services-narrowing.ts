@@ -1,15 +1,15 @@
 /** A user whose Service fails at first, and who lets fewer clients in once it is served. */
 import { annotationKey } from "../../src/loadbalancers/service/annotations.ts";
 import { sleep } from "../../src/runtime/world.ts";
-import { servicesPath } from "./services-people.ts";
 import type { ServicesScene } from "./services-scene.ts";
+import { servicesPath } from "./services-users.ts";
 
 const name = "narrow";
 const chosenName = "narrow-one";
 /** How long it is waited for until it is served. */
 const patienceMs = 2 * 60_000;
 
-/** In some histories. Ends before the storm does, or with it. */
+/** In some histories. Ends before the faults do, or with it. */
 export async function letFewerIn(scene: ServicesScene, signal: AbortSignal): Promise<void> {
   const { chance, world } = scene;
   if (!chance.happens(0.5)) return;

@@ -1,7 +1,7 @@
 /** A second load balancer controller in the same cluster. It keeps a finalizer and publishes addresses on the Services that are its own. */
 import { sleep } from "../../src/runtime/world.ts";
-import { servicesPath } from "./services-people.ts";
 import type { ServicesScene, Stored } from "./services-scene.ts";
+import { servicesPath } from "./services-users.ts";
 
 export const otherClass = "service.k8s.aws/nlb";
 const finalizer = "service.k8s.aws/resources";

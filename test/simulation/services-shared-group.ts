@@ -1,13 +1,13 @@
 /** A Service moves to a group that another has used until now, AWS refuses to delete the group it leaves, and the other goes. */
 import { annotationKey } from "../../src/loadbalancers/service/annotations.ts";
 import { sleep } from "../../src/runtime/world.ts";
-import { servicesPath } from "./services-people.ts";
 import type { ServicesScene } from "./services-scene.ts";
+import { servicesPath } from "./services-users.ts";
 
 const comes = "comes";
 const goes = "goes";
 
-/** In some histories. Ends before the storm does, or with it. */
+/** In some histories. Ends before the faults do, or with it. */
 export async function handOverGroup(scene: ServicesScene, signal: AbortSignal): Promise<void> {
   const { chance, world, cloud } = scene;
   if (!chance.happens(0.4)) return;

@@ -1,4 +1,4 @@
-/** One history from one seed: a world with two replicas lives through a storm, and must be in order afterwards. */
+/** One history from one seed: a world with two replicas lives through faults, and must be in order afterwards. */
 import type { Informer } from "../../src/kube/informer.ts";
 import { bodyText } from "../../src/runtime/http.ts";
 import { restartApiserver } from "./apiserver-restart.ts";
@@ -6,27 +6,27 @@ import { boutLimitMs } from "./bout.ts";
 import { budgetBout } from "./budget-bout.ts";
 import { coalescerBout } from "./coalescer-bout.ts";
 import { credentialsBout } from "./credentials-bout.ts";
+import { type FaultMix, injectFaults } from "./faults.ts";
 import { hangingWebhook } from "./hanging-webhook.ts";
 import { namespace } from "./keeper.ts";
 import { type Outcome, played } from "./outcome.ts";
-import { askAround, live } from "./people.ts";
 import { Replica } from "./replica.ts";
 import { Replicas } from "./replicas.ts";
 import { Scene } from "./scene.ts";
-import { type Climate, storm } from "./weather.ts";
+import { askAround, live } from "./users.ts";
 
-const stormMs = 120_000;
+const faultsMs = 120_000;
 /** How long the controllers may take to put everything in order when nothing disturbs them. */
 const patienceMs = 600_000;
 
-const climateOf = (scene: Scene, town: Replicas<Replica>): Climate => ({
+const faultMixOf = (scene: Scene, town: Replicas<Replica>): FaultMix => ({
   agent: "replica",
   aws: [
     () => ({ action: "ec2:*", effect: { kind: "throttle" }, probability: 0.6 }),
     () => ({ action: "ec2:*", effect: { kind: "lose-answer" }, probability: 0.4 }),
   ],
   awsMs: 20_000,
-  calmMs: 15_000,
+  maxPauseMs: 15_000,
   own: [
     () => restartApiserver(scene),
     () => hangingWebhook(scene, town),
@@ -52,11 +52,11 @@ async function play(scene: Scene): Promise<void> {
     live(scene, over.signal),
     askAround(scene, () => town.all(), over.signal),
     scene.metadata.askAround(() => town.all(), over.signal),
-    storm(scene, town, climateOf(scene, town), over.signal),
+    injectFaults(scene, town, faultMixOf(scene, town), over.signal),
   ];
   const bouts = Promise.all([budgetBout, credentialsBout, coalescerBout].map((bout) => bout(scene, over.signal)));
-  await world.advance(stormMs);
-  over.abort(new Error("the storm is over"));
+  await world.advance(faultsMs);
+  over.abort(new Error("the faults are over"));
   await world.advance(0);
   await Promise.all(ending);
   await settleDown(scene, town);

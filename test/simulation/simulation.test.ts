@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { realWorld } from "../../src/runtime/world.ts";
 import { virtualWorld } from "../../src/sandbox/virtual-clock.ts";
+import { forbidGlobals } from "./forbidden-globals.ts";
 import { machineIn } from "./machine.ts";
-import { forbidOriginals } from "./originals.ts";
 import { simulate } from "./simulate.ts";
 
 /** Those that once found something come first; they stay. */
@@ -25,7 +25,7 @@ test("two seeds give two histories", async () => {
 test("inside a world our code cannot reach the machine's clock, chance or timers; afterwards it can", () => {
   const reached: string[] = [];
   const { clock, random } = realWorld();
-  const allow = forbidOriginals((what) => reached.push(what));
+  const allow = forbidGlobals((what) => reached.push(what));
   try {
     assert.throws(() => clock.now(), /inside a simulated world: Date\.now from .*src\/runtime\/world\.ts/);
     assert.throws(() => clock.monotonic(), /performance\.now/);

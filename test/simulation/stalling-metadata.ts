@@ -40,7 +40,7 @@ export class MetadataService {
   stall(): void {
     const { chance, world, history } = this.#scene;
     this.#stalls = chance.pick(["before the answer", "in the middle of the answer"] as const)!;
-    history.tell("weather", `the metadata service stalls ${this.#stalls}`);
+    history.tell("faults", `the metadata service stalls ${this.#stalls}`);
     world.clock.after(chance.between(2_000, 60_000), () => {
       this.#stalls = "never";
     });

@@ -5,7 +5,7 @@ import { ConnectionReset } from "../../src/sandbox/cluster/embedded/faults.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import type { Machine } from "./machine.ts";
 
-export interface LineOptions {
+export interface NetworkLinkOptions {
   readonly world: World;
   readonly machine: Machine;
   readonly server: Transport;
@@ -15,19 +15,19 @@ export interface LineOptions {
   readonly onAnswer: (request: HttpRequest, how: string) => void;
 }
 
-/** A way to a server with weather on it. */
-export class Line {
+/** A way to a server that can fail. */
+export class NetworkLink {
   /** Nothing passes: `silent` lets requests hang, `refusing` fails them at once. */
   partition: "none" | "silent" | "refusing" = "none";
   /** How often a request that was carried out has its answer lost. */
   lossRate = 0;
   /** The longest way of a request or an answer. */
   slownessMs = 10;
-  readonly #options: LineOptions;
+  readonly #options: NetworkLinkOptions;
   readonly #chance: Chance;
   #cuts = new AbortController();
 
-  constructor(options: LineOptions) {
+  constructor(options: NetworkLinkOptions) {
     this.#options = options;
     this.#chance = chanceOf(options.world.random);
   }

@@ -3,22 +3,22 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { plants } from "./plants.ts";
+import { mutants } from "./mutants.ts";
 
 const main = fileURLToPath(new URL("./main.ts", import.meta.url));
 
-for (const { name, world, givenAwayBy } of plants) {
+for (const { name, world, killedBy } of mutants) {
   test(`${name} is found within 100 seeds, and its seed tells the same story again`, async () => {
-    const found = await run(world, "--plant", name, "--seed", "1", "--runs", "100", "--first");
+    const found = await run(world, "--mutant", name, "--seed", "1", "--runs", "100", "--first");
     assert.equal(found.status, 1, found.output.slice(-2000));
     const [, seed] = /^seed (\d+) broke/m.exec(found.output) ?? [];
     assert.ok(seed !== undefined, "the output names the seed");
     assert.ok(
-      breachesOf(found.output).some((breach) => breach.startsWith(givenAwayBy)),
+      breachesOf(found.output).some((breach) => breach.startsWith(killedBy)),
       breachesOf(found.output).join("\n"),
     );
 
-    const replayed = await run(world, "--plant", name, "--seed", seed, "--story");
+    const replayed = await run(world, "--mutant", name, "--seed", seed, "--story");
     assert.equal(storyOf(replayed.output), storyOf(found.output));
   });
 }

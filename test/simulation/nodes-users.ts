@@ -120,7 +120,7 @@ function silence(scene: NodesScene): void {
   const kubelet = pick(scene, "running");
   if (kubelet === undefined) return;
   kubelet.silentUntil = world.clock.monotonic() + chance.between(10_000, 400_000);
-  history.tell("weather", `nobody hears of ${kubelet.name}`);
+  history.tell("faults", `nobody hears of ${kubelet.name}`);
 }
 
 function readdress(scene: NodesScene): void {

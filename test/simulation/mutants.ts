@@ -1,7 +1,7 @@
-/** Known faults, planted into the source as it is loaded: a simulation that does not find them is worth nothing. */
+/** Known faults, put into the source as it is loaded: a simulation that does not find them is worth nothing. */
 import { registerHooks } from "node:module";
 
-export interface Plant {
+export interface Mutant {
   readonly name: string;
   /** Where it shows. */
   readonly world: "kits" | "nodes" | "services";
@@ -9,23 +9,23 @@ export interface Plant {
   /** Text of the source and what takes its place; each must be found. */
   readonly changes: readonly (readonly [from: string, to: string])[];
   /** The rule whose breach gives it away. */
-  readonly givenAwayBy: string;
+  readonly killedBy: string;
 }
 
-export const plants: readonly Plant[] = [
+export const mutants: readonly Mutant[] = [
   {
     name: "informer-misses-delete",
     world: "kits",
     file: "src/kube/informer.ts",
     changes: [["if (!listed.has(key)) this.#forget(", "if (false) this.#forget("]],
-    givenAwayBy: "a cache equals the server in the end",
+    killedBy: "a cache equals the server in the end",
   },
   {
     name: "informer-waits-for-streamed-lists",
     world: "kits",
     file: "src/kube/reflector.ts",
     changes: [["isApiError(error, ...sayNothingOfTheVersion)) throw error;", "!saysNotStreamed(error)) throw error;"]],
-    givenAwayBy: "a cache equals the server in the end",
+    killedBy: "a cache equals the server in the end",
   },
   {
     name: "calls-have-no-place-of-their-own",
@@ -34,7 +34,7 @@ export const plants: readonly Plant[] = [
     changes: [
       ["new Semaphore({ shared: callsAtOnce - callsOfItsOwn, own: callsOfItsOwn })", "new Semaphore({ shared: callsAtOnce, own: 0 })"],
     ],
-    givenAwayBy: "no part of a process waits for another's calls",
+    killedBy: "no part of a process waits for another's calls",
   },
   {
     name: "calls-wait-beyond-their-limit",
@@ -43,35 +43,35 @@ export const plants: readonly Plant[] = [
     changes: [
       ["await within(clock, endsAt - clock.monotonic(), call.asked, call.signal,", "await within(clock, 600_000, call.asked, call.signal,"],
     ],
-    givenAwayBy: "what has a time limit ends by it",
+    killedBy: "what has a time limit ends by it",
   },
   {
     name: "certificate-with-anothers-key",
     world: "kits",
     file: "src/kube/config/rotated.ts",
     changes: [["parsed.checkPrivateKey(privateKey) ?", "privateKey !== undefined ?"]],
-    givenAwayBy: "a certificate is used with its own key only",
+    killedBy: "a certificate is used with its own key only",
   },
   {
     name: "authority-read-once-a-minute",
     world: "kits",
     file: "src/kube/config/file.ts",
     changes: [["      authority?.forget();\n", ""]],
-    givenAwayBy: "files are read anew when TLS fails",
+    killedBy: "files are read anew when TLS fails",
   },
   {
     name: "limit-waits-for-the-work",
     world: "kits",
     file: "src/runtime/world.ts",
     changes: [["return await unlessAborted(inner.signal, work(inner.signal));", "return await work(inner.signal);"]],
-    givenAwayBy: "what has a time limit ends by it",
+    killedBy: "what has a time limit ends by it",
   },
   {
     name: "queue-runs-key-twice",
     world: "kits",
     file: "src/runtime/queue.ts",
     changes: [["if (this.#running.has(key)) {", "if (false) {"]],
-    givenAwayBy: "a key is never worked on twice at once",
+    killedBy: "a key is never worked on twice at once",
   },
   {
     name: "election-renews-late",
@@ -81,7 +81,7 @@ export const plants: readonly Plant[] = [
       [">= this.#options.timings.renewDeadlineMs", ">= 3 * this.#options.timings.leaseDurationMs"],
       ["this.#renewedAt + this.#options.timings.renewDeadlineMs", "this.#renewedAt + 3 * this.#options.timings.leaseDurationMs"],
     ],
-    givenAwayBy: "no write starts without the lease",
+    killedBy: "no write starts without the lease",
   },
   {
     name: "coalescer-fails-neighbours",
@@ -93,56 +93,56 @@ export const plants: readonly Plant[] = [
         "const blamed = undefined as readonly string[] | undefined; void blame;",
       ],
     ],
-    givenAwayBy: "each asker gets the answer to its own question",
+    killedBy: "each asker gets the answer to its own question",
   },
   {
     name: "background-takes-every-call",
     world: "kits",
     file: "src/aws/coalescer.ts",
     changes: [["const maxBackground = maxInFlight - 1;", "const maxBackground = maxInFlight;"]],
-    givenAwayBy: "a user's question does not wait behind the background",
+    killedBy: "a user's question does not wait behind the background",
   },
   {
     name: "time-limit-ends-with-the-headers",
     world: "kits",
     file: "src/runtime/world.ts",
     changes: [["return await unlessAborted(inner.signal, work(inner.signal));", "return await work(inner.signal);"]],
-    givenAwayBy: "nobody waits for credentials for ever",
+    killedBy: "nobody waits for credentials for ever",
   },
   {
     name: "keys-asked-for-at-every-call",
     world: "kits",
     file: "src/aws/credentials.ts",
     changes: [["if (tried && current !== undefined && left > 0) return current;", ""]],
-    givenAwayBy: "the same keys are not asked for at every call",
+    killedBy: "the same keys are not asked for at every call",
   },
   {
     name: "finalizer-goes-early",
     world: "services",
     file: "src/loadbalancers/service/clean-up.ts",
     changes: [["  if (outcome !== undefined) return outcome;", "  void outcome;"]],
-    givenAwayBy: "a finalizer goes only after all it guards",
+    killedBy: "a finalizer goes only after all it guards",
   },
   {
     name: "removal-waits-in-silence",
     world: "services",
     file: "src/loadbalancers/service/waiting.ts",
     changes: [["const patienceMs = 30_000;", "const patienceMs = 300_000;"]],
-    givenAwayBy: "a removal that lasts says so",
+    killedBy: "a removal that lasts says so",
   },
   {
     name: "target-group-stays",
     world: "services",
     file: "src/loadbalancers/remove.ts",
     changes: [["await kind.targetGroups(owner, of(kind), inventory, ages.absentMs, ask)", "[]"]],
-    givenAwayBy: "nothing is left",
+    killedBy: "nothing is left",
   },
   {
     name: "shared-rule-goes-with-its-name",
     world: "services",
     file: "src/loadbalancers/groups/node-rules.ts",
     changes: [["  return isClaimed ||", '  return (isClaimed && !rule.description?.includes("/health=")) ||']],
-    givenAwayBy: "no rule another Service needs is removed",
+    killedBy: "no rule another Service needs is removed",
   },
   {
     name: "others-rules-taken-for-ours",
@@ -154,7 +154,7 @@ export const plants: readonly Plant[] = [
         '  return rule.description?.startsWith("kubernetes.io/rule/nlb/") ||',
       ],
     ],
-    givenAwayBy: "nothing foreign is touched",
+    killedBy: "nothing foreign is touched",
   },
   {
     name: "failed-look-up-deletes-routes",
@@ -164,21 +164,21 @@ export const plants: readonly Plant[] = [
       ["    desired.undecided.has(route.destination) ||\n", ""],
       ["    (refused.get(route.destination) ?? []).some(({ node }) => leadsTo(route, node));", "    (void refused, false);"],
     ],
-    givenAwayBy: "a working route of a Node that lives is never taken away",
+    killedBy: "a working route of a Node that lives is never taken away",
   },
   {
     name: "registers-nodes-of-another-vpc",
     world: "services",
     file: "src/loadbalancers/targets.ts",
     changes: [["instance.vpc === undefined || instance.vpc === vpc;", "instance.vpc !== vpc || true;"]],
-    givenAwayBy: "no machine of another VPC is offered as a target",
+    killedBy: "no machine of another VPC is offered as a target",
   },
   {
     name: "one-refused-target-fails-its-batch",
     world: "services",
     file: "src/aws/apply.ts",
     changes: [["if (step.batch?.refusedBy.includes(error.code)) {", "if (step.batch?.refusedBy.includes(error.code) && false) {"]],
-    givenAwayBy: "what is wanted exists, and nothing else",
+    killedBy: "what is wanted exists, and nothing else",
   },
   {
     name: "claim-leaves-unknown-entry",
@@ -191,42 +191,42 @@ export const plants: readonly Plant[] = [
         "[...(this.#byUid.get(entry.owner.uid)?.values() ?? [])].map(({ kind }) => ({ kind, names: entry.names }))",
       ],
     ],
-    givenAwayBy: "what is wanted exists, and nothing else: node rule",
+    killedBy: "what is wanted exists, and nothing else: node rule",
   },
   {
     name: "quota-of-one-stops-all",
     world: "services",
     file: "src/loadbalancers/groups/grants.ts",
     changes: [["if (!isAwsError(error) || isAwsError(error, ...everybodys)) throw error;", "if (Math.abs(1) > 0) throw error;"]],
-    givenAwayBy: "what is wanted exists, and nothing else",
+    killedBy: "what is wanted exists, and nothing else",
   },
   {
     name: "held-deletion-is-waited-for",
     world: "services",
     file: "src/loadbalancers/service/controller.ts",
-    changes: [['taskOf(service).kind !== "ensure" ||', '(taskOf(service).kind !== "ensure" && !service.metadata.deletionTimestamp) ||']],
-    givenAwayBy: "what is wanted exists, and nothing else",
+    changes: [["!followsNodes(service) ||", "(!followsNodes(service) && !service.metadata.deletionTimestamp) ||"]],
+    killedBy: "what is wanted exists, and nothing else",
   },
   {
     name: "address-of-others-taken-for-ours",
     world: "services",
     file: "src/loadbalancers/service/clean-up.ts",
     changes: [["const isOurs = hasOwnHostname(owner) ||", 'const isOurs = service.hostname.startsWith(owner.chosenName ?? "/") ||']],
-    givenAwayBy: "another controller's Service is left alone",
+    killedBy: "another controller's Service is left alone",
   },
   {
     name: "unmarked-target-group-goes",
     world: "services",
     file: "src/loadbalancers/network/kind.ts",
     changes: [["const isStranger = (group: SeenTargetGroup) =>", "const isStranger = (group: SeenTargetGroup) => false &&"]],
-    givenAwayBy: "nothing is deleted without our mark",
+    killedBy: "nothing is deleted without our mark",
   },
   {
     name: "unmarked-security-group-goes",
     world: "services",
     file: "src/loadbalancers/inventory.ts",
     changes: [["owned: isOwned(group.tags, this.scope.cluster)", "owned: group.name !== isOwned.name"]],
-    givenAwayBy: "nothing is deleted without our mark",
+    killedBy: "nothing is deleted without our mark",
   },
   {
     name: "claims-after-the-last-step-only",
@@ -236,25 +236,25 @@ export const plants: readonly Plant[] = [
       ["await expectAccess(claimant, seen, context, ask);", "void expectAccess;"],
       ["context.book.stopped(claimant);", ""],
     ],
-    givenAwayBy: "no rule another Service needs is removed",
+    killedBy: "no rule another Service needs is removed",
   },
 ];
 
 /** From now on the module is loaded with the fault in it. Must be called before anybody imports it. */
-export function plantFault(name: string): Plant {
-  const plant = plants.find((one) => one.name === name);
-  if (plant === undefined) throw new Error(`no fault named ${name}; there are ${plants.map((one) => one.name).join(", ")}`);
+export function loadMutant(name: string): Mutant {
+  const mutant = mutants.find((one) => one.name === name);
+  if (mutant === undefined) throw new Error(`no fault named ${name}; there are ${mutants.map((one) => one.name).join(", ")}`);
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      if (!url.endsWith(`/${plant.file}`)) return loaded;
+      if (!url.endsWith(`/${mutant.file}`)) return loaded;
       let source = String(loaded.source);
-      for (const [from, to] of plant.changes) {
-        if (!source.includes(from)) throw new Error(`${plant.name}: ${plant.file} no longer holds "${from}"; plant the fault anew`);
+      for (const [from, to] of mutant.changes) {
+        if (!source.includes(from)) throw new Error(`${mutant.name}: ${mutant.file} no longer holds "${from}"; write the mutant anew`);
         source = source.replaceAll(from, to);
       }
       return { ...loaded, source };
     },
   });
-  return plant;
+  return mutant;
 }

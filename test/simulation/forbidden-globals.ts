@@ -5,8 +5,8 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-/** Forbids the originals until the returned function is called. */
-export function forbidOriginals(onReach: (what: string) => void): () => void {
+/** Forbids them until the returned function is called. */
+export function forbidGlobals(onReach: (what: string) => void): () => void {
   const undo: (() => void)[] = [];
   const swap = <T extends object, K extends keyof T>(holder: T, name: K, substitute: T[K]) => {
     const original = holder[name];
@@ -49,6 +49,6 @@ export function forbidOriginals(onReach: (what: string) => void): () => void {
 /** Where the original was reached for, from the root of the repository. */
 function caller(): string {
   const frames = new Error("where").stack?.split("\n").slice(1) ?? [];
-  const frame = frames.find((one) => !one.includes("/test/simulation/originals.ts")) ?? "nowhere";
+  const frame = frames.find((one) => !one.includes("/test/simulation/forbidden-globals.ts")) ?? "nowhere";
   return frame.replace(/^\s*at /, "").replace(/file:\/\/.*?\/(src|test|node_modules)\//, "$1/");
 }

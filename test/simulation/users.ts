@@ -99,7 +99,7 @@ async function say(scene: Scene, who: string, method: string, path: string, body
 
 /**
  * Asks each replica's AWS kit about a handful of instances at the same moment, some of which never were. Whatever the
- * weather, an answer may fail to come; it may never be a wrong one, and nobody's bad id may become somebody else's error.
+ * faults, an answer may fail to come; it may never be a wrong one, and nobody's bad id may become somebody else's error.
  */
 export async function askAround(scene: Scene, replicas: () => readonly Replica[], signal: AbortSignal): Promise<void> {
   const { chance, world } = scene;
