@@ -11,6 +11,7 @@ import { findCredentials } from "./credential-chain.ts";
 import { anonymous, type CredentialSource, kept } from "./credentials.ts";
 import { Instances } from "./instances.ts";
 import { CallMetrics, Ledger } from "./ledger.ts";
+import { Listeners } from "./listeners.ts";
 import { LoadBalancers } from "./load-balancers.ts";
 import { Metadata } from "./metadata.ts";
 import { NetworkInterfaces } from "./network-interfaces.ts";
@@ -126,6 +127,7 @@ export class Cloud {
   readonly securityGroups: SecurityGroups;
   readonly classicLoadBalancers: ClassicLoadBalancers;
   readonly loadBalancers: LoadBalancers;
+  readonly listeners: Listeners;
   readonly #caller: Caller;
 
   constructor(region: string, host: Host, callerFor: (ledger: Ledger) => Caller, metrics: CallMetrics) {
@@ -144,6 +146,7 @@ export class Cloud {
     this.securityGroups = new SecurityGroups(caller, clock);
     this.classicLoadBalancers = new ClassicLoadBalancers(caller, clock);
     this.loadBalancers = new LoadBalancers(caller, clock);
+    this.listeners = new Listeners(caller);
     this.tags = new ResourceTags(caller, clock, (resources) => this.instances.forget(resources));
   }
 

@@ -5,6 +5,7 @@ import type { Ask } from "./ask.ts";
 import { keyed, markedPages, pageSize, tagReader, unlessGone } from "./balancer-reads.ts";
 import type { Caller } from "./caller.ts";
 import {
+  describeCapacityReservation,
   describeListeners,
   describeLoadBalancerAttributes,
   describeLoadBalancers,
@@ -66,6 +67,12 @@ export class LoadBalancers {
   async attributes(loadBalancer: string, ask: Ask): Promise<Readonly<Record<string, string>>> {
     const answer = await unlessGone(() => this.#caller.call(describeLoadBalancerAttributes, { LoadBalancerArn: loadBalancer }, ask));
     return keyed(answer?.Attributes);
+  }
+
+  /** The capacity units that are reserved for it. */
+  async capacity(loadBalancer: string, ask: Ask): Promise<number> {
+    const answer = await unlessGone(() => this.#caller.call(describeCapacityReservation, { LoadBalancerArn: loadBalancer }, ask));
+    return answer?.MinimumLoadBalancerCapacity?.CapacityUnits ?? 0;
   }
 
   async targetGroupAttributes(group: string, ask: Ask): Promise<Readonly<Record<string, string>>> {

@@ -55,6 +55,7 @@ function gatewayKind(gateways: ReturnType<typeof account>["gateways"]): LoadBala
   return {
     name: "gateway",
     find: async (name) => gateways.get(name),
+    findMarked: async (whose) => [...gateways.values()].filter(({ tags }) => whose.hasMarks(tags)),
     namesBehind: async (hostname) => [...gateways.values()].filter((each) => each.hostname === hostname).map(({ name }) => name),
     tags: async ({ name }) => gateways.get(name)?.tags,
     targetGroups: async () => [],

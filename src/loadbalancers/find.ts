@@ -1,4 +1,7 @@
-/** Which load balancers are an owner's own: by the name that it alone gives, or by a name of the user's choice and its marks. */
+/**
+ * Which load balancers are an owner's own: by the name that it alone gives, by a name of the user's choice and its marks, or,
+ * where an owner goes by them alone, by its marks.
+ */
 import type { Ask } from "../aws/ask.ts";
 import type { Inventory } from "./inventory.ts";
 import type { Found, LoadBalancerKind } from "./kind.ts";
@@ -12,8 +15,12 @@ export interface Sighting {
   readonly taken: readonly { readonly kind: string; readonly name: string }[];
 }
 
-/** Looks under every name the owner may have used. */
+/** Looks under every name the owner may have used, or for its marks. */
 export async function findLoadBalancers(owner: LoadBalancerOwner, inventory: Inventory, ages: Ages, ask: Ask): Promise<Sighting> {
+  if (owner.marks) {
+    const marked = await Promise.all(owner.kinds.map((kind) => kind.findMarked(owner, inventory, ages.presentMs, ask)));
+    return { found: marked.flat(), taken: [] };
+  }
   const [own = "", ...others] = namesOf(owner);
   const byName = await Promise.all(owner.kinds.map((kind) => kind.find(own, inventory, ages, ask)));
   const found = byName.filter((lb) => lb !== undefined);

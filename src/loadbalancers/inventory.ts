@@ -4,6 +4,7 @@
  */
 import type { LoadBalancerDescription } from "@aws-sdk/client-elastic-load-balancing";
 import type { LoadBalancer, TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { neverAborted } from "../aws/abort.ts";
 import type { Ask } from "../aws/ask.ts";
 import { Cache } from "../aws/cache.ts";
 import type { Cloud } from "../aws/cloud.ts";
@@ -13,7 +14,7 @@ import { hasClusterTag, isOwned } from "../identity/ownership.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { SeenGroup } from "./groups/managed.ts";
 import { type Ages, Listing } from "./listing.ts";
-import type { ClassicAttributes } from "./model.ts";
+import type { ClassicAttributes, Tags } from "./model.ts";
 import { ownGroupPrefix } from "./names.ts";
 import type { Network } from "./subnets.ts";
 
@@ -23,6 +24,8 @@ export interface ClusterScope {
   readonly cluster: ClusterId;
   /** Where the controller itself stands: the last resort when no subnet may be used. */
   readonly ownSubnetId?: string;
+  /** Whether something with these tags is the cluster's, for programs that mark it in another way than by the cluster's tag. */
+  owns?(tags: Tags): boolean;
 }
 
 /** For a reconcile: that nobody has taken a name of ours may be known from a while ago, what stands must be seen now. */
@@ -44,6 +47,12 @@ const missedGroupAgeMs = 10_000;
 /** More load balancers than an account may have. */
 const maxAttributes = 5_000;
 
+/** Whose something is hardly changes; what decides about a deletion is read anew. */
+const tagsAgeMs = 20 * 60_000;
+
+/** Load balancers with all their rules. */
+const maxTagged = 50_000;
+
 interface GroupRules {
   readonly group: string;
   readonly rules: readonly SecurityGroupRule[];
@@ -61,6 +70,8 @@ export class Inventory {
   /** AWS tells of these one load balancer at a time, so what was read or written last is kept. */
   readonly classicAttributes: Cache<ClassicAttributes>;
   readonly networkAttributes: Cache<Readonly<Record<string, string>>>;
+  /** Of load balancers, listeners, rules and target groups of the second generation, by ARN. */
+  readonly #tags: Cache<Tags | undefined>;
   /** Of the groups we make, by id. */
   readonly #rules: Listing<GroupRules>;
   readonly #network: Cache<Network>;
@@ -71,6 +82,7 @@ export class Inventory {
     this.#network = new Cache({ clock, most: 1 });
     this.classicAttributes = new Cache({ clock, most: maxAttributes });
     this.networkAttributes = new Cache({ clock, most: maxAttributes });
+    this.#tags = new Cache({ clock, most: maxTagged, absent: { is: (tags) => tags === undefined, ageMs: 0 } });
     this.classic = new Listing<LoadBalancerDescription>({
       clock,
       nameOf: ({ LoadBalancerName = "" }) => LoadBalancerName,
@@ -128,10 +140,20 @@ export class Inventory {
     return (
       group && {
         ...group,
-        owned: isOwned(group.tags, this.scope.cluster),
+        owned: this.scope.owns?.(group.tags) ?? isOwned(group.tags, this.scope.cluster),
         rules: (await this.#rules.get(group.id, ruleAges, ask))?.rules ?? [],
       }
     );
+  }
+
+  /** The tags of something, at most so old; undefined when there is no such thing. */
+  tags(arn: string, ask: Ask, maxAgeMs = tagsAgeMs): Promise<Tags | undefined> {
+    return this.#tags.get(arn, maxAgeMs, () => this.cloud.loadBalancers.tags(arn, { ...ask, signal: neverAborted }), ask.urgency);
+  }
+
+  /** Its tags were written. */
+  touchTags(arn: string): void {
+    this.#tags.invalidate(arn);
   }
 
   /** A group of ours, or its rules, was written to for an owner. */
@@ -142,7 +164,7 @@ export class Inventory {
 
   /** Whether something with these tags belongs to, or is shared with, this cluster. */
   mine(tags: Readonly<Record<string, string>>): boolean {
-    return hasClusterTag(tags, this.scope.cluster);
+    return this.scope.owns?.(tags) ?? hasClusterTag(tags, this.scope.cluster);
   }
 
   async #readNetwork(ask: Ask): Promise<Network> {

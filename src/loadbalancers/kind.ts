@@ -50,6 +50,13 @@ export interface ObserveOptions {
   readonly attributesKey: string;
   /** How old attributes may be: AWS tells of them one load balancer at a time. */
   readonly attributesAgeMs: number;
+  /** Of an application load balancer, what else is managed and therefore read. Absent: nothing. */
+  readonly managed?: {
+    readonly attributes: boolean;
+    /** Ports of listeners with attributes. */
+    readonly listenerAttributes: readonly number[];
+    readonly capacity: boolean;
+  };
 }
 
 /** How the targets behind one port do. */
@@ -94,6 +101,8 @@ export interface LoadBalancerKind<
 
   /** The one of this name. */
   find(name: string, inventory: Inventory, ages: Ages, ask: Ask): Promise<Standing | undefined>;
+  /** All that carry the marks of an owner whose things are known by them. */
+  findMarked(owner: LoadBalancerOwner, inventory: Inventory, maxAgeMs: number, ask: Ask): Promise<readonly Standing[]>;
   /** The names of those that have this host name. What was written for others than `by` counts as it is in the list. */
   namesBehind(hostname: string, inventory: Inventory, maxAgeMs: number, ask: Ask, by: string): Promise<readonly string[]>;
   tags(found: Standing, inventory: Inventory, ask: Ask): Promise<Tags | undefined>;

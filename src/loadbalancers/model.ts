@@ -31,6 +31,8 @@ export interface ManagedGroup {
   readonly tags: Tags;
   /** Those of its tags that say whose it is: put back when they are missing. */
   readonly ownership: Tags;
+  /** Set where all its tags are kept as they are here, but for those that somebody else keeps. */
+  readonly isForeignTag?: (key: string) => boolean;
   readonly rules: readonly Rule[];
 }
 

@@ -26,6 +26,18 @@ export interface LoadBalancerOwner {
   claimsTargetGroup(name: string): "certainly" | "perhaps" | "no";
   /** Whether these are tags of something that was made for it. */
   hasMarks(tags: Tags): boolean;
+  /** Set where its things are known by their tags alone, whatever their names. */
+  readonly marks?: OwnerMarks;
+}
+
+/** What the tags of an owner's things say. */
+export interface OwnerMarks {
+  /** Which part of the owner something with these tags is; undefined where they do not tell. */
+  partOf(tags: Tags): string | undefined;
+  /** The part that its own security group is. */
+  readonly securityGroupPart: string;
+  /** Tags that somebody else keeps on what is the owner's. */
+  isForeign(key: string): boolean;
 }
 
 /** Every name that its load balancers have or may have had. */

@@ -12,6 +12,7 @@ import { findLoadBalancers, isOwn, type Sighting } from "./find.ts";
 import { planGroupDeletion } from "./groups/managed.ts";
 import type { NodeAccessParts } from "./groups/node-access.ts";
 import { type Marks, mentions } from "./groups/node-rules.ts";
+import { isMarkedGroup } from "./groups/own.ts";
 import { type Inventory, presentAges, reconcileAges } from "./inventory.ts";
 import type { Found, LoadBalancerKind } from "./kind.ts";
 import type { Ages } from "./listing.ts";
@@ -193,8 +194,8 @@ async function leftoverGroups(
   });
   const groups = await inventory.groups.all(maxAgeMs, ask, owner.key);
   const groupNames = new Set(names.map(({ kind, loadBalancer }) => kind.managedGroupName(owner, loadBalancer)));
-  const named = groups.filter(({ name }) => groupNames.has(name));
-  const ownGroups = named.filter(({ tags }) => isOwned(tags, inventory.scope.cluster));
+  const named = groups.filter(({ name, tags }) => groupNames.has(name) || isMarkedGroup(tags, owner));
+  const ownGroups = named.filter(({ tags }) => (owner.marks ? isMarkedGroup(tags, owner) : isOwned(tags, inventory.scope.cluster)));
   const marks = names.map(({ kind, loadBalancer }) => marksFor(kind, [loadBalancer], ownGroups, settings));
   return {
     ownGroups,

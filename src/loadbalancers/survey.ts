@@ -5,6 +5,7 @@
 import type { Ask } from "../aws/ask.ts";
 import type { Step } from "../aws/plan.ts";
 import { groupConflict } from "./groups/managed.ts";
+import { ownGroup } from "./groups/own.ts";
 import { type Inventory, presentAges, reconcileAges } from "./inventory.ts";
 import type { Found, LoadBalancerKind, ObserveOptions, Seen } from "./kind.ts";
 import { type LoadBalancerModel, managedGroups, type NodeAccess, type Problem } from "./model.ts";
@@ -113,7 +114,7 @@ async function observe(
   // Where others are given in its place our group is about to go: whether it is still ours has to be seen now.
   const { presentMs } = groupsGiven ? presentAges : reconcileAges;
   const [managedGroup, seen] = await Promise.all([
-    inventory.group(kind.managedGroupName(options.owner, name), { ...reconcileAges, presentMs }, ask),
+    ownGroup(options.owner, kind, name, inventory, { ...reconcileAges, presentMs }, ask),
     kind.observe(found, options, inventory, ask),
   ]);
   return { ...seen, ...(managedGroup && { managedGroup }) };

@@ -10,11 +10,14 @@ import {
 import { type Made, made, type Step, step } from "../aws/plan.ts";
 import { attributesText, changedAttributes } from "./elbv2/attributes.ts";
 import { tagList } from "./groups/managed.ts";
-import type { LoadBalancerModel, Tags, TargetGroup, TargetHealthCheck } from "./model.ts";
+import type { LoadBalancerModel, TaggedPart, Tags, TargetGroup, TargetHealthCheck } from "./model.ts";
 
-export interface SeenTargetGroup {
+export interface SeenTargetGroup extends TaggedPart {
   readonly arn: string;
   readonly name: string;
+  readonly targetType: string;
+  readonly protocolVersion?: string;
+  readonly controlPort?: number;
   readonly protocol: string;
   readonly port: number;
   readonly healthCheck: {
@@ -78,7 +81,7 @@ interface TargetGroupPlan {
 
 export function planTargetGroup(group: TargetGroup, vpc: string, asker: Asker, seen: readonly SeenTargetGroup[]): TargetGroupPlan {
   const { askedBy, tags } = asker;
-  const present = seen.find(({ name }) => name === group.name);
+  const present = seen.find((each) => standsFor(each, group));
   const arn = present?.arn ?? made(`target group ${group.name}`);
   return {
     name: group.name,
@@ -90,6 +93,18 @@ export function planTargetGroup(group: TargetGroup, vpc: string, asker: Asker, s
     ],
     targets: group.targets ? planTargets({ ...group, targets: group.targets }, arn, present?.targets ?? [], askedBy) : [],
   };
+}
+
+/** Whether it is the one that is wanted. One that is known by its tags may have another name, but nothing else that cannot be changed. */
+export function standsFor(present: SeenTargetGroup, group: TargetGroup): boolean {
+  if (group.part === undefined) return present.name === group.name;
+  return (
+    present.part === group.part &&
+    present.targetType === group.targetType &&
+    present.protocol === group.protocol &&
+    present.protocolVersion === group.protocolVersion &&
+    present.controlPort === group.controlPort
+  );
 }
 
 function targetGroupCreation(group: TargetGroup, vpc: string, tags: Tags): Step {

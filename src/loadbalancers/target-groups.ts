@@ -97,6 +97,9 @@ export function seeTargetGroup(
   return {
     arn: group.TargetGroupArn ?? "",
     name: group.TargetGroupName ?? "",
+    targetType: group.TargetType ?? "",
+    protocolVersion: group.ProtocolVersion,
+    controlPort: group.TargetControlPort,
     protocol: group.Protocol ?? "",
     port: group.Port ?? 0,
     healthCheck: {

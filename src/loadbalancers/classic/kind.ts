@@ -18,6 +18,8 @@ export const classic: LoadBalancerKind<ClassicLoadBalancer, SeenClassic, FoundCl
     const description = await inventory.classic.get(name, ages, ask);
     return description && foundClassic(description);
   },
+  // No door knows those of the first generation by their marks alone.
+  findMarked: async () => [],
   async namesBehind(hostname, { classic: all }, maxAgeMs, ask, by) {
     const listed = await all.all(maxAgeMs, ask, by);
     return listed.flatMap((lb) => (hostnameOf(lb) === hostname && lb.LoadBalancerName ? [lb.LoadBalancerName] : []));

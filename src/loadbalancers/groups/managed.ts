@@ -5,6 +5,7 @@ import {
   createSecurityGroup,
   createTags,
   deleteSecurityGroup,
+  deleteTags,
   revokeSecurityGroupIngress,
 } from "../../aws/ec2-actions.ts";
 import { type Made, made, type Planned, type Step, step } from "../../aws/plan.ts";
@@ -51,12 +52,11 @@ export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | un
   const missing = missingRules(group, seen);
   const closing = surplus.length > 0 ? [revocation(group.name, seen!.id, surplus, `the ${askedBy} does not let these in any more`)] : [];
   const closesFirst = mayExceedQuota(seen?.rules ?? [], missing);
-  const missingTags = Object.entries(group.ownership).filter(([key]) => seen && !seen.tags[key]);
   return {
     id,
     open: [
       ...(seen ? [] : [creation(group, vpc, promise)]),
-      ...(missingTags.length > 0 ? [tagging(group, id, missingTags)] : []),
+      ...(seen ? planGroupTags(group, seen) : []),
       ...(closesFirst ? closing : []),
       ...(missing.length > 0 ? [authorization(group.name, id, missing, `the ${askedBy} lets these clients in`)] : []),
     ],
@@ -173,9 +173,29 @@ function creation(group: ManagedGroup, vpc: string, { made: name }: Made): Step 
   );
 }
 
-function tagging(group: ManagedGroup, id: string | Made, tags: readonly (readonly [string, string])[]): Step {
+/** Marks that are missing; where all tags are kept, also those that differ or that nobody asks for. */
+function planGroupTags({ name, tags, ownership, isForeignTag }: ManagedGroup, { id, tags: present }: SeenGroup): Step[] {
+  const isKept = (key: string) => key.startsWith("aws:") || isForeignTag === undefined || isForeignTag(key);
+  const missing = Object.entries({ ...tags, ...ownership }).filter(([key, value]) =>
+    isKept(key) ? key in ownership && !present[key] : present[key] !== value,
+  );
+  const surplus = Object.keys(present).filter((key) => !isKept(key) && !(key in tags) && !(key in ownership));
+  const resources = { Resources: [id] };
   const why = "without it the group is not known as this cluster's";
-  return step(createTags, { Resources: [id], Tags: tagList(Object.fromEntries(tags)) }, { what: `tag security group ${group.name}`, why });
+  return [
+    ...(missing.length > 0
+      ? [step(createTags, { ...resources, Tags: tagList(Object.fromEntries(missing)) }, { what: `tag security group ${name}`, why })]
+      : []),
+    ...(surplus.length > 0
+      ? [
+          step(
+            deleteTags,
+            { ...resources, Tags: surplus.map((Key) => ({ Key })) },
+            { what: `remove tags ${surplus.join(", ")} of security group ${name}`, why: "nobody asks for them" },
+          ),
+        ]
+      : []),
+  ];
 }
 
 /** A rule as EC2 takes it. */

@@ -1,5 +1,7 @@
 /** Network load balancers: a target group behind each listener, and clients that reach the nodes with their own addresses. */
 import { modifyLoadBalancerAttributes } from "../../aws/elbv2-actions.ts";
+import { healthOf } from "../elbv2/health.ts";
+import { markedLoadBalancers } from "../elbv2/marked.ts";
 import { marksOfClients } from "../groups/claims.ts";
 import { reconcileAges } from "../inventory.ts";
 import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
@@ -17,6 +19,9 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
   async find(name, inventory, ages, ask) {
     const description = await inventory.loadBalancers.get(name, ages, ask);
     return description?.Type === "network" ? foundNetwork(description) : undefined;
+  },
+  async findMarked(owner, inventory, maxAgeMs, ask) {
+    return (await markedLoadBalancers("network", owner, inventory, maxAgeMs, ask)).map(foundNetwork);
   },
   async namesBehind(hostname, { loadBalancers }, maxAgeMs, ask, by) {
     const listed = await loadBalancers.all(maxAgeMs, ask, by);
@@ -57,18 +62,7 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
       unwanted.includes(group) && !own.some(({ TargetGroupArn }) => TargetGroupArn === group.arn);
     return { ...seen, targetGroups: seen.targetGroups.filter((group) => !isStranger(group)) };
   },
-  async health(_found, { targetGroups }, { cloud }, ask) {
-    const healths = await Promise.all(targetGroups.map(({ arn }) => cloud.loadBalancers.targetHealth(arn, ask)));
-    return targetGroups.map(({ port }, i) => ({
-      where: `port ${port}`,
-      targets: healths[i]!.map(({ Target: target, TargetHealth: is }) => ({
-        id: target?.Id ?? "",
-        healthy: is?.State === "healthy",
-        state: is?.State ?? "",
-        why: [is?.Reason, is?.Description].filter(Boolean).join(" "),
-      })),
-    }));
-  },
+  health: (_found, { targetGroups }, inventory, ask) => healthOf(targetGroups, ({ port }) => `port ${port}`, inventory, ask),
 
   withTargets(model, seen, targets) {
     const targetGroups = model.targetGroups.map((group) => {

@@ -14,6 +14,7 @@ const seenWith = (...ids: readonly string[]): Seen => {
   const group = {
     arn: "arn",
     name: "tg",
+    targetType: "instance",
     protocol: "TCP",
     port: 80,
     healthCheck,

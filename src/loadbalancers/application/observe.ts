@@ -1,0 +1,127 @@
+/** What AWS tells of an application load balancer: only what is managed is asked for, and what is asked for at once shares calls. */
+import type { Listener, Rule } from "@aws-sdk/client-elastic-load-balancing-v2";
+import type { Ask } from "../../aws/ask.ts";
+import { type Marked, markedTargetGroups } from "../elbv2/marked.ts";
+import { type Inventory, reconcileAges } from "../inventory.ts";
+import type { ObserveOptions } from "../kind.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
+import { seeTargetGroup } from "../target-groups.ts";
+import type { FoundApplication } from "./find.ts";
+import type { SeenApplication, SeenLoadBalancer } from "./plan.ts";
+import type { SeenListener } from "./plan-listeners.ts";
+import type { SeenRule } from "./plan-rules.ts";
+
+export async function observeApplication(
+  found: FoundApplication | undefined,
+  options: ObserveOptions,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenApplication> {
+  const { owner } = options;
+  const [loadBalancer, targetGroups] = await Promise.all([
+    found && observeLoadBalancer(found, options, inventory, ask),
+    observeTargetGroups(options, inventory, ask),
+  ]);
+  const isForeignTag = (key: string) => owner.marks?.isForeign(key) ?? false;
+  return { kind: "application", ...(loadBalancer && { loadBalancer }), targetGroups, isForeignTag };
+}
+
+async function observeLoadBalancer(
+  { name, arn, subnets, securityGroups, addressType, ipv4IpamPool }: FoundApplication,
+  options: ObserveOptions,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenLoadBalancer> {
+  const { loadBalancers } = inventory.cloud;
+  const { managed, attributesAgeMs } = options;
+  const [tags, listeners, attributes, capacity] = await Promise.all([
+    inventory.tags(arn, ask),
+    observeListeners(arn, managed?.listenerAttributes ?? [], inventory, ask),
+    managed?.attributes
+      ? inventory.networkAttributes.get(attributesKey(name, options.attributesKey), attributesAgeMs, () =>
+          loadBalancers.attributes(arn, ask),
+        )
+      : {},
+    managed?.capacity ? loadBalancers.capacity(arn, ask) : undefined,
+  ]);
+  return {
+    arn,
+    subnets,
+    securityGroups,
+    addressType,
+    ...(ipv4IpamPool !== undefined && { ipv4IpamPool }),
+    attributes,
+    ...(capacity !== undefined && { capacity }),
+    tags: tags ?? {},
+    listeners,
+  };
+}
+
+/** A load balancer, and everything asked of it that attributes follow from. */
+export const attributesKey = (name: string, key: string) => `${name} ${key}`;
+
+async function observeListeners(arn: string, withAttributes: readonly number[], inventory: Inventory, ask: Ask): Promise<SeenListener[]> {
+  const { loadBalancers, listeners } = inventory.cloud;
+  const found = await loadBalancers.listeners(arn, ask);
+  return Promise.all(
+    found.map(async (listener) => {
+      const { ListenerArn = "", Port = 0, Protocol } = listener;
+      const [tags, rules, furtherCertificates, attributes] = await Promise.all([
+        inventory.tags(ListenerArn, ask),
+        observeRules(ListenerArn, inventory, ask),
+        Protocol === "HTTPS" ? listeners.furtherCertificates(ListenerArn, ask) : [],
+        withAttributes.includes(Port) ? listeners.attributes(ListenerArn, ask) : {},
+      ]);
+      return { ...seeListener(listener), tags: tags ?? {}, rules, furtherCertificates, attributes };
+    }),
+  );
+}
+
+function seeListener(listener: Listener): Omit<SeenListener, "tags" | "rules" | "furtherCertificates" | "attributes"> {
+  return {
+    arn: listener.ListenerArn ?? "",
+    port: listener.Port ?? 0,
+    protocol: listener.Protocol ?? "",
+    actions: listener.DefaultActions ?? [],
+    certificate: listener.Certificates?.[0]?.CertificateArn,
+    sslPolicy: listener.SslPolicy || undefined,
+    mutualTls: listener.MutualAuthentication,
+  };
+}
+
+async function observeRules(listener: string, inventory: Inventory, ask: Ask): Promise<SeenRule[]> {
+  const rules = (await inventory.cloud.listeners.rules(listener, ask)).filter(({ IsDefault }) => !IsDefault);
+  const tags = await Promise.all(rules.map(({ RuleArn = "" }) => inventory.tags(RuleArn, ask)));
+  return rules.map((rule, i) => seeRule(rule, tags[i] ?? {}));
+}
+
+const seeRule = (rule: Rule, tags: SeenRule["tags"]): SeenRule => ({
+  arn: rule.RuleArn ?? "",
+  priority: Number(rule.Priority),
+  actions: rule.Actions ?? [],
+  conditions: rule.Conditions ?? [],
+  transforms: rule.Transforms ?? [],
+  tags,
+});
+
+/** Their targets are another writer's. */
+async function observeTargetGroups(
+  { owner, targetGroupAttributes }: Pick<ObserveOptions, "owner" | "targetGroupAttributes">,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenTargetGroup[]> {
+  const marked = await markedTargetGroups(owner, inventory, reconcileAges.presentMs, ask);
+  return Promise.all(
+    marked.map(async (group) => {
+      const arn = group.item.TargetGroupArn ?? "";
+      const attributes = targetGroupAttributes ? await inventory.cloud.loadBalancers.targetGroupAttributes(arn, ask) : {};
+      return seeMarkedGroup(group, attributes);
+    }),
+  );
+}
+
+const seeMarkedGroup = ({ item, tags, part }: Marked<Parameters<typeof seeTargetGroup>[0]>, attributes: SeenTargetGroup["attributes"]) => ({
+  ...seeTargetGroup(item, [], attributes),
+  tags,
+  ...(part !== undefined && { part }),
+});

@@ -1,0 +1,203 @@
+/** The listeners of an application load balancer: the steps from those that are seen to those that are wanted. Pure. */
+import type { Action, MutualAuthenticationAttributes } from "@aws-sdk/client-elastic-load-balancing-v2";
+import {
+  addListenerCertificates,
+  createListener,
+  deleteListener,
+  modifyListener,
+  modifyListenerAttributes,
+  removeListenerCertificates,
+} from "../../aws/elbv2-actions.ts";
+import { type Made, made, type Step, step } from "../../aws/plan.ts";
+import { type ArnOf, sameActions, sentActions } from "../elbv2/actions.ts";
+import { attributesText, changedAttributes } from "../elbv2/attributes.ts";
+import { type ForeignTags, planTags } from "../elbv2/tags.ts";
+import { tagList } from "../groups/managed.ts";
+import type { ApplicationListener, ApplicationLoadBalancer, Attributes, Tags } from "../model.ts";
+import type { MutualTls } from "../routing.ts";
+import { planRules, type RulesContext, type SeenRule } from "./plan-rules.ts";
+
+export interface SeenListener {
+  readonly arn: string;
+  readonly port: number;
+  readonly protocol: string;
+  readonly actions: readonly Action[];
+  readonly certificate?: string;
+  /** Beside the default one. Empty of a listener without TLS. */
+  readonly furtherCertificates: readonly string[];
+  readonly sslPolicy?: string;
+  readonly mutualTls?: MutualAuthenticationAttributes;
+  /** Read only while some are managed. */
+  readonly attributes: Attributes;
+  readonly tags: Tags;
+  readonly rules: readonly SeenRule[];
+}
+
+export interface ListenersContext {
+  readonly loadBalancer: string | Made;
+  readonly arnOf: ArnOf;
+  readonly isForeignTag: ForeignTags;
+}
+
+/** One listener per port; another protocol is no reason to make a new one. What nobody asks for goes first, as its port may be wanted. */
+export function planListeners(model: ApplicationLoadBalancer, seen: readonly SeenListener[], context: ListenersContext): Step[] {
+  const unwanted = seen.filter(({ port }) => !model.listeners.some((listener) => listener.port === port));
+  return [
+    ...unwanted.map((listener) => deletion(model, listener)),
+    ...model.listeners.flatMap((listener) => {
+      const present = seen.find(({ port }) => port === listener.port);
+      return present ? changes(model, listener, present, context) : creations(model, listener, context);
+    }),
+  ];
+}
+
+function creations(model: ApplicationLoadBalancer, listener: ApplicationListener, context: ListenersContext): Step[] {
+  const name = `listener ${titleOf(model, listener)}`;
+  const arn = made(name);
+  return [
+    step(
+      createListener,
+      { LoadBalancerArn: context.loadBalancer, ...settings(listener, context.arnOf), Tags: tagList(listener.tags ?? model.tags) },
+      {
+        what: `create ${name}`,
+        why: listener.why,
+        makes: { name, id: (output) => output.Listeners?.[0]?.ListenerArn },
+        // It was made a moment ago and is not seen yet: look again.
+        waitsOn: ["DuplicateListener"],
+      },
+    ),
+    ...planCertificates(model, listener, arn, []),
+    ...planAttributes(model, listener, arn, {}),
+    ...planRules(listener.rules, [], rulesContext(model, listener, arn, context)),
+  ];
+}
+
+function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, present: SeenListener, context: ListenersContext): Step[] {
+  const name = `listener ${titleOf(model, listener)}`;
+  return [
+    ...planTags(name, present.arn, listener.tags ?? model.tags, present.tags, context.isForeignTag),
+    ...(differs(listener, present, context.arnOf)
+      ? [
+          step(
+            modifyListener,
+            { ListenerArn: present.arn, ...settings(listener, context.arnOf) },
+            { what: `change ${name}`, why: "it differs from what is wanted" },
+          ),
+        ]
+      : []),
+    ...planCertificates(model, listener, present.arn, present.furtherCertificates),
+    ...planAttributes(model, listener, present.arn, present.attributes),
+    ...planRules(listener.rules, present.rules, rulesContext(model, listener, present.arn, context)),
+  ];
+}
+
+function deletion(model: ApplicationLoadBalancer, listener: SeenListener): Step {
+  return step(
+    deleteListener,
+    { ListenerArn: listener.arn },
+    {
+      what: `delete listener ${titleOf(model, listener)}`,
+      why: `the ${model.askedBy} has no such port any more`,
+      settledBy: ["ListenerNotFound"],
+    },
+  );
+}
+
+function differs(listener: ApplicationListener, present: SeenListener, arnOf: ArnOf): boolean {
+  if (present.protocol !== listener.protocol || !sameActions(listener.defaultActions, arnOf, present.actions)) return true;
+  if (!isSecure(listener)) return false;
+  return (
+    present.certificate !== listener.certificates[0] ||
+    (listener.sslPolicy !== undefined && present.sslPolicy !== listener.sslPolicy) ||
+    (listener.mutualTls !== undefined && !sameMutualTls(listener.mutualTls, present.mutualTls))
+  );
+}
+
+const isSecure = ({ protocol }: ApplicationListener) => protocol === "HTTPS";
+
+function settings(listener: ApplicationListener, arnOf: ArnOf) {
+  return {
+    Port: listener.port,
+    Protocol: listener.protocol,
+    DefaultActions: sentActions(listener.defaultActions, arnOf),
+    ...(isSecure(listener) && {
+      Certificates: listener.certificates.slice(0, 1).map((CertificateArn) => ({ CertificateArn })),
+      SslPolicy: listener.sslPolicy,
+      ...(listener.mutualTls && { MutualAuthentication: sentMutualTls(listener.mutualTls) }),
+    }),
+  } as const;
+}
+
+function sentMutualTls(wanted: MutualTls): MutualAuthenticationAttributes {
+  if (wanted.mode !== "verify") return { Mode: wanted.mode };
+  return {
+    Mode: wanted.mode,
+    TrustStoreArn: wanted.trustStore,
+    IgnoreClientCertificateExpiry: wanted.ignoresExpiry,
+    AdvertiseTrustStoreCaNames: wanted.advertisesNames ? "on" : "off",
+  };
+}
+
+/** AWS tells `off` by saying nothing, and of modes without a trust store some empty fields. */
+function sameMutualTls(wanted: MutualTls, present: MutualAuthenticationAttributes | undefined): boolean {
+  if ((present?.Mode ?? "off") !== wanted.mode) return false;
+  if (wanted.mode !== "verify") return true;
+  return (
+    present?.TrustStoreArn === wanted.trustStore &&
+    (present.IgnoreClientCertificateExpiry ?? false) === wanted.ignoresExpiry &&
+    (present.AdvertiseTrustStoreCaNames ?? "off") === (wanted.advertisesNames ? "on" : "off")
+  );
+}
+
+/**
+ * Certificates beside the default one, one per call as AWS wants it. Whether the default one stands among them too makes no
+ * difference to anybody, so it is left as it is.
+ */
+function planCertificates(
+  model: ApplicationLoadBalancer,
+  listener: ApplicationListener,
+  arn: string | Made,
+  present: readonly string[],
+): Step[] {
+  const [first, ...further] = isSecure(listener) ? listener.certificates : [];
+  const wanted = new Set(further.filter((certificate) => certificate !== first));
+  const added = [...wanted].filter((certificate) => !present.includes(certificate)).toSorted();
+  const removed = present.filter((certificate) => certificate !== first && !wanted.has(certificate)).toSorted();
+  const where = `listener ${titleOf(model, listener)}`;
+  const input = (CertificateArn: string) => ({ ListenerArn: arn, Certificates: [{ CertificateArn }] });
+  return [
+    ...added.map((certificate) =>
+      step(addListenerCertificates, input(certificate), {
+        what: `add certificate ${certificate} to ${where}`,
+        why: "it is wanted for its host names",
+        waitsOn: ["ListenerNotFound"],
+      }),
+    ),
+    ...removed.map((certificate) =>
+      step(removeListenerCertificates, input(certificate), {
+        what: `remove certificate ${certificate} from ${where}`,
+        why: "nobody asks for it",
+        settledBy: ["CertificateNotFound"],
+      }),
+    ),
+  ];
+}
+
+function planAttributes(model: ApplicationLoadBalancer, listener: ApplicationListener, arn: string | Made, present: Attributes): Step[] {
+  const changed = changedAttributes(listener.attributes, present);
+  if (changed.length === 0) return [];
+  const what = `set ${attributesText(changed)} on listener ${titleOf(model, listener)}`;
+  return [step(modifyListenerAttributes, { ListenerArn: arn, Attributes: changed }, { what, why: "it differs from what is wanted" })];
+}
+
+function rulesContext(
+  model: ApplicationLoadBalancer,
+  listener: ApplicationListener,
+  arn: string | Made,
+  { arnOf, isForeignTag }: ListenersContext,
+): RulesContext {
+  return { listener: titleOf(model, listener), listenerArn: arn, arnOf, tags: listener.tags ?? model.tags, isForeignTag };
+}
+
+const titleOf = ({ name }: ApplicationLoadBalancer, { protocol, port }: { readonly protocol: string; readonly port: number }) =>
+  `${protocol}:${port} of load balancer ${name}`;

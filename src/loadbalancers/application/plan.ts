@@ -1,0 +1,196 @@
+/** The steps from the application load balancer that is seen to the one that is wanted. Pure. */
+import {
+  createLoadBalancer,
+  deleteLoadBalancer,
+  modifyCapacityReservation,
+  modifyIpPools,
+  modifyLoadBalancerAttributes,
+  setIpAddressType,
+  setSecurityGroups,
+  setSubnets,
+} from "../../aws/elbv2-actions.ts";
+import { type Made, made, type Step, step } from "../../aws/plan.ts";
+import { attributesText, changedAttributes } from "../elbv2/attributes.ts";
+import { type ForeignTags, planTags } from "../elbv2/tags.ts";
+import { type GroupsPlan, planGroups, tagList } from "../groups/managed.ts";
+import type { Seen } from "../kind.ts";
+import type { ApplicationLoadBalancer, Attributes, Tags } from "../model.ts";
+import { planTargetGroup, type SeenTargetGroup, standsFor, targetGroupDeletion } from "../target-group-plan.ts";
+import { planListeners, type SeenListener } from "./plan-listeners.ts";
+
+export interface SeenApplication extends Seen {
+  readonly kind: "application";
+  readonly loadBalancer?: SeenLoadBalancer;
+  /** Every target group that is its owner's, by its tags. */
+  readonly targetGroups: readonly SeenTargetGroup[];
+  /** Tags that somebody else keeps on what is ours. */
+  readonly isForeignTag: ForeignTags;
+}
+
+export interface SeenLoadBalancer {
+  readonly arn: string;
+  readonly subnets: readonly string[];
+  readonly securityGroups: readonly string[];
+  readonly addressType: string;
+  readonly ipv4IpamPool?: string;
+  /** Read only while some are managed. */
+  readonly attributes: Attributes;
+  /** Read only while it is managed. */
+  readonly capacity?: number;
+  readonly tags: Tags;
+  readonly listeners: readonly SeenListener[];
+}
+
+/** What AWS gives a new application load balancer, of the keys that are set most. */
+const newAttributes: Attributes = {
+  "access_logs.s3.enabled": "false",
+  "connection_logs.s3.enabled": "false",
+  "deletion_protection.enabled": "false",
+  "idle_timeout.timeout_seconds": "60",
+  "routing.http.desync_mitigation_mode": "defensive",
+  "routing.http.drop_invalid_header_fields.enabled": "false",
+  "routing.http.preserve_host_header.enabled": "false",
+  "routing.http.x_amzn_tls_version_and_cipher_suite.enabled": "false",
+  "routing.http.xff_client_port.enabled": "false",
+  "routing.http.xff_header_processing.mode": "append",
+  "routing.http2.enabled": "true",
+  "waf.fail_open.enabled": "false",
+};
+
+export function planApplication(model: ApplicationLoadBalancer, vpc: string, seen: SeenApplication): Step[] {
+  const lb = seen.loadBalancer;
+  const { isForeignTag } = seen;
+  const groups = planGroups(model, vpc, seen.managedGroup);
+  const arn = lb?.arn ?? made(`load balancer ${model.name}`);
+  const targetGroups = model.targetGroups.map((group) => ({ group, plan: planTargetGroup(group, vpc, model, seen.targetGroups) }));
+  const arnOf = (name: string) => targetGroups.find(({ plan }) => plan.name === name)?.plan.arn ?? made(`target group ${name}`);
+  const retagged = targetGroups.flatMap(({ group }) => {
+    const present = seen.targetGroups.find((each) => standsFor(each, group));
+    if (present?.tags === undefined) return [];
+    return planTags(`target group ${present.name}`, present.arn, group.tags ?? model.tags, present.tags, isForeignTag);
+  });
+  const unwanted = seen.targetGroups.filter((present) => !model.targetGroups.some((group) => standsFor(present, group)));
+  return [
+    ...groups.open,
+    ...targetGroups.flatMap(({ plan }) => plan.steps),
+    ...retagged,
+    ...(lb ? changes(model, lb, groups.ids, isForeignTag) : [creation(model, groups.ids)]),
+    ...planAttributes(model, arn, lb?.attributes ?? newAttributes),
+    ...planListeners(model, lb?.listeners ?? [], { loadBalancer: arn, arnOf, isForeignTag }),
+    ...planCapacity(model, arn, lb?.capacity ?? 0),
+    ...unwanted.map(targetGroupDeletion),
+    ...groups.close,
+  ];
+}
+
+/** Its listeners and their rules go with it. */
+export function planApplicationDeletion({ name, arn }: { readonly name: string; readonly arn: string }, askedBy: string): Step[] {
+  const why = `the ${askedBy} does not want it any more`;
+  const options = { what: `delete load balancer ${name}`, why, settledBy: ["LoadBalancerNotFound"] };
+  return [step(deleteLoadBalancer, { LoadBalancerArn: arn }, options)];
+}
+
+/** Lets a load balancer be deleted that is protected against it. */
+export function unprotection({ name, arn }: { readonly name: string; readonly arn: string }): Step {
+  const Attributes = [{ Key: "deletion_protection.enabled", Value: "false" }];
+  const words = { what: `let load balancer ${name} be deleted`, why: "AWS refuses to delete what is protected" };
+  return step(modifyLoadBalancerAttributes, { LoadBalancerArn: arn, Attributes }, words);
+}
+
+function creation(model: ApplicationLoadBalancer, groups: GroupsPlan["ids"]): Step {
+  const subnets = model.subnets.map(({ subnet }) => subnet);
+  return step(
+    createLoadBalancer,
+    {
+      Name: model.name,
+      Type: "application",
+      Scheme: schemeOf(model),
+      IpAddressType: model.addressType,
+      SubnetMappings: subnets.map((SubnetId) => ({ SubnetId })),
+      SecurityGroups: groups ?? [],
+      ...(model.customerOwnedIpv4Pool && { CustomerOwnedIpv4Pool: model.customerOwnedIpv4Pool }),
+      ...(model.ipv4IpamPool && { IpamPools: { Ipv4IpamPoolId: model.ipv4IpamPool } }),
+      Tags: tagList(model.tags),
+    },
+    {
+      what: `create application load balancer ${model.name}, ${schemeOf(model)}, in ${subnets.join(", ")}`,
+      why: `the ${model.askedBy} asks for one`,
+      makes: { name: `load balancer ${model.name}`, id: (output) => output.LoadBalancers?.[0]?.LoadBalancerArn },
+    },
+  );
+}
+
+/** What can be changed in place: all but its name, its scheme and its pool of customer-owned addresses. */
+function changes(model: ApplicationLoadBalancer, lb: SeenLoadBalancer, groups: GroupsPlan["ids"], isForeignTag: ForeignTags): Step[] {
+  const { name, addressType, ipv4IpamPool } = model;
+  const subnets = model.subnets.map(({ subnet }) => subnet);
+  const LoadBalancerArn = lb.arn;
+  const why = "it differs from what is wanted";
+  const when = (differs: boolean, change: () => Step) => (differs ? [change()] : []);
+  return [
+    ...when(lb.ipv4IpamPool !== undefined && ipv4IpamPool === undefined, () =>
+      step(
+        modifyIpPools,
+        { LoadBalancerArn, RemoveIpamPools: ["ipv4"] },
+        { what: `take load balancer ${name} out of address pool ${lb.ipv4IpamPool}`, why },
+      ),
+    ),
+    ...planTags(`load balancer ${name}`, lb.arn, model.tags, lb.tags, isForeignTag),
+    ...when(groups !== undefined && !sameSet(groups, lb.securityGroups), () =>
+      step(
+        setSecurityGroups,
+        { LoadBalancerArn, SecurityGroups: groups ?? [] },
+        { what: `set the security groups of load balancer ${name}`, why: "the wanted groups differ from those attached" },
+      ),
+    ),
+    ...when(!sameSet(subnets, lb.subnets), () =>
+      step(
+        setSubnets,
+        { LoadBalancerArn, SubnetMappings: subnets.map((SubnetId) => ({ SubnetId })) },
+        { what: `set the subnets of load balancer ${name} to ${subnets.join(", ")}`, why },
+      ),
+    ),
+    ...when(addressType !== lb.addressType, () =>
+      step(
+        setIpAddressType,
+        { LoadBalancerArn, IpAddressType: addressType },
+        { what: `make load balancer ${name} ${addressType} instead of ${lb.addressType}`, why },
+      ),
+    ),
+    ...when(ipv4IpamPool !== undefined && ipv4IpamPool !== lb.ipv4IpamPool, () =>
+      step(
+        modifyIpPools,
+        { LoadBalancerArn, IpamPools: { Ipv4IpamPoolId: ipv4IpamPool } },
+        { what: `give load balancer ${name} addresses of pool ${ipv4IpamPool}`, why },
+      ),
+    ),
+  ];
+}
+
+function planAttributes({ name, attributes }: ApplicationLoadBalancer, arn: string | Made, present: Attributes): Step[] {
+  const changed = changedAttributes(attributes, present);
+  if (changed.length === 0) return [];
+  const words = { what: `set ${attributesText(changed)} on load balancer ${name}`, why: "it differs from what is wanted" };
+  return [step(modifyLoadBalancerAttributes, { LoadBalancerArn: arn, Attributes: changed }, words)];
+}
+
+/** AWS takes a reservation for one that is active only, and one change at a time. */
+function planCapacity({ name, capacity }: ApplicationLoadBalancer, arn: string | Made, present: number): Step[] {
+  if (capacity === undefined || capacity === present) return [];
+  const input = capacity === 0 ? { ResetCapacityReservation: true } : { MinimumLoadBalancerCapacity: { CapacityUnits: capacity } };
+  return [
+    step(
+      modifyCapacityReservation,
+      { LoadBalancerArn: arn, ...input },
+      {
+        what: capacity === 0 ? `reserve no capacity for load balancer ${name}` : `reserve ${capacity} units for load balancer ${name}`,
+        why: "it differs from what is wanted",
+        waitsOn: ["PriorRequestNotComplete", "CapacityReservationPending"],
+      },
+    ),
+  ];
+}
+
+const schemeOf = ({ internal }: Pick<ApplicationLoadBalancer, "internal">) => (internal ? "internal" : "internet-facing");
+
+const sameSet = (a: readonly unknown[], b: readonly unknown[]) => a.length === b.length && a.every((item) => b.includes(item));
