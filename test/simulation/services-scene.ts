@@ -74,7 +74,7 @@ export class ServicesScene extends NodesScene {
       cidrOf: (subnet) => this.cloud.account.ec2.subnets.get(subnet)?.cidr ?? "",
       rulesPerGroup: this.cloud.account.settings().quotas.rulesPerSecurityGroup,
       isTold: (uid, text) => this.#isTold(uid, text),
-      targets: (labels) => this.#targets(labels),
+      targets: (labels, takesOldTypes) => this.#targets(labels, takesOldTypes),
     };
     this.history.tell("world", `has ${mode || "no special settings"}`);
   }
@@ -216,7 +216,7 @@ export class ServicesScene extends NodesScene {
     });
   }
 
-  #targets(labels: string | undefined): { must: readonly string[]; may: readonly string[] } {
+  #targets(labels: string | undefined, takesOldTypes = false): { must: readonly string[]; may: readonly string[] } {
     const [key = "", value = ""] = labels?.split("=") ?? [];
     const nodes = this.nodes().filter(({ metadata, spec }) => {
       const fits = labels === undefined || (metadata.labels?.[key] !== undefined && (value === "" || metadata.labels[key] === value));
@@ -225,7 +225,7 @@ export class ServicesScene extends NodesScene {
     });
     const ids = [...new Set(nodes.flatMap(({ spec }) => spec?.providerID?.split("/").at(-1) ?? []))];
     const here = ids.flatMap((id) => this.instances.get(id) ?? []).filter(({ vpcId }) => vpcId === this.network.vpcId);
-    const must = here.filter(({ state, type }) => state === "running" && type !== refusedType);
+    const must = here.filter(({ state, type }) => state === "running" && (takesOldTypes || type !== refusedType));
     const may = here.filter(({ state, type }) => ["pending", "stopping", "stopped"].includes(state) || type === refusedType);
     return { must: must.map(({ id }) => id), may: may.map(({ id }) => id) };
   }

@@ -24,8 +24,8 @@ export interface Surroundings {
   readonly rulesPerGroup: number;
   /** Whether an Event of the Service says this. */
   isTold(uid: string, text: string): boolean;
-  /** Instances that must be behind a load balancer which asks for these labels, and those that may. */
-  targets(labels: string | undefined): { readonly must: readonly string[]; readonly may: readonly string[] };
+  /** Instances that must be behind a load balancer which asks for these labels, and those that may. Classic ones take any type. */
+  targets(labels: string | undefined, takesOldTypes?: boolean): { readonly must: readonly string[]; readonly may: readonly string[] };
 }
 
 export interface Verdict {
@@ -204,7 +204,7 @@ function awsMayRefuse(wish: Wish, stands: boolean, { mode, rulesPerGroup }: Surr
 }
 
 function wrongTargets(lb: ClassicLoadBalancer | LoadBalancer, wish: Wish, { account, targets }: Surroundings): string[] {
-  const { must, may } = targets(wish.get("target-node-labels"));
+  const { must, may } = targets(wish.get("target-node-labels"), "listeners" in lb);
   const check = (where: string, is: readonly string[], as: (id: string) => string) => [
     ...must.filter((id) => !is.includes(as(id))).map((id) => `${where} lacks ${as(id)}`),
     ...is.filter((each) => ![...must, ...may].some((id) => as(id) === each)).map((each) => `${where} should not have ${each}`),

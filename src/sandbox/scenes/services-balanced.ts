@@ -39,7 +39,7 @@ export const servicesBalanced: Scene = {
     await expect(
       "both are gone",
       (picture) => (picture.services.length === 0 ? undefined : "their load balancers are being taken down"),
-      30_000,
+      90_000,
     );
     await expect("the AWS account is exactly as it was before", () => {
       // The role is made by AWS itself, with the first load balancer of an account, and stays for good.
