@@ -48,6 +48,8 @@ function resourcesOf(account: Account, service: string, action: string, { called
   if (service === "elasticloadbalancing") return balancingResources(account, action, called, input);
   if (service === "sqs") return queueResources(account, input);
   if (service === "autoscaling") return groupResources(account, action, input);
+  if (service === "acm") return certificateResources(account, called, input);
+  if (service === "wafv2") return texts(input, ["WebACLArn", "ResourceArn"]).map((name) => ({ name }));
   if (service === "ecr") return texts(input, ["repositoryName"]).map((each) => ({ name: arn(account, "ecr", `repository/${each}`) }));
   if (action === "SimulatePrincipalPolicy") return texts(input, ["PolicySourceArn"]).map((name) => ({ name }));
   if (action !== "CreateServiceLinkedRole") return [];
@@ -111,7 +113,7 @@ function ec2Resources(account: Account, action: string, called: string, input: A
 }
 
 /** Of the parameters that name a load balancer or a part of one; what is nested in others is not checked. */
-const balancingParameters = ["LoadBalancerArn", "ListenerArn", "RuleArn", "TargetGroupArn", "TrustStoreArn", "ResourceArns"];
+const balancingParameters = ["LoadBalancerArn", "ResourceArn", "ListenerArn", "RuleArn", "TargetGroupArn", "TrustStoreArn", "ResourceArns"];
 const balancingTables = ["load-balancers", "listeners", "rules", "target-groups", "trust-stores"];
 /** What the tags of a new part are checked on: the part, under the ARN of what it is made in. */
 const madeIn: Readonly<Record<string, readonly [string, string, string]>> = {
@@ -164,6 +166,12 @@ function groupResources(account: Account, action: string, input: Attempt["input"
     const tags = group && Object.fromEntries(group.tags.map(({ key, value }) => [key, value]));
     return { name: group?.arn ?? arn(account, "autoscaling", `autoScalingGroup:*:autoScalingGroupName/${name}`), ...(tags && { tags }) };
   });
+}
+
+function certificateResources(account: Account, called: string, input: Attempt["input"]): readonly Found[] {
+  const named = texts(input, ["CertificateArn"]);
+  if (named.length === 0 && called !== "ListCertificates") return [{ name: arn(account, "acm", "certificate/new") }];
+  return named.map((name) => ({ name, tags: account.store.table<Tagged>("acm/certificates").get(name)?.tags ?? {} }));
 }
 
 interface Tagged {

@@ -22,7 +22,11 @@ export interface Settings {
   readonly unsupportedCertificates: readonly string[];
   /** KMS keys that volumes can be encrypted with, as patterns of ARNs, besides the default one; with others a volume appears and vanishes. */
   readonly keys: readonly string[];
-  /** How long a new network load balancer takes to become active. */
+  /**
+   * How long after its request a public certificate counts as validated: there is no DNS to look its records up in. Undefined leaves it
+   * pending for ever.
+   */
+  readonly certificateValidationMs: number | undefined;
   /** How long a new load balancer of the second service takes to become active. */
   readonly provisioningMs: number;
   /** How far a request's date may be from the cloud's clock; undefined leaves dates alone. */
@@ -77,6 +81,7 @@ export interface Quotas {
   /** Beside the default ones. */
   readonly certificatesPerLoadBalancer: number;
   readonly trustStores: number;
+  readonly namesPerCertificate: number;
 }
 
 /** AWS as it is on a good day. */
@@ -111,6 +116,7 @@ export const DEFAULT_SETTINGS: Settings = {
     targetsPerApplicationLoadBalancer: 1000,
     certificatesPerLoadBalancer: 25,
     trustStores: 20,
+    namesPerCertificate: 10,
   },
   staleness: { maxAgeMs: 0, probability: 0 },
   policy: [{ effect: "allow", actions: ["*"] }],
@@ -118,6 +124,7 @@ export const DEFAULT_SETTINGS: Settings = {
   certificates: [],
   unsupportedCertificates: [],
   keys: ["*"],
+  certificateValidationMs: 120_000,
   provisioningMs: 120_000,
   maxSkewMs: undefined,
 };

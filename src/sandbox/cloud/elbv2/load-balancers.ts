@@ -18,6 +18,7 @@ import { createServiceRole, needsServiceRole } from "../balancing/service-role.t
 import { needsAddTags, withTags } from "../balancing/tags.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
+import { forgetAssociations } from "../waf/associations.ts";
 import { checkedPools } from "./address-pools.ts";
 import { removeListener } from "./listeners.ts";
 import { checkedIpAddressType } from "./network.ts";
@@ -165,6 +166,7 @@ function deleteLoadBalancer(elbv2: Elbv2, loadBalancerArn: string): void {
   }
   for (const listener of listenersOf(elbv2, loadBalancerArn)) removeListener(elbv2, listener);
   elbv2.loadBalancers.delete(loadBalancerArn);
+  forgetAssociations(elbv2.account, loadBalancerArn);
   closeZones(elbv2, loadBalancer.zones);
 }
 
