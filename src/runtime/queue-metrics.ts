@@ -7,6 +7,8 @@ export interface Measured {
   depth(): number;
   /** How long each key now in work has been so, in milliseconds. */
   runningForMs(): readonly number[];
+  /** How long the key that has failed longest has done so. */
+  failingForMs(): number;
 }
 
 /** The `workqueue_*` series of one process, under the names and labels that dashboards know. */
@@ -47,6 +49,11 @@ export class QueueMetrics {
       "workqueue_longest_running_processor_seconds",
       "How many seconds the longest running worker of workqueue has been running.",
       (queues) => Math.max(0, ...queues.flatMap((queue) => queue.runningForMs())) / 1000,
+    );
+    fresh(
+      "fairlead_workqueue_longest_failing_seconds",
+      "For how many seconds the key that has failed longest has done so without a success.",
+      (queues) => Math.max(0, ...queues.map((queue) => queue.failingForMs())) / 1000,
     );
   }
 

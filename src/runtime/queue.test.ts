@@ -185,3 +185,19 @@ test("no key is ever in work twice at once and every add is followed by a run th
   await queue.close();
   await Promise.all(workers);
 });
+
+test("the key that has failed longest is told by how long, until it does well", async () => {
+  const { queue, world, value } = queueIn();
+  const failing = () => value("fairlead_workqueue_longest_failing_seconds");
+  assert.equal(await failing(), 0);
+  queue.retry("a");
+  await world.advance(60_000);
+  queue.retry("b");
+  queue.retry("a");
+  await world.advance(60_000);
+  assert.equal(await failing(), 120, "a further failure does not start it over");
+  queue.forget("a");
+  assert.equal(await failing(), 60);
+  queue.forget("b");
+  assert.equal(await failing(), 0);
+});

@@ -41,7 +41,8 @@ export class WorkQueue {
   readonly #running = new Map<string, number>();
   readonly #addedMeanwhile = new Map<string, { readonly urgency: Urgency; readonly since: number }>();
   readonly #delayed = new Map<string, { readonly due: number; readonly urgency: Urgency; readonly cancel: () => void }>();
-  readonly #failures = new Map<string, number>();
+  /** By key, the one that has failed longest first: insertion order is order of the first failure. */
+  readonly #failures = new Map<string, { readonly count: number; readonly since: number }>();
   readonly #takers: ((work: Work | undefined) => void)[] = [];
   readonly #onDrained: (() => void)[] = [];
   #userStreak = 0;
@@ -91,8 +92,9 @@ export class WorkQueue {
 
   /** Plans the key again after its back-off; returns how long that is and how often it has failed in a row. */
   retry(key: string, urgency: Urgency = "background"): { readonly afterMs: number; readonly failures: number } {
-    const failures = (this.#failures.get(key) ?? 0) + 1;
-    this.#failures.set(key, failures);
+    const before = this.#failures.get(key);
+    const failures = (before?.count ?? 0) + 1;
+    this.#failures.set(key, { count: failures, since: before?.since ?? this.#options.clock.monotonic() });
     const full = backOffMs(this.#options.backoff ?? defaultBackoff, failures);
     // Between 80 % and all of it, so that keys that failed together do not come back together, nor later than the maximum.
     const afterMs = jittered(this.#options.random, full * 0.8, 0.25);
@@ -146,6 +148,12 @@ export class WorkQueue {
   /** How many keys failed when they last ran. */
   failing(): number {
     return this.#failures.size;
+  }
+
+  /** How long the key that has failed longest has done so without a success. */
+  failingForMs(): number {
+    for (const { since } of this.#failures.values()) return this.#options.clock.monotonic() - since;
+    return 0;
   }
 
   /** The key that has been in work longest. */

@@ -47,6 +47,8 @@ export interface Manager {
   kill(): void;
   stop(): void;
   readonly alive: boolean;
+  /** What it serves at /metrics. */
+  readonly metrics: Host["metrics"];
 }
 
 export interface ServiceWish {
@@ -162,6 +164,7 @@ export class ServiceWorld {
     });
     ended.catch(() => {});
     const manager: Manager = {
+      metrics: host.metrics,
       kill() {
         alive = false;
       },

@@ -1,6 +1,7 @@
 /** Every command line of the documentation, as it stands there: run, or marked as needing an account. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { globSync } from "node:fs";
 import { cp, mkdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
@@ -85,11 +86,12 @@ for (const page of pages) {
 test("every page is in the list of pages, and every link leads somewhere", async () => {
   const index = await readFile(join(root, "docs/README.md"), "utf8");
   for (const page of pages) assert.ok(index.includes(`(${page}.md)`), page);
-  for (const page of [...pages, "README"]) {
+  const runbooks = globSync("runbooks/*.md", { cwd: join(root, "docs") }).map((file) => file.slice(0, -".md".length));
+  for (const page of [...pages, ...runbooks, "README"]) {
     const text = await readFile(join(root, "docs", `${page}.md`), "utf8");
     for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
       if (/^https?:/.test(target)) continue;
-      await assert.doesNotReject(readFile(join(root, "docs", target)), `${page}: ${target}`);
+      await assert.doesNotReject(readFile(join(root, "docs", dirname(page), target)), `${page}: ${target}`);
     }
   }
 });
