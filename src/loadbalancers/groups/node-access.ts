@@ -22,13 +22,19 @@ export interface NodeAccessParts {
   readonly book: ClaimBook;
 }
 
+/** How a claim is made. */
+export interface ClaimingOptions extends Omit<ClaimOptions, "groups"> {
+  /** Asked right before it is written down: whether nobody else has said meanwhile what the load balancer needs. */
+  isCurrent?(): boolean;
+}
+
 /** Writes down what the load balancer needs from the nodes; groups that only speak of it from before are looked at too. */
 export async function claimAccess(
   owner: Claimant,
   access: NodeAccess,
   context: NodeRuleContext,
   { book, inventory, settings }: NodeAccessParts,
-  { recheck, other }: Omit<ClaimOptions, "groups">,
+  { recheck, other, isCurrent = () => true }: ClaimingOptions,
   ask: Ask,
 ): Promise<void> {
   const claim = editableClaim(owner, access, context, settings);
@@ -38,6 +44,7 @@ export async function claimAccess(
   }
   const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
   const mentioning = groups.filter((group) => mentions(group, claim.marks)).map(({ id }) => id);
+  if (!isCurrent()) return;
   book.claim(owner, claim, { groups: mentioning, recheck, ...(other !== undefined && { other }) });
 }
 

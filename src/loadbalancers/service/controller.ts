@@ -141,6 +141,7 @@ class ServiceLoop {
     const service = this.#parts.services.get(key);
     const ask: Ask = { cause: `service ${key}`, signal, urgency: service && this.#isDrift(service) ? "background" : "user" };
     for (const orphan of this.#parts.dryRun ? [] : memory.orphansOf(key)) {
+      orphan.looks += 1;
       const outcome = await cleanUpOrphan(key, orphan, this.#context, ask);
       if (outcome.kind === "again") return outcome;
     }
@@ -151,6 +152,8 @@ class ServiceLoop {
       const outcome = await this.#converge(job);
       const remembered = memory.get(service.metadata.uid);
       if (remembered) await forgetFailure(service, remembered, this.#context, signal);
+      // Those that came while it was being changed are behind it, and their groups may not be in what was just claimed.
+      if (remembered?.unclaimed && settledFor(remembered.state, service.fingerprint)) this.#wakeTargets(key);
       return outcome;
     });
   }
@@ -180,7 +183,12 @@ class ServiceLoop {
 
   async #follow(job: Job, remembered: Remembered, standing: Standing): Promise<Outcome> {
     const { service, ask } = job;
-    const { targets, refused } = await followNodes(job, remembered, standing, this.#context);
+    const brought = await followNodes(job, remembered, standing, this.#context);
+    if (brought === undefined) {
+      this.#wakeService(job.key);
+      return done;
+    }
+    const { targets, refused } = brought;
     tellAboutNodes(service, remembered, targets.instances.length > 0, this.#context);
     await warn(service, remembered, [...standing.warnings, ...problemsOf(targets, refused)], ask.signal, this.#context);
     return settle(service, remembered, targets.notRunning.length + refused.length > 0, this.#context);
@@ -209,10 +217,12 @@ class ServiceLoop {
     const { service, owner, ask } = job;
     const { memory, report } = this.#context;
     const task = taskOf(service);
-    if (task.kind === "clean-up") return cleanUp(job, this.#context);
-    // What is remembered without a finalizer lost it by force.
-    if (task.kind === "none") return memory.get(service.metadata.uid) ? cleanUp(job, this.#context) : done;
+    if (task.kind === "none" && memory.get(service.metadata.uid) === undefined) return done;
     const remembered = memory.of(owner);
+    const isSettled = task.kind === "ensure" && settledFor(remembered.state, service.fingerprint) !== undefined;
+    if (!isSettled) remembered.looks += 1;
+    // What is remembered without a finalizer lost it by force.
+    if (task.kind === "clean-up" || task.kind === "none") return cleanUp(job, this.#context);
     if (!hasFinalizer(service)) {
       if (!remembered.announcing) report.event(service, "EnsuringLoadBalancer");
       remembered.announcing = true;
@@ -224,8 +234,7 @@ class ServiceLoop {
       return convergeTargets(job, remembered, this.#context);
     }
     remembered.state = wanted(remembered.state);
-    const standing = settledFor(remembered.state, service.fingerprint);
-    if (standing === undefined) return ensure(job, task.of, remembered, this.#context);
+    if (!isSettled) return ensure(job, task.of, remembered, this.#context);
     this.#wakeTargets(job.key);
     return done;
   }

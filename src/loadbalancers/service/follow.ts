@@ -12,30 +12,57 @@ import type { Remembered } from "./memory.ts";
 import { followed, type Standing } from "./state.ts";
 import { eligibleTargets, type ServiceSurvey } from "./survey.ts";
 
-/** Of a load balancer that is as the Service asks for. */
-export async function followNodes(job: Job, remembered: Remembered, standing: Standing, context: ServiceContext): Promise<TargetsBrought> {
-  const { service, owner, ask } = job;
+/**
+ * Of a load balancer that is as the Service asks for. Undefined when a full look at the Service has begun meanwhile: then
+ * that one says what the nodes have to let in, or that nothing is left to let in for.
+ */
+export async function followNodes(
+  job: Job,
+  remembered: Remembered,
+  standing: Standing,
+  context: ServiceContext,
+): Promise<TargetsBrought | undefined> {
+  const { looks } = remembered;
+  const isCurrent = () => remembered.looks === looks && context.memory.get(job.owner.uid) === remembered;
+  try {
+    const brought = await bringTargets(job, remembered, standing, context);
+    if (isCurrent() && remembered.unclaimed) await claimNodeGroups(brought, job, remembered, standing, isCurrent, context);
+    return isCurrent() ? brought : undefined;
+  } catch (error) {
+    job.ask.signal.throwIfAborted();
+    if (isCurrent()) throw error;
+    return undefined;
+  }
+}
+
+/** Targets have changed: the groups of the nodes behind them may be others. */
+async function claimNodeGroups(
+  { targets, wanted, refused, changed }: TargetsBrought,
+  { service, owner, ask }: Job,
+  remembered: Remembered,
+  standing: Standing,
+  isCurrent: () => boolean,
+  context: ServiceContext,
+): Promise<void> {
   const { inventory, report } = context;
-  const { kind } = standing;
-  const brought = await bringTargets(job, remembered, standing, context);
-  const { targets, wanted, refused, changed } = brought;
-  if (!changed) return brought;
+  const { kind, access } = standing;
   // What is not as we remember it is looked at again before it is tried again.
   inventory.cloud.instances.forget(refused.flatMap((refusal) => refusal.ids));
   const { ids } = await nodeGroups(targets, inventory, ask);
   const ruleContext = { ...standing.ruleContext, nodeGroups: ids };
+  await claimAccess({ ...owner, kind }, access, ruleContext, context, { recheck: false, isCurrent }, ask);
+  if (!isCurrent()) return;
+  remembered.unclaimed = false;
   remembered.state = followed(remembered.state, { ...standing, ruleContext });
-  await claimAccess({ ...owner, kind }, standing.access, ruleContext, context, { recheck: false }, ask);
-  if (wanted.length > 0 && refused.length === 0) report.event(service, "UpdatedLoadBalancer");
-  return brought;
+  if (changed && wanted.length > 0 && refused.length === 0) report.event(service, "UpdatedLoadBalancer");
 }
 
 /** Its targets alone. */
-export function bringTargets(job: Job, remembered: Remembered, standing: Standing, context: ServiceContext): Promise<TargetsBrought> {
+export async function bringTargets(job: Job, remembered: Remembered, standing: Standing, context: ServiceContext): Promise<TargetsBrought> {
   const { service, owner, key, ask } = job;
   const { inventory, report, metrics } = context;
   const { kind, name, options } = standing;
-  return remembered.targetSets.of(kind, name).bring({
+  const brought = await remembered.targetSets.of(kind, name).bring({
     owner,
     inventory,
     ask,
@@ -54,6 +81,8 @@ export function bringTargets(job: Job, remembered: Remembered, standing: Standin
         }
       }),
   });
+  remembered.unclaimed ||= brought.changed;
+  return brought;
 }
 
 /** What is known of a load balancer that is otherwise left as it is, and since when. */

@@ -21,6 +21,10 @@ export interface Remembered {
   state: ServiceState;
   /** The targets behind its load balancers, each with its one writer. */
   readonly targetSets: TargetSets;
+  /** How many full looks were begun: what the queue of targets has found out before one does not count beside it. */
+  looks: number;
+  /** Targets were changed, and it is not said yet that the nodes behind them have to let the traffic in. */
+  unclaimed: boolean;
   removal?: RemovalProgress;
   /** Have the rules of its nodes' groups looked at too, whether or not what it needs of them has changed. */
   recheck: boolean;
@@ -63,6 +67,8 @@ export class Memory {
         owner,
         state: newState,
         targetSets: new TargetSets(),
+        looks: 0,
+        unclaimed: false,
         recheck: true,
         driftAt: this.#newDriftAt(),
         hadNodes: true,
