@@ -116,7 +116,6 @@ const look = async (whose: LoadBalancerOwner, inventory: Inventory) => {
     kind: whose.kinds[0]!,
     standing,
     newName: whose.ownName,
-    groupsGiven: false,
     targets: noTargets,
     observe: { owner: whose, tags: false, targetGroupAttributes: false, attributesKey: "", attributesAgeMs: 0 },
     desire: () => ({

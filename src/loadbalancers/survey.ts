@@ -40,8 +40,6 @@ export interface SurveyRequest {
   readonly standing: readonly Found[];
   /** What one that is made now is called. */
   readonly newName: string;
-  /** Whether groups are given in the place of ours. */
-  readonly groupsGiven: boolean;
   readonly targets: Targets;
   readonly observe: ObserveOptions;
   /** Pure. */
@@ -85,7 +83,8 @@ export async function survey(request: SurveyRequest, inventory: Inventory, ask: 
   let desire = await desireIn();
   // Whoever has just mended the subnets need not wait for what is remembered of them.
   if (desire.subnets.kind === "none") desire = await desireIn(mendedNetworkAgeMs);
-  const seen = await kind.withoutStrangers(observed, desire.model, owner, inventory, ask);
+  const current = await groupSeenAnew(name, observed, desire.model, request, inventory, ask);
+  const seen = await kind.withoutStrangers(current, desire.model, owner, inventory, ask);
   const model = kind.withTargets(desire.model, seen, targets);
   const problems = [...request.problemsWith(desire, found, other), ...conflicts(model, seen)];
   return {
@@ -107,17 +106,29 @@ export async function survey(request: SurveyRequest, inventory: Inventory, ask: 
 async function observe(
   name: string,
   found: Found | undefined,
-  { kind, observe: options, groupsGiven }: SurveyRequest,
+  { kind, observe: options }: SurveyRequest,
   inventory: Inventory,
   ask: Ask,
 ): Promise<Seen> {
-  // Where others are given in its place our group is about to go: whether it is still ours has to be seen now.
-  const { presentMs } = groupsGiven ? presentAges : reconcileAges;
   const [managedGroup, seen] = await Promise.all([
-    ownGroup(options.owner, kind, name, inventory, { ...reconcileAges, presentMs }, ask),
+    ownGroup(options.owner, kind, name, inventory, reconcileAges, ask),
     kind.observe(found, options, inventory, ask),
   ]);
   return { ...seen, ...(managedGroup && { managedGroup }) };
+}
+
+/** Where others are given in its place our group is about to go: whether it is still ours has to be seen now. */
+async function groupSeenAnew(
+  name: string,
+  { managedGroup, ...seen }: Seen,
+  model: LoadBalancerModel,
+  { kind, observe: { owner } }: SurveyRequest,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<Seen> {
+  const goes = managedGroup?.owned && model.securityGroups.kind === "wanted" && managedGroups(model).length === 0;
+  const now = goes ? await ownGroup(owner, kind, name, inventory, presentAges, ask) : managedGroup;
+  return { ...seen, ...(now && { managedGroup: now }) };
 }
 
 function conflicts(model: LoadBalancerModel, { managedGroup }: Seen): Problem[] {

@@ -275,3 +275,34 @@ test("a managed group whose mark is taken away while its removal is stuck stays,
   await world.gone("web");
   assert.ok(groupNamed(world, name));
 });
+
+test("a managed group whose mark was taken away after the groups were listed stays when the configured group takes its place", async (t) => {
+  const world = await serviceWorld({ config: "DisableSecurityGroupIngress=true", settings: { speed: Number.POSITIVE_INFINITY } });
+  t.after(() => world.close());
+  const { securityGroups } = world.aws.account.ec2;
+  const first = world.start();
+  for (const name of ["a", "b"]) await world.create(name);
+  await world.published("a", "b");
+  first.kill();
+  const lent = { ...securityGroups.get(world.network.nodeGroupId)!, id: "sg-0eeeeeeeeeeeeeeee", name: "shared-elb", tags: {} };
+  securityGroups.put(lent.id, lent);
+  const config = new TextDecoder().decode(await world.world.files.read("/etc/cloud"));
+  await world.world.files.write("/etc/cloud", `${config}ElbSecurityGroup=${lent.id}\n`, 0o600);
+  const groupOf = (service: string) => groupNamed(world, `k8s-elb-${world.loadBalancerOf(service)}`);
+  const moved = (service: string) => classicOf(world, service)?.groupIds[0] === lent.id;
+  let second = "";
+  world.onMutation = () => {
+    if (second !== "" || !["a", "b"].some(moved)) return;
+    second = moved("a") ? "b" : "a";
+    securityGroups.update(groupOf(second)!, { tags: {} });
+  };
+  const effect = { kind: "delay", ms: 1_000 } as const;
+  world.aws.controls.faults.add({ action: "elasticloadbalancing:ApplySecurityGroupsToLoadBalancer", effect });
+  world.start("--concurrent-service-syncs=1");
+  await world.until("both have the configured group", () => ["a", "b"].every(moved));
+  await world.world.advance(60_000);
+  assert.deepEqual(
+    ["a", "b"].filter((name) => groupOf(name) !== undefined),
+    [second],
+  );
+});

@@ -51,7 +51,6 @@ export async function surveyService(
       kind: kindTable[kind].kind,
       standing,
       newName,
-      groupsGiven: options.securityGroups.length > 0,
       targets,
       observe: {
         owner,
