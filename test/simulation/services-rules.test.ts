@@ -234,3 +234,29 @@ for (const { how, groups } of [
     assert.deepEqual(rulesOf(world, fresh.id), nodeRules(world));
   });
 }
+
+test("a node that joins with several groups of which none is the cluster's is spoken of at once, and no more when it has gone", async (t) => {
+  const world = await bed(t);
+  const { ec2 } = world.aws.account;
+  await world.create("web");
+  await world.published("web");
+  const [one, two] = ["sg-0aaaaaaaaaaaaaaaa", "sg-0bbbbbbbbbbbbbbbb"].map((id) => ({
+    ...ec2.securityGroups.get(world.network.nodeGroupId)!,
+    id,
+    name: id,
+    tags: {},
+  }));
+  for (const group of [one!, two!]) ec2.securityGroups.put(group.id, group);
+  const [node = ""] = await world.join(1, {}, { ...world.network, nodeGroupId: one!.id });
+  ec2.interfaces.update(world.instances.get(node)!.interfaceIds[0]!, { groupIds: [one!.id, two!.id] });
+  await world.world.advance(15_000);
+  const said = () =>
+    world
+      .service("web")
+      ?.status?.conditions?.map(({ message }) => message)
+      .join() ?? "";
+  assert.match(said(), /Multiple untagged security groups found for instance i-/);
+  await world.leave(node);
+  await world.world.advance(15_000);
+  assert.equal(said(), "");
+});

@@ -189,8 +189,9 @@ class ServiceLoop {
       return done;
     }
     const { targets, refused } = brought;
+    const { warnings, groupWarnings } = standingIn(remembered.state) ?? standing;
     tellAboutNodes(service, remembered, targets.instances.length > 0, this.#context);
-    await warn(service, remembered, [...standing.warnings, ...problemsOf(targets, refused)], ask.signal, this.#context);
+    await warn(service, remembered, [...warnings, ...groupWarnings, ...problemsOf(targets, refused)], ask.signal, this.#context);
     return settle(service, remembered, targets.notRunning.length + refused.length > 0, this.#context);
   }
 

@@ -50,9 +50,9 @@ export async function ensure(job: Job, of: WantedKind, remembered: Remembered, c
   await claimAccess({ ...owner, kind }, seen.desire.access, ensured.ruleContext, context, claiming, ask);
   remembered.recheck = false;
   const { refused } = ensured.applied;
-  const warnings = [...seen.warnings, ...ensured.warnings];
   const waiting = waitForReadiness(remembered, ensured.applied, context);
-  await warn(service, remembered, [...warnings, ...waiting.warnings, ...problemsOf(ensured.targets, refused)], ask.signal, context);
+  const warnings = [...seen.warnings, ...ensured.warnings, ...waiting.warnings, ...problemsOf(ensured.targets, refused)];
+  await warn(service, remembered, warnings, ask.signal, context);
   context.inventory.cloud.instances.forget(refused.flatMap(({ ids }) => ids));
   const otherKinds = owner.kinds.filter((each) => each !== kind);
   const moving =
@@ -69,7 +69,8 @@ export async function ensure(job: Job, of: WantedKind, remembered: Remembered, c
     options: seen.options,
     access: seen.desire.access,
     ruleContext: ensured.ruleContext,
-    warnings,
+    warnings: seen.warnings,
+    groupWarnings: ensured.warnings,
   };
   remembered.state = standingAs(standing, moving !== undefined);
   return moving ?? settle(service, remembered, ensured.targets.notRunning.length + refused.length > 0, context);

@@ -48,12 +48,13 @@ async function claimNodeGroups(
   const { kind, access } = standing;
   // What is not as we remember it is looked at again before it is tried again.
   inventory.cloud.instances.forget(refused.flatMap((refusal) => refusal.ids));
-  const { ids } = await nodeGroups(targets, inventory, ask);
+  const { ids, warnings } = await nodeGroups(targets, inventory, ask);
   const ruleContext = { ...standing.ruleContext, nodeGroups: ids };
   await claimAccess({ ...owner, kind }, access, ruleContext, context, { recheck: false, isCurrent }, ask);
   if (!isCurrent()) return;
   remembered.unclaimed = false;
-  remembered.state = followed(remembered.state, { ...standing, ruleContext });
+  const groupWarnings = warnings.map((message) => ({ message }));
+  remembered.state = followed(remembered.state, { ...standing, ruleContext, groupWarnings });
   if (changed && wanted.length > 0 && refused.length === 0) report.event(service, "UpdatedLoadBalancer");
 }
 

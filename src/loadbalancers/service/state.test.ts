@@ -25,6 +25,7 @@ const standing: Standing = {
   access: { kind: "from-group", loadBalancer: "web" },
   ruleContext: { nodeGroups: [], formerNames: [], ownGroups: [], subnetCidrs: [] },
   warnings: [],
+  groupWarnings: [],
 };
 const stands = standingAs(standing, false);
 const moves = standingAs(standing, true);

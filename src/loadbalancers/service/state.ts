@@ -22,6 +22,8 @@ export interface Standing {
   readonly ruleContext: NodeRuleContext;
   /** What was odd about it, apart from its targets. */
   readonly warnings: readonly Problem[];
+  /** What was odd about the groups of the nodes behind it. */
+  readonly groupWarnings: readonly Problem[];
 }
 
 export type ServiceState =
