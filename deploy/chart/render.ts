@@ -15,6 +15,8 @@ interface Manifest {
   readonly set: readonly string[];
 }
 
+/** A name that cannot be registered, so that nobody runs what is not theirs: kustomize's `images` puts yours in its place. */
+const images = ["image.repository=registry.invalid/fairlead", "credentialProvider.image.repository=registry.invalid/credential-provider"];
 const every = ["controllerManager.controllers.routes=true", "controllerManager.controllers.tagging=true"];
 
 const manifests: Readonly<Record<string, Manifest>> = {
@@ -45,7 +47,7 @@ export async function renderManifests(): Promise<Readonly<Record<string, string>
   const rendered = Object.entries(manifests).map(async ([name, { about, templates, set }]) => {
     const text = await template(
       templates.map((file) => `--show-only=templates/${file}`),
-      set.map((value) => `--set=${value}`),
+      [...images, ...set].map((value) => `--set=${value}`),
     );
     return [name, `# ${about}\n# Rendered from deploy/chart: change it there and run \`npm run docs\`.\n${withoutHelm(text)}`];
   });

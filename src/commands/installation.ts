@@ -23,7 +23,10 @@ export type CloudConfigSource =
   | { readonly kind: "elsewhere"; readonly path: string };
 
 /** Label selectors of the pods: the chart's, then those of the reference's manifests. */
-export const controllerSelectors = ["app.kubernetes.io/name=fairlead-controller-manager", "k8s-app=aws-cloud-controller-manager"];
+export const controllerSelectors = [
+  "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=controller-manager",
+  "k8s-app=aws-cloud-controller-manager",
+];
 
 /** What a pod tells; undefined when it runs no controller manager. */
 export function installationOf({ metadata, spec }: Frozen<Pod>): Installation | undefined {

@@ -133,7 +133,7 @@ const faults: readonly Fault[] = [
         ["old", "--leader-elect-resource-name=mine"],
         ["new", "--leader-elect=false"],
       ] as const) {
-        const labels = { "app.kubernetes.io/name": "fairlead-controller-manager" };
+        const labels = { "app.kubernetes.io/part-of": "fairlead", "app.kubernetes.io/component": "controller-manager" };
         const containers = [{ name: "manager", image: "x", args: ["--cloud-provider=aws", flag] }];
         await kube.create(pods, { metadata: { namespace: "kube-system", name, labels }, spec: { containers } });
       }

@@ -43,15 +43,18 @@ const valueSets: Readonly<Record<string, object>> = {
       metrics: {
         readers: [{ name: "prometheus-k8s", namespace: "monitoring" }],
         serviceMonitor: { enabled: true, labels: { release: "prometheus" } },
-        prometheusRule: { enabled: true },
+        prometheusRule: { enabled: true, runbookURL: "https://docs.example.org/runbooks/" },
       },
     },
-    credentialProvider: { enabled: true, serviceAccountTokens: true },
+    credentialProvider: {
+      enabled: true,
+      serviceAccountTokens: true,
+      image: { repository: "registry.example.org/credential-provider" },
+    },
   },
   "a dry run beside another controller manager": {
     fullnameOverride: "fairlead-trial",
     controllerManager: { dryRun: true, securePort: 10268, controllers: { loadBalancers: false }, metrics: { service: false } },
-    serviceAccount: { name: "fairlead-trial" },
     image: { repository: "registry.example.org/fairlead", digest: `sha256:${"0".repeat(64)}` },
     imagePullSecrets: [{ name: "pull" }],
   },
@@ -76,6 +79,7 @@ interface Rendered extends KubeObject {
       readonly spec?: {
         readonly containers: readonly Container[];
         readonly initContainers?: readonly Container[];
+        readonly topologySpreadConstraints?: readonly { readonly topologyKey: string }[];
         readonly tolerations?: readonly { readonly key?: string; readonly operator?: string; readonly effect?: string }[];
       };
     };
@@ -84,9 +88,12 @@ interface Rendered extends KubeObject {
   readonly subjects?: readonly { readonly name: string }[];
 }
 
+/** What has no default. */
+const given = { image: { repository: "registry.example.org/fairlead" } };
+
 async function rendered(cluster: TestCluster, values: object): Promise<{ readonly file: string; readonly objects: readonly Rendered[] }> {
   const valuesFile = join(cluster.real.folder, "values.yaml");
-  await writeFile(valuesFile, stringify(values));
+  await writeFile(valuesFile, stringify({ ...given, ...values }));
   const text = await template([`--values=${valuesFile}`]);
   await run(await helm(), ["lint", "--strict", "--namespace=kube-system", `--values=${valuesFile}`, chart]);
   const file = join(cluster.real.folder, "rendered.yaml");
@@ -239,6 +246,68 @@ for (const [what, values, complaint] of [
     await assert.rejects(rendered(cluster, values), complaint);
   });
 }
+
+const withImage = "--set=image.repository=registry.example.org/fairlead";
+const documentsIn = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Rendered);
+
+test("without an image of your own it is not rendered, and says what to do", async () => {
+  await assert.rejects(template([]), /image\.repository is required: push the image to a registry of yours/);
+  await assert.rejects(template([withImage, "--set=credentialProvider.enabled=true"]), /credentialProvider\.image\.repository is required/);
+});
+
+test("fullnameOverride is at the beginning of every name, so that two releases do not meet", async () => {
+  const everything = [
+    "controllerManager.kind=Deployment",
+    "controllerManager.cloudConfig=a",
+    "controllerManager.useServiceAccountCredentials=true",
+    "controllerManager.metrics.readers[0].name=a",
+    "controllerManager.metrics.readers[0].namespace=a",
+    "controllerManager.metrics.serviceMonitor.enabled=true",
+    "controllerManager.metrics.prometheusRule.enabled=true",
+    "credentialProvider.enabled=true",
+    "credentialProvider.image.repository=registry.example.org/credential-provider",
+    "fullnameOverride=shop",
+  ].map((value) => `--set=${value}`);
+  const objects = documentsIn(await template([withImage, ...everything]));
+  assert.ok(objects.length > 20);
+  for (const { kind, metadata } of objects) assert.match(metadata?.name ?? "", /^shop-/, `${kind}`);
+  assert.doesNotMatch(JSON.stringify(objects), /"(name|app\.kubernetes\.io\/name)":"fairlead-/);
+});
+
+test("replicas of a Deployment are spread over zones and nodes; of a DaemonSet there is nothing to spread", async () => {
+  const spread = (objects: readonly Rendered[]) =>
+    objects.flatMap(({ spec }) => spec?.template?.spec?.topologySpreadConstraints ?? []).map(({ topologyKey }) => topologyKey);
+  const deployment = documentsIn(await template([withImage, "--set=controllerManager.kind=Deployment"]));
+  assert.deepEqual(spread(deployment), ["topology.kubernetes.io/zone", "kubernetes.io/hostname"]);
+  assert.deepEqual(spread(documentsIn(await template([withImage]))), []);
+});
+
+test("the notes name the Lease that is really used, and say that a dry run is one", async (t) => {
+  const { cluster } = await bed(t);
+  await run("kubectl", [
+    `--kubeconfig=${join(cluster.real.folder, "admin.kubeconfig")}`,
+    "delete",
+    "-f",
+    join(chart, "../manifests/rbac.yaml"),
+  ]);
+  const kubeconfig = `--kubeconfig=${join(cluster.real.folder, "admin.kubeconfig")}`;
+  const notes = async (...flags: string[]) => {
+    const args = ["install", "fairlead", chart, kubeconfig, "--dry-run=client", "--namespace=kube-system", withImage, ...flags];
+    const text = await run(await helm(), args);
+    return text.slice(text.indexOf("NOTES:"));
+  };
+  assert.match(await notes(), /get lease cloud-controller-manager\n\nIf something does not work, `fairlead doctor` says why\./);
+  const trial = await notes("--set=controllerManager.dryRun=true");
+  assert.match(trial, /get lease cloud-controller-manager-dry-run\n\nThis is a dry run/);
+  assert.doesNotMatch(trial, /doctor/);
+});
+
+test("the alerts lead to where the runbooks are served", async () => {
+  const rule = "--set=controllerManager.metrics.prometheusRule.enabled=true";
+  const url = "--set=controllerManager.metrics.prometheusRule.runbookURL=https://docs.example.org/runbooks/";
+  assert.match(await template([withImage, rule]), /runbook_url: docs\/runbooks\/FairleadDenied\.md/);
+  assert.match(await template([withImage, rule, url]), /runbook_url: https:\/\/docs\.example\.org\/runbooks\/FairleadDenied\.md/);
+});
 
 test('the plain manifests are what the chart renders; run "npm run docs" when they are not', async () => {
   for (const [name, text] of Object.entries(await renderManifests())) {

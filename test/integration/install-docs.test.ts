@@ -17,7 +17,7 @@ import { bed, type TestCluster } from "../bed/bed.ts";
 import { type InstalledPackage, installPackage } from "../bed/package.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const pages = ["quick-start", "command", "concepts", "install", "migrate", "operate", "troubleshoot", "security", "versions"];
+const pages = ["quick-start", "command", "concepts", "install", "migrate", "operate", "uninstall", "troubleshoot", "security", "versions"];
 const run = promisify(execFile);
 
 let installed: InstalledPackage;
@@ -72,10 +72,12 @@ for (const page of pages) {
     await shell(
       "helm uninstall fairlead --namespace kube-system --ignore-not-found; kubectl delete --ignore-not-found -f deploy/manifests/rbac.yaml",
     );
-    const installs = /helm upgrade fairlead/;
+    const installs = /helm (upgrade|uninstall) fairlead/;
     const scripts = (await blocksOf(page)).filter(({ language }) => language === "sh").map(({ text }) => text);
     if (scripts.some((script) => installs.test(script)) && !scripts[0]?.includes("--install")) {
-      await shell("helm upgrade --install fairlead deploy/chart --namespace kube-system");
+      await shell(
+        "helm upgrade --install fairlead deploy/chart --namespace kube-system --set image.repository=registry.example.org/fairlead",
+      );
     }
     for (const script of scripts) {
       await assert.doesNotReject(shell(script), script);

@@ -46,6 +46,7 @@ async function install(
   const kubeconfig = await (await cluster.fairlead()).kubeconfig();
   const port = await freePort(realWorld());
   const values = {
+    image: { repository: "registry.example.org/fairlead" },
     controllerManager: {
       securePort: port,
       // Instead of the token that kubelet would mount.

@@ -131,7 +131,7 @@ const mistakes: readonly Mistake[] = [
   {
     what: "two controller managers that do not compete for one Lease",
     run: doctor(async ({ kube }) => {
-      const labels = { "app.kubernetes.io/name": "fairlead-controller-manager" };
+      const labels = { "app.kubernetes.io/part-of": "fairlead", "app.kubernetes.io/component": "controller-manager" };
       const containers = [{ name: "manager", image: "x", args: ["--cloud-provider=aws", "--leader-elect=false"] }];
       for (const namespace of ["kube-system", "default"]) {
         await kube.create(pods, { metadata: { namespace, name: "fairlead-controller-manager-0", labels }, spec: { containers } });

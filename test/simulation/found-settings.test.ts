@@ -37,7 +37,10 @@ async function install(world: ServiceWorld, cloudConfig: string, volume: object 
     data: { "cloud.conf": cloudConfig },
   });
   await world.say("POST", "/api/v1/namespaces/kube-system/pods", {
-    metadata: { name: "manager-0", labels: { "app.kubernetes.io/name": "fairlead-controller-manager" } },
+    metadata: {
+      name: "manager-0",
+      labels: { "app.kubernetes.io/part-of": "fairlead", "app.kubernetes.io/component": "controller-manager" },
+    },
     spec: { containers: [container], volumes: [{ name: "config", ...volume }] },
   });
 }

@@ -3,8 +3,8 @@
 {{- $manager := .Values.controllerManager -}}
 metadata:
   labels:
-    {{- include "fairlead.managerSelector" . | nindent 4 }}
-    {{- include "fairlead.labels" . | nindent 4 }}
+    {{- include "fairlead.selector" (list . "controller-manager") | nindent 4 }}
+    {{- include "fairlead.labels" (list . "controller-manager") | nindent 4 }}
     {{- with $manager.podLabels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -18,7 +18,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
-  serviceAccountName: {{ .Values.serviceAccount.name }}
+  serviceAccountName: {{ include "fairlead.managerAccount" . }}
   {{- with .Values.imagePullSecrets }}
   imagePullSecrets:
     {{- toYaml . | nindent 4 }}
@@ -33,10 +33,11 @@ spec:
   {{- if $manager.doctor.enabled }}
   initContainers:
     - name: doctor
-      image: {{ include "fairlead.image" (dict "root" . "image" .Values.image) }}
+      image: {{ include "fairlead.image" (dict "root" . "image" .Values.image "value" "image") }}
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       args:
         - doctor
+        - {{ printf "--service-account=%s/%s" .Release.Namespace (include "fairlead.managerAccount" .) | quote }}
         - --exit-zero={{ not $manager.doctor.required }}
         {{- if $manager.cloudConfig }}
         - --cloud-config=/etc/fairlead/cloud.conf
@@ -46,13 +47,13 @@ spec:
   {{- end }}
   containers:
     - name: controller-manager
-      image: {{ include "fairlead.image" (dict "root" . "image" .Values.image) }}
+      image: {{ include "fairlead.image" (dict "root" . "image" .Values.image "value" "image") }}
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       args:
         {{- include "fairlead.managerArgs" . | nindent 8 }}
       ports:
         - {name: https, containerPort: {{ $manager.securePort }}, protocol: TCP}
-      # AWS being away is no reason to start anew: only a process that hangs is.
+      # AWS being away is no reason to restart: only a process that hangs is.
       livenessProbe:
         httpGet: {path: /livez, port: https, scheme: HTTPS}
         initialDelaySeconds: 10
@@ -76,9 +77,20 @@ spec:
   affinity:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with $manager.topologySpreadConstraints }}
+  {{- if $manager.topologySpreadConstraints }}
   topologySpreadConstraints:
-    {{- toYaml . | nindent 4 }}
+    {{- toYaml $manager.topologySpreadConstraints | nindent 4 }}
+  {{- else if eq $manager.kind "Deployment" }}
+  # One zone or one node that ends must not take all replicas with it.
+  topologySpreadConstraints:
+    {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+    - maxSkew: 1
+      topologyKey: {{ . }}
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "fairlead.selector" (list $ "controller-manager") | nindent 10 }}
+    {{- end }}
   {{- end }}
   {{- if or $manager.cloudConfig $manager.extraVolumes }}
   volumes:

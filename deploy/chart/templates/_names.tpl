@@ -6,37 +6,52 @@
 {{- default (include "fairlead.name" .) .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
-{{- define "fairlead.manager" -}}
-{{- include "fairlead.fullname" . }}-controller-manager
+{{/*
+Every program is a component: `list $ "controller-manager"`. Its objects have one name, its pods one selector, and everything the same
+labels. `part-of` is never overridden: by it and the component, `fairlead doctor` and `plan` find the pods.
+*/}}
+{{- define "fairlead.componentName" -}}
+{{- include "fairlead.fullname" (index . 0) }}-{{ index . 1 }}
 {{- end -}}
 
-{{- define "fairlead.provider" -}}
-{{- include "fairlead.fullname" . }}-credential-provider
+{{- define "fairlead.selector" -}}
+app.kubernetes.io/name: {{ include "fairlead.componentName" . }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
 {{- end -}}
 
 {{- define "fairlead.labels" -}}
-app.kubernetes.io/part-of: {{ include "fairlead.name" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- $root := index . 0 -}}
+app.kubernetes.io/part-of: fairlead
+app.kubernetes.io/component: {{ index . 1 }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- end -}}
 
-{{- define "fairlead.managerSelector" -}}
-app.kubernetes.io/name: {{ include "fairlead.manager" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+{{- define "fairlead.manager" -}}
+{{- include "fairlead.componentName" (list . "controller-manager") -}}
 {{- end -}}
 
-{{- define "fairlead.providerSelector" -}}
-app.kubernetes.io/name: {{ include "fairlead.provider" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+{{- define "fairlead.managerAccount" -}}
+{{- default (include "fairlead.manager" .) .Values.serviceAccount.name -}}
 {{- end -}}
 
-{{/* Of the values of an image: its name with digest or tag. */}}
+{{/* The Lease that the controller manager leads by: that of a dry run is its own. */}}
+{{- define "fairlead.managerLease" -}}
+{{- $manager := .Values.controllerManager -}}
+{{- index $manager.extraArgs "leader-elect-resource-name" | default "cloud-controller-manager" }}{{ if $manager.dryRun }}-dry-run{{ end -}}
+{{- end -}}
+
+{{/*
+Of the values of an image: its name with digest or tag. There is no default: a name that nobody of this project owns could be registered
+by anybody.
+*/}}
 {{- define "fairlead.image" -}}
+{{- $repository := required (printf "%s.repository is required: push the image to a registry of yours (deploy/image/Dockerfile) and give its name, as in --set %s.repository=registry.example.org/fairlead" .value .value) .image.repository -}}
 {{- if .image.digest -}}
-{{ .image.repository }}@{{ .image.digest }}
+{{ $repository }}@{{ .image.digest }}
 {{- else -}}
-{{ .image.repository }}:{{ default .root.Chart.AppVersion .root.Values.image.tag }}
+{{ $repository }}:{{ default .root.Chart.AppVersion .root.Values.image.tag }}
 {{- end -}}
 {{- end -}}
 
