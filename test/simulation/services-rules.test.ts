@@ -199,6 +199,31 @@ test("a Service that was lent the group of another's load balancer goes, and the
   assert.deepEqual(nodeRules(world), []);
 });
 
+test("a rule that may not be revoked is nobody's trouble but of the one who leaves it", async (t) => {
+  const world = await bed(t);
+  await world.create("a", { annotations: nlb, spec: ports(31080) });
+  await world.published("a");
+  const allow = world.aws.controls.deny("ec2:RevokeSecurityGroupIngress");
+  await world.delete("a");
+  await world.world.advance(30_000);
+  await world.create("b", { annotations: nlb, spec: ports(31090) });
+  await world.published("b");
+  await world.world.advance(5 * 60_000);
+  assert.ok(world.events("a").some((text) => text.includes("RevokeSecurityGroupIngress")));
+  assert.deepEqual(world.events("b"), [
+    "Normal EnsuringLoadBalancer: Ensuring load balancer",
+    "Normal EnsuredLoadBalancer: Ensured load balancer",
+  ]);
+  await world.edit("b", {}, { loadBalancerSourceRanges: ["10.0.0.0/8"] });
+  await world.world.advance(60_000);
+  assert.ok(
+    world.events("b").some((text) => text.includes("RevokeSecurityGroupIngress")),
+    "what it lets in too much is its own trouble",
+  );
+  allow();
+  await world.gone("a");
+});
+
 test("a rule that may not be revoked is tried again with pauses, not over and over, and goes once it may", async (t) => {
   const world = await bed(t);
   await world.create("web", { annotations: nlb, spec: ports(31080) });

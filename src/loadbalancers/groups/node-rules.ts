@@ -63,6 +63,8 @@ export interface NodeRulePlan {
   readonly missing: ReadonlyMap<string, readonly NodeRule[]>;
   /** New descriptions, and what nobody needs any more. */
   readonly rest: readonly Step[];
+  /** Those who have claims and by whose marks the rules are known that this rest is about. */
+  readonly restOf: ReadonlySet<string>;
 }
 
 export function planNodeRules(group: NodeGroup, owners: Owners): NodeRulePlan {
@@ -76,17 +78,20 @@ export function planNodeRules(group: NodeGroup, owners: Owners): NodeRulePlan {
   const staying = group.rules.filter((rule) => !unwanted.includes(rule));
   const removed = [...unwanted, ...(owners.complete ? surplusMtu(staying, wanted) : [])];
   const missing = here.map(([owner, { rules }]) => [owner, missingIn(group, rules)] as const);
+  const touched = [...removed, ...renamed.map(({ rule }) => rule)];
+  const isConcerned = ({ marks }: Claim) => touched.some((rule) => isMarked(rule, marks));
   return {
     missing: new Map(missing.filter(([, rules]) => rules.length > 0)),
     rest: [
       ...(renamed.length > 0 ? [renaming(group, renamed)] : []),
       ...(removed.length > 0 ? [revocation(group.name, group.id, removed, "no load balancer needs them any more")] : []),
     ],
+    restOf: new Set([...owners.claims].flatMap(([owner, claim]) => (isConcerned(claim) ? [owner] : []))),
   };
 }
 
 /** The same, where nobody meets the quota. */
-export function stepsOf(group: NodeGroup, { missing, rest }: NodeRulePlan): Step[] {
+export function stepsOf(group: NodeGroup, { missing, rest }: Pick<NodeRulePlan, "missing" | "rest">): Step[] {
   const rules = distinct([...missing.values()].flat());
   return [...(rules.length > 0 ? [grant(group, rules)] : []), ...rest];
 }

@@ -7,7 +7,7 @@ import { again, type Controller, done, type Outcome } from "../../runtime/contro
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { Inventory } from "../inventory.ts";
-import type { ClaimBook, Unknown } from "./claim-book.ts";
+import type { ClaimBook, Unknown, Waits } from "./claim-book.ts";
 import { type Granted, grantAll } from "./grants.ts";
 import { type Held, type NodeGroup, type Owners, planNodeRules } from "./node-rules.ts";
 import { throttleByKey } from "./throttle-by-key.ts";
@@ -62,24 +62,33 @@ async function converge(id: string, parts: RulesParts, ask: Ask): Promise<Outcom
   const { unknown, ...known } = book.owners();
   const complete = book.isComplete;
   const owners: Owners = { ...known, complete, held: await heldBy(unknown, inventory, ask) };
-  const { missing, rest } = planNodeRules(group, owners);
+  const plan = planNodeRules(group, owners);
+  const { missing, rest } = plan;
+  const all = complete ? plan : planNodeRules(group, { ...owners, complete: true });
   const onStep = ({ what, why }: Step) => host.log.info(what, { why });
   const changes = missing.size > 0 || rest.length > 0;
   let granted: Granted;
   try {
     granted = await grantAll(group, missing, { cloud: inventory.cloud, ask, onStep });
+    // Whoever only had to be let in waits for nothing that others leave behind.
+    const needsNoRest = (owner: string) => owners.claims.has(owner) && !all.restOf.has(owner);
+    book.settled(id, servedIn(granted, waiting, needsNoRest), changes);
     const applied = await apply(rest, inventory.cloud, { ...ask, onStep });
     if (applied.kind === "waiting") return again(againMs, applied.why);
   } finally {
     if (changes) inventory.groups.touch(group.name);
   }
   for (const [owner, refusal] of granted.refused) book.failed(id, [owner], refusal);
-  if (!complete && planNodeRules(group, { ...owners, complete: true }).rest.length > 0) {
+  if (!complete && all.rest.length > 0) {
     return again(againMs, "rules are taken away only when every Service has said what it needs");
   }
-  const isServed = (owner: string) => !granted.refused.has(owner) && !granted.waiting.has(owner);
-  book.settled(id, new Map([...waiting].filter(([owner]) => isServed(owner))), changes);
+  book.settled(id, servedIn(granted, waiting), changes);
   return granted.waiting.size > 0 ? again(againMs, "the group was not as it was seen") : afterRefusals(granted, rest.length > 0);
+}
+
+/** Those of them, and of these owners, who lack nothing any more. */
+function servedIn({ refused, waiting: unserved }: Granted, waits: Waits, among: (owner: string) => boolean = () => true): Waits {
+  return new Map([...waits].filter(([owner]) => !refused.has(owner) && !unserved.has(owner) && among(owner)));
 }
 
 /** What was taken away may have made room for those who had none. Others get theirs when something changes. */
