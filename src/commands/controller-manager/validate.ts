@@ -1,43 +1,30 @@
 /** What can be wrong with a command line that could be read: every problem at once, in the reference's order and words. */
 
-import { electionTimings } from "../../process/flags.ts";
-import { tlsChoice } from "../../process/secure-port-flags.ts";
-import { timingProblems } from "../../runtime/election-timings.ts";
+import {
+  electionProblems,
+  headerWarnings,
+  loggingProblems,
+  OptionsInvalid,
+  portProblems,
+  securePortProblems,
+} from "../../process/flag-problems.ts";
 import { goDuration, goQuote } from "../../runtime/flags-go.ts";
 import { type Cidr, parseCidr } from "../../runtime/ip.ts";
-import { nodeTlsOptions, type TlsChoice } from "../../runtime/tls-options.ts";
 import { isSelected, selectionProblems } from "./controller-names.ts";
 import { gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
 
-/** One or several problems with the options; several are shown as `[e1, e2]`. */
-export class OptionsInvalid extends Error {
-  override readonly name = "OptionsInvalid";
-  constructor(problems: readonly string[]) {
-    const distinct = [...new Set(problems)];
-    super(distinct.length === 1 ? distinct[0] : `[${distinct.join(", ")}]`);
-  }
-}
-
 /** Throws `OptionsInvalid`. Logging comes alone and first: nothing else can be reported well without it. */
 export function validateOptions(options: Options): void {
-  for (const problems of [loggingProblems(options), optionProblems(options)]) {
+  const logging = loggingProblems(options, gateOpen(options["feature-gates"], "LoggingAlphaOptions"));
+  for (const problems of [logging, optionProblems(options)]) {
     if (problems.length > 0) throw new OptionsInvalid(problems);
   }
 }
 
 /** What works but probably not as meant. */
 export function optionWarnings(options: Options): string[] {
-  const standard = {
-    "requestheader-username-headers": "X-Remote-User",
-    "requestheader-group-headers": "X-Remote-Group",
-    "requestheader-uid-headers": "X-Remote-Uid",
-  } as const;
-  const warnings = Object.entries(standard).flatMap(([name, header]) => {
-    const headers = options[name as keyof typeof standard];
-    if (headers.length === 0 || headers.some((item) => item.toLowerCase() === header.toLowerCase())) return [];
-    return [`--${name} is set without specifying the standard ${header} header - API aggregation will not work`];
-  });
+  const warnings = headerWarnings(options);
   if (options["enable-leader-migration"] && !options["leader-elect"]) {
     warnings.push("--enable-leader-migration has no effect without --leader-elect");
   }
@@ -58,22 +45,6 @@ export function clusterCidrs(options: Options): Cidr[] {
   return cidrTexts(options).flatMap((text) => parseCidr(text) ?? []);
 }
 
-function loggingProblems(options: Options): string[] {
-  const problems: string[] = [];
-  const format = options["logging-format"];
-  if (format !== undefined && format !== "text" && format !== "json") {
-    problems.push(`format: Invalid value: ${goQuote(format)}: Unsupported log format`);
-  }
-  const flush = options["log-flush-frequency"];
-  if (flush <= 0) problems.push(`flushFrequency: Invalid value: ${goQuote(goDuration(flush))}: Must be greater than zero`);
-  if (!gateOpen(options["feature-gates"], "LoggingAlphaOptions")) {
-    const forbidden = (field: string) => `options.text.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`;
-    if (options["log-text-split-stream"]) problems.push(forbidden("splitStream"));
-    if (options["log-text-info-buffer-size"] !== 0) problems.push(forbidden("infoBufferSize"));
-  }
-  return problems;
-}
-
 function optionProblems(options: Options): string[] {
   return [
     ...electionProblems(options),
@@ -81,24 +52,13 @@ function optionProblems(options: Options): string[] {
     ...workerProblems(options),
     ...periodProblems(options),
     ...routeProblems(options),
-    ...portProblems("secure-port", options["secure-port"], ". 0 for turning off secure port"),
-    ...(options["secure-port"] === 0 ? [] : tlsProblems(options)),
-    ...headerProblems(options),
+    ...securePortProblems(options),
     ...webhookProblems(options.webhooks),
     ...portProblems("webhook-secure-port", options["webhook-secure-port"], ". A value of 0 disables the webhook endpoint entirely."),
     ...portClash(options),
     ...taggingProblems(options),
     ...providerProblems(options["cloud-provider"]),
   ];
-}
-
-function electionProblems(options: Options): string[] {
-  if (!options["leader-elect"]) return [];
-  const lock = options["leader-elect-resource-lock"] === "leases" ? [] : ['resourceLock value must be "leases"'];
-  const named = (["leader-elect-resource-name", "leader-elect-resource-namespace"] as const)
-    .filter((name) => options[name] === "")
-    .map((name) => `--${name} cannot be empty`);
-  return [...lock, ...named, ...timingProblems(electionTimings(options))];
 }
 
 /** A worker count of 0 would silently mean that nothing is ever done. */
@@ -147,47 +107,9 @@ function cidrTexts(options: Options): string[] {
   return options["cluster-cidr"].split(",").map((text) => text.trim());
 }
 
-function portProblems(name: string, port: number, more: string): string[] {
-  return port >= 0 && port <= 65535 ? [] : [`--${name} ${port} must be between 0 and 65535, inclusive${more}`];
-}
-
 function portClash(options: Options): string[] {
   const port = options["secure-port"];
   return port !== 0 && port === options["webhook-secure-port"] ? ["--webhook-secure-port cannot be the same value as --secure-port"] : [];
-}
-
-function tlsProblems(options: Options): string[] {
-  const { minVersion, cipherSuites = [], curves = [] } = tlsChoice(options);
-  const choices: TlsChoice[] = [
-    { minVersion },
-    ...cipherSuites.map((suite) => ({ cipherSuites: [suite] })),
-    ...curves.map((curve) => ({ curves: [curve] })),
-  ];
-  const problems = choices.flatMap((choice) => problemOf(() => nodeTlsOptions(choice)));
-  if ((options["tls-cert-file"] === "") !== (options["tls-private-key-file"] === "")) {
-    problems.push("--tls-cert-file and --tls-private-key-file must be given together");
-  }
-  return problems;
-}
-
-function problemOf(check: () => unknown): string[] {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    return [(error as Error).message];
-  }
-}
-
-function headerProblems(options: Options): string[] {
-  const names = [
-    "requestheader-username-headers",
-    "requestheader-group-headers",
-    "requestheader-extra-headers-prefix",
-    "requestheader-allowed-names",
-    "requestheader-uid-headers",
-  ] as const;
-  return names.filter((name) => options[name].some((item) => item.trim() === "")).map((name) => `empty value in "${name}"`);
 }
 
 /** There are none to know. */
