@@ -21,6 +21,7 @@ interface Suite {
 }
 
 const slow: readonly Suite[] = [
+  { name: "scenarios", folder: "test/scenarios", isolation: "together" },
   { name: "integration", folder: "test/integration", isolation: { atOnce: 2 } },
   { name: "simulation", folder: "test/simulation", isolation: { atOnce: 2 } },
   { name: "referees", folder: "test/referees", isolation: { atOnce: 1 } },

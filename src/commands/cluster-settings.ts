@@ -9,7 +9,7 @@ import { string } from "../runtime/flags-kinds.ts";
 import type { Host } from "../runtime/host.ts";
 import { type CloudConfig, readCloudConfig } from "./controller-manager/cloud-config.ts";
 import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
-import { controllerSelectors, type Installation, installationOf } from "./installation.ts";
+import { controllerSelectors, type FileSource, hostConfigOf, type Installation, installationOf } from "./installation.ts";
 
 /** The flags by which every command that looks at a cluster finds it. */
 export const clusterFlags = {
@@ -82,7 +82,11 @@ async function nodesOf(kube: KubeClient, signal: AbortSignal): Promise<readonly 
 export async function findInstallations(kube: KubeClient, signal: AbortSignal): Promise<readonly Installation[]> {
   const listed = await Promise.all(controllerSelectors.map((labelSelector) => unlessRefused(kube.list(pods, { labelSelector, signal }))));
   const running = listed.flatMap((list) => list?.items ?? []).filter(({ status }) => !isOver.has(status?.phase ?? ""));
-  return running.flatMap((pod) => installationOf(pod) ?? []);
+  const found = running.map(async (pod) => {
+    const source = hostConfigOf(pod);
+    return installationOf(pod, source && (await textOf(kube, source, signal)));
+  });
+  return (await Promise.all(found)).filter((installation) => installation !== undefined);
 }
 
 const isOver: ReadonlySet<string> = new Set(["Succeeded", "Failed"]);
@@ -91,14 +95,17 @@ async function configOf(kube: KubeClient, installation: Installation | undefined
   const nothing = readCloudConfig(new Uint8Array()).config;
   const source = installation?.cloudConfig;
   if (source === undefined) return { config: nothing, notes: [] };
-  const stored =
-    source.kind === "config map"
-      ? await unlessRefused(kube.get(configMaps, { namespace: source.namespace, name: source.name }, { signal }))
-      : undefined;
-  const text = source.kind === "config map" ? stored?.data?.[source.key] : undefined;
+  const text = await textOf(kube, source, signal);
   if (text !== undefined) return { config: readCloudConfig(Buffer.from(text)).config, notes: [] };
   const note = `the controllers of pod ${installation?.pod} are given --cloud-config=${source.path}, which cannot be read from here: give the same file with --cloud-config`;
   return { config: nothing, notes: [note] };
+}
+
+/** The content of a file that lies in a ConfigMap which may be read. */
+async function textOf(kube: KubeClient, source: FileSource, signal: AbortSignal): Promise<string | undefined> {
+  if (source.kind !== "config map") return undefined;
+  const stored = await unlessRefused(kube.get(configMaps, { namespace: source.namespace, name: source.name }, { signal }));
+  return stored?.data?.[source.key];
 }
 
 /** Whoever may not read something goes without. A server that does not answer is another matter: nothing would work. */

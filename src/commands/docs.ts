@@ -5,6 +5,7 @@ import { globalKeys, overrideKeys } from "./controller-manager/cloud-config-keys
 import { flagSections } from "./controller-manager/flags.ts";
 import { annotationsPage } from "./docs-annotations.ts";
 import { eventsPage } from "./docs-events.ts";
+import { hostPage } from "./docs-host.ts";
 import { permissionsPage } from "./docs-permissions.ts";
 
 const generated = "<!-- Generated from the tables in src/commands/controller-manager; run `npm run docs` after changing them. -->";
@@ -14,6 +15,7 @@ export function pages(): Readonly<Record<string, string>> {
   return {
     "docs/reference/flags.md": flagsPage(),
     "docs/reference/cloud-config.md": cloudConfigPage(),
+    "docs/reference/cluster.md": hostPage(row),
     "docs/reference/annotations.md": annotationsPage(row),
     "docs/reference/events.md": eventsPage(row),
     "docs/reference/permissions.md": permissionsPage(row),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "kubernetes-types/core/v1.d.ts";
-import { installationOf } from "./installation.ts";
+import { hostConfigOf, installationOf } from "./installation.ts";
 
 type Spec = NonNullable<Pod["spec"]>;
 const podOf = (container: Partial<Spec["containers"][number]>, volumes: Spec["volumes"] = []): Pod => ({
@@ -55,4 +55,35 @@ test("the Lease that a controller manager leads by is read from its flags", () =
   const lease = (...args: string[]) => installationOf(podOf({ args: ["--cloud-provider=aws", ...args] }))?.lease;
   assert.equal(lease("--leader-elect-resource-name=mine", "--leader-elect-resource-namespace=shop"), "shop/mine");
   assert.equal(lease("--leader-elect=false"), undefined);
+});
+
+const host = podOf(
+  {
+    args: ["cluster", "--config=/etc/fairlead/cluster.yaml", `--cloud-config=${path}`, "--leader-elect-resource-namespace=own"],
+    volumeMounts: mount("/etc/fairlead"),
+  },
+  volume({}),
+);
+
+test("a pod of fairlead cluster tells what the controller manager in it is given, by its file and its command line", () => {
+  assert.deepEqual(hostConfigOf(host), { ...key("cluster.yaml"), path: "/etc/fairlead/cluster.yaml" });
+  const config = "controller-manager: {cluster-name: shop, cluster-cidr: 10.0.0.0/8, leader-elect-resource-name: ccm}";
+  assert.deepEqual(installationOf(host, config), {
+    pod: "kube-system/manager-0",
+    clusterName: "shop",
+    clusterCidr: "10.0.0.0/8",
+    region: undefined,
+    cloudConfig: key("cloud.conf"),
+    lease: "kube-system/ccm",
+  });
+  assert.equal(installationOf(host, "process: {leader-elect: false}\ncontroller-manager:")?.lease, undefined);
+});
+
+test("a pod of fairlead cluster whose file cannot be read tells what its command line says; one without a controller manager nothing", () => {
+  for (const config of [undefined, "a: [", "nobody: {}"]) {
+    const found = installationOf(host, config);
+    assert.deepEqual([found?.lease, found?.cloudConfig], ["kube-system/cloud-controller-manager", key("cloud.conf")]);
+  }
+  assert.equal(installationOf(host, "process: {v: 2}"), undefined);
+  assert.equal(hostConfigOf(podOf({ args })), undefined);
 });

@@ -2,6 +2,11 @@
 import { basename, dirname } from "node:path";
 import type { Container, Pod } from "kubernetes-types/core/v1.d.ts";
 import type { Frozen } from "../kube/resource.ts";
+import type { FlagTable } from "../runtime/flags.ts";
+import { flagTable } from "./controller-manager/flags.ts";
+import { clusterPrograms } from "./host/cluster-programs.ts";
+import { argvOfSection, type Entries, processSection, readSections } from "./host/config-file.ts";
+import { processFlags } from "./host/flags.ts";
 
 /** What the controllers are given. */
 export interface Installation {
@@ -11,13 +16,13 @@ export interface Installation {
   readonly clusterCidr: string | undefined;
   /** AWS_REGION of the container. */
   readonly region: string | undefined;
-  readonly cloudConfig: CloudConfigSource | undefined;
+  readonly cloudConfig: FileSource | undefined;
   /** The Lease that it leads by, `namespace/name`; undefined when it elects no leader. */
   readonly lease: string | undefined;
 }
 
-/** Where the file of `--cloud-config` comes from. */
-export type CloudConfigSource =
+/** Where a file comes from that a flag names. */
+export type FileSource =
   | { readonly kind: "config map"; readonly path: string; readonly namespace: string; readonly name: string; readonly key: string }
   /** A file of the node, a Secret, or something else that is not read from here. */
   | { readonly kind: "elsewhere"; readonly path: string };
@@ -25,22 +30,63 @@ export type CloudConfigSource =
 /** Label selectors of the pods: the chart's, then those of the reference's manifests. */
 export const controllerSelectors = [
   "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=controller-manager",
+  "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=cluster",
   "k8s-app=aws-cloud-controller-manager",
 ];
 
-/** What a pod tells; undefined when it runs no controller manager. */
-export function installationOf({ metadata, spec }: Frozen<Pod>): Installation | undefined {
-  const container = spec?.containers.find(({ command = [], args = [] }) => [...command, ...args].includes("--cloud-provider=aws"));
-  if (container === undefined || metadata?.name === undefined || metadata.namespace === undefined) return undefined;
+/** Where the file of a pod of `fairlead cluster` comes from; undefined for every other pod. */
+export function hostConfigOf({ metadata, spec }: Frozen<Pod>): FileSource | undefined {
+  const container = spec?.containers.find(isHost);
+  const path = container && flagValue(container, "config");
+  return path === undefined ? undefined : fileSource(path, container!, spec?.volumes ?? [], metadata?.namespace ?? "");
+}
+
+/** What a pod tells; undefined when it runs no controller manager. `hostConfig`: the file of a pod of `fairlead cluster`. */
+export function installationOf({ metadata, spec }: Frozen<Pod>, hostConfig?: string): Installation | undefined {
+  const found = spec?.containers.find((each) => isHost(each) || wordsOf(each).includes("--cloud-provider=aws"));
+  if (found === undefined || metadata?.name === undefined || metadata.namespace === undefined) return undefined;
+  const container = isHost(found) ? asManager(found, hostConfig) : found;
+  if (container === undefined) return undefined;
   const path = flagValue(container, "cloud-config");
   return {
     pod: `${metadata.namespace}/${metadata.name}`,
     clusterName: flagValue(container, "cluster-name"),
     clusterCidr: flagValue(container, "cluster-cidr"),
     region: container.env?.find(({ name }) => name === "AWS_REGION")?.value,
-    cloudConfig: path === undefined ? undefined : cloudConfigSource(path, container, spec?.volumes ?? [], metadata.namespace),
+    cloudConfig: path === undefined ? undefined : fileSource(path, container, spec?.volumes ?? [], metadata.namespace),
     lease: leaseOf(container),
   };
+}
+
+function wordsOf({ command = [], args = [] }: Frozen<Container>): readonly string[] {
+  return [...command, ...args];
+}
+
+function isHost(container: Frozen<Container>): boolean {
+  return wordsOf(container).includes("cluster") && flagValue(container, "config") !== undefined;
+}
+
+/**
+ * The container of `fairlead cluster` as that of the controller manager in it, with the command line that this would have;
+ * undefined when it hosts none. Its own lease is not the one that others compete for.
+ */
+function asManager(container: Frozen<Container>, hostConfig: string | undefined): Frozen<Container> | undefined {
+  const withoutLease = (words: readonly string[]) => words.filter((word) => !word.startsWith("--leader-elect-resource-"));
+  const own = withoutLease(wordsOf(container));
+  if (hostConfig === undefined) return { ...container, args: own };
+  try {
+    const programs = Object.keys(clusterPrograms);
+    const sections = readSections("", hostConfig, programs);
+    const section = sections.get("controller-manager");
+    if (section === undefined) return undefined;
+    const argv = (entries: Entries, flags: FlagTable) =>
+      argvOfSection(entries, { file: "", section: "", flags, misplaced: () => undefined }).argv;
+    const process = withoutLease(argv(sections.get(processSection) ?? {}, processFlags("fairlead-cluster")));
+    return { ...container, command: [], args: [...process, ...own, ...argv(section, flagTable)] };
+  } catch {
+    // A file that the process itself refuses: what its command line says is all there is.
+    return { ...container, args: own };
+  }
 }
 
 function leaseOf(container: Frozen<Container>): string | undefined {
@@ -50,8 +96,8 @@ function leaseOf(container: Frozen<Container>): string | undefined {
 }
 
 /** The last value of a flag, written `--name=value` or as two words. */
-function flagValue({ command = [], args = [] }: Frozen<Container>, name: string): string | undefined {
-  const words = [...command, ...args];
+function flagValue(container: Frozen<Container>, name: string): string | undefined {
+  const words = wordsOf(container);
   const given = words.flatMap((word, index) => {
     if (word === `--${name}`) return [words[index + 1]];
     return word.startsWith(`--${name}=`) ? [word.slice(name.length + 3)] : [];
@@ -59,12 +105,12 @@ function flagValue({ command = [], args = [] }: Frozen<Container>, name: string)
   return given.at(-1) || undefined;
 }
 
-function cloudConfigSource(
+function fileSource(
   path: string,
   container: Frozen<Container>,
   volumes: NonNullable<Frozen<Pod>["spec"]>["volumes"] & {},
   namespace: string,
-): CloudConfigSource {
+): FileSource {
   const elsewhere = { kind: "elsewhere", path } as const;
   const mount = container.volumeMounts?.find(({ mountPath }) => mountPath === path || mountPath.replace(/\/$/, "") === dirname(path));
   const configMap = volumes.find(({ name }) => name === mount?.name)?.configMap;

@@ -34,6 +34,8 @@ export interface LongRunning<T extends FlagTable & typeof globalFlags> {
   readonly product: string;
   /** The status with which a command line, or a file that it names, is refused. */
   readonly refused: number;
+  /** A refusal is told without the list of all flags. The reference's programs print it. */
+  readonly terse?: boolean;
   /** Takes what the command line says, and reads the files that add to it. */
   prepare(parsed: ParsedFlags<T>, world: World): Promise<Prepared>;
 }
@@ -118,7 +120,8 @@ function refuse(command: Named, error: unknown, console: Console, logs: Logs | u
   if (error instanceof LeadershipLost) return exitStatus.leadershipLost;
   if (error instanceof FlagError || error instanceof OptionsInvalid || error instanceof ConfigurationFailed) {
     const hint = error instanceof FlagError && error.hint ? `${error.hint}\n` : "";
-    console.err(`Error: ${message}\n${hint}${usage(command, console)}\nunable to execute command: ${message}\n${hint}`);
+    if (command.terse) console.err(`${command.name}: ${message}\n${hint}Run "${command.name} --help" for its flags.\n`);
+    else console.err(`Error: ${message}\n${hint}${usage(command, console)}\nunable to execute command: ${message}\n${hint}`);
     return command.refused;
   }
   if (logs) {
@@ -128,7 +131,7 @@ function refuse(command: Named, error: unknown, console: Console, logs: Logs | u
   return exitStatus.fatal;
 }
 
-type Named = Pick<LongRunning<typeof globalFlags>, "name" | "sections" | "refused">;
+type Named = Pick<LongRunning<typeof globalFlags>, "name" | "sections" | "refused" | "terse">;
 
 /** A crash is one line of the log, in its format, written out before the process ends. */
 function crashInto({ log, flush }: Logs): TellCrash {

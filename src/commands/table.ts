@@ -26,6 +26,14 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     standsFor: "aws-cloud-controller-manager",
     load: () => import("./controller-manager.ts"),
   },
+  cluster: {
+    summary: "Run the programs of a cluster in one process, each with its section of a file",
+    load: () => import("./cluster.ts"),
+  },
+  node: {
+    summary: "Run the programs of a node in one process (none yet)",
+    load: () => import("./node.ts"),
+  },
   plan: {
     summary: "Show what would be done to AWS for Services, and do nothing",
     words: ["service/", "routes"],

@@ -196,8 +196,9 @@ class Process {
     const informers = new SharedInformers(clients.named("shared-informers", leadership.gate), life);
     health.add({ name: "informer-sync", probes: ["readyz"], problem: () => informers.problem() });
     const resyncMs = jittered(world.random, minResyncMs, 1);
-    return ({ startIntervalMs }, entries) =>
+    return ({ component, startIntervalMs }, entries) =>
       startControllers(entries, {
+        manager: component,
         intervalMs: startIntervalMs,
         world,
         log,

@@ -39,6 +39,7 @@ test("a controller that works on one key for hours is slow, not dead: no probe h
     make: async () => ({ kind: "run", controllers: [{ controller: slow }] }),
   };
   await startControllers([entry], {
+    manager: "test",
     intervalMs: 0,
     world,
     log: silentLog,

@@ -8,6 +8,8 @@ import type { ControllerEntry, Enabled, ProcessContext } from "./program.ts";
 
 /** What starting takes. */
 export interface StartOptions {
+  /** The program, in metrics. */
+  readonly manager: string;
   /** Pause between the starts of two controllers. */
   readonly intervalMs: number;
   readonly world: World;
@@ -30,7 +32,7 @@ export async function startControllers(entries: readonly ControllerEntry[], star
 }
 
 async function startOne(entry: ControllerEntry, start: StartOptions): Promise<void> {
-  const { log, controllers, health, onFailure } = start;
+  const { manager, log, controllers, health, onFailure } = start;
   const { name, metric, queue } = entry;
   let enabled: Enabled;
   try {
@@ -43,7 +45,7 @@ async function startOne(entry: ControllerEntry, start: StartOptions): Promise<vo
     return;
   }
   const running = enabled.controllers.map(({ controller, names }) =>
-    controllers.start(controller, { managed: metric ?? null, queue, ...names }),
+    controllers.start(controller, { manager, managed: metric ?? null, queue, ...names }),
   );
   log.info(`Started "${name}"`);
   for (const { synced } of running) synced.catch((cause: unknown) => onFailure(new ControllersFailed(name, cause)));

@@ -27,6 +27,8 @@ export interface MetricNames {
   readonly managed?: string | null;
   /** The label `name` of `workqueue_*`. */
   readonly queue?: string;
+  /** The label `manager` of `running_managed_controllers`, where it is not the process's. */
+  readonly manager?: string;
 }
 
 /** How far a controller is. */
@@ -89,9 +91,9 @@ export class Controllers {
     if (!(Number.isInteger(controller.concurrency) && controller.concurrency > 0)) {
       throw new ControllerFailed(`controller ${controller.name}: concurrency must be a positive number, but got ${controller.concurrency}`);
     }
-    const { managed = controller.name } = names;
+    const { managed = controller.name, manager = this.#options.manager } = names;
     const mark = (value: 0 | 1) => {
-      if (managed !== null) this.#managed.set({ name: managed, manager: this.#options.manager }, value);
+      if (managed !== null) this.#managed.set({ name: managed, manager }, value);
     };
     const { clock, random } = this.#host.world;
     const backoff = controller.backoff ?? this.#options.backoff;

@@ -16,6 +16,15 @@ import { noSettings } from "../../src/aws/settings.ts";
 import { controllerTable } from "../../src/commands/controller-manager/controller-table.ts";
 import { parseOptions } from "../../src/commands/controller-manager/flags.ts";
 import { operate } from "../../src/commands/controller-manager/operate.ts";
+import { clusterPrograms } from "../../src/commands/host/cluster-programs.ts";
+import { processFlags } from "../../src/commands/host/flags.ts";
+import { operate as operateHost } from "../../src/commands/host/operate.ts";
+import { settle } from "../../src/commands/host/settle.ts";
+import type { Life } from "../../src/commands/long-running.ts";
+import "../../src/commands/controller-manager/configz.ts";
+import "../../src/loadbalancers/service/controller.ts";
+import "../../src/routes/controller.ts";
+import { parseFlags } from "../../src/runtime/flags.ts";
 import "../../src/nodes/cloud-node.ts";
 import "../../src/nodes/lifecycle.ts";
 import "../../src/nodes/tagging.ts";
@@ -150,13 +159,6 @@ export class NodeWorld {
 
   /** Starts the controller manager with these flags, alone in charge. */
   start(...flags: readonly string[]): RunningManager {
-    const logs = openLogs(this.world.clock, {
-      format: "json",
-      verbosity: 0,
-      destination: { write: (line) => this.lines.push(line), flush() {} },
-    });
-    const host: Host = { world: this.world, log: logs.log, metrics: newRegistry() };
-    const stop = new AbortController();
     const argv = [
       "--cloud-provider=aws",
       "--secure-port=0",
@@ -164,13 +166,34 @@ export class NodeWorld {
       "--cloud-config=/etc/cloud",
       "--leader-elect=false",
     ];
+    const { values: options } = parseOptions([...argv, ...flags]);
+    return this.#run((life) => operate({ options, table: controllerTable, ...life }));
+  }
+
+  /** Starts `fairlead cluster` with a file of this content. It leads by leases. */
+  startCluster(config: string, ...flags: readonly string[]): RunningManager {
+    const argv = ["--config=/etc/cluster.yaml", "--secure-port=0", "--master=http://cluster", "--cloud-config=/etc/cloud"];
+    const table = processFlags("fairlead-cluster");
+    return this.#run(async (life) => {
+      await this.world.files.write("/etc/cluster.yaml", config, 0o600);
+      const settled = await settle(parseFlags(table, [...argv, ...flags]), table, clusterPrograms, this.world.files);
+      await operateHost("fairlead-cluster", settled, life);
+    });
+  }
+
+  #run(operateWith: (life: Life) => Promise<void>): RunningManager {
+    const logs = openLogs(this.world.clock, {
+      format: "json",
+      verbosity: 0,
+      destination: { write: (line) => this.lines.push(line), flush() {} },
+    });
+    const host: Host = { world: this.world, log: logs.log, metrics: newRegistry() };
+    const stop = new AbortController();
     const send = this.#noting(this.cluster.send);
-    const ended = operate({
-      options: parseOptions([...argv, ...flags]).values,
+    const ended = operateWith({
       version: "v0.0.0",
       host,
       logs,
-      table: controllerTable,
       network: { aws: (request) => this.#ask(request), kube: () => ({ send, close: async () => {} }) },
       stop: stop.signal,
     });

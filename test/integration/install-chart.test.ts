@@ -11,7 +11,12 @@ import { renderManifests, template } from "../../deploy/chart/render.ts";
 import { parseOptions } from "../../src/commands/controller-manager/flags.ts";
 import { validateOptions } from "../../src/commands/controller-manager/validate.ts";
 import { parseDoctorFlags } from "../../src/commands/doctor.ts";
+import { clusterPrograms } from "../../src/commands/host/cluster-programs.ts";
+import { processFlags } from "../../src/commands/host/flags.ts";
+import { check as checkHost, settle } from "../../src/commands/host/settle.ts";
 import type { KubeObject } from "../../src/kube/resource.ts";
+import { parseFlags } from "../../src/runtime/flags.ts";
+import { realWorld } from "../../src/runtime/world.ts";
 import { bed, type TestCluster } from "../bed/bed.ts";
 import { apply } from "../bed/manifests.ts";
 
@@ -52,6 +57,20 @@ const valueSets: Readonly<Record<string, object>> = {
       image: { repository: "registry.example.org/credential-provider" },
     },
   },
+  "one process for everything": {
+    mode: "cluster",
+    cluster: { extraArgs: { profiling: false } },
+    controllerManager: {
+      kind: "Deployment",
+      controllers: { routes: true, tagging: true },
+      clusterCIDR: "10.200.0.0/16",
+      clusterName: "prod",
+      tags: { team: "platform", "cost center": "a, b" },
+      cloudConfig: "[Global]\nKubernetesClusterID = prod\n",
+      leaderMigration: true,
+      extraArgs: { "concurrent-service-syncs": 5, "feature-gates": ["AllAlpha=false", "AllBeta=false"] },
+    },
+  },
   "a dry run beside another controller manager": {
     fullnameOverride: "fairlead-trial",
     controllerManager: { dryRun: true, securePort: 10268, controllers: { loadBalancers: false }, metrics: { service: false } },
@@ -84,7 +103,12 @@ interface Rendered extends KubeObject {
       };
     };
   };
-  readonly rules?: readonly { readonly resources?: readonly string[]; readonly verbs: readonly string[] }[];
+  readonly rules?: readonly {
+    readonly resources?: readonly string[];
+    readonly resourceNames?: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+  readonly data?: Readonly<Record<string, string>>;
   readonly subjects?: readonly { readonly name: string }[];
 }
 
@@ -156,15 +180,41 @@ for (const [what, values] of Object.entries(valueSets)) {
     const { cluster } = await bed(t);
     const { objects } = await rendered(cluster, values);
     const manager = objects.find(
-      ({ kind, metadata }) => /^(DaemonSet|Deployment)$/.test(kind ?? "") && /controller-manager$/.test(metadata?.name ?? ""),
+      ({ kind, metadata }) => /^(DaemonSet|Deployment)$/.test(kind ?? "") && /(controller-manager|cluster)$/.test(metadata?.name ?? ""),
     );
     const [command, ...args] = argsOf(manager!);
+    if (command === "cluster") return assert.deepEqual(checkHost(await settledHost(objects, args)), []);
     assert.equal(command, "controller-manager");
     const { values: options, warnings } = parseOptions(args);
     validateOptions(options);
     assert.deepEqual(warnings, []);
   });
 }
+
+/** What `fairlead cluster` makes of the file and the command line that it is given. */
+async function settledHost(objects: readonly Rendered[], argv: readonly string[]) {
+  const { data = {} } = named(objects, "ConfigMap", "fairlead-cluster");
+  const files = { ...realWorld().files, read: async (path: string) => Buffer.from(data[path.replace("/etc/fairlead/", "")]!) };
+  const flags = processFlags("fairlead-cluster");
+  return settle(parseFlags(flags, argv), flags, clusterPrograms, files);
+}
+
+test("in one process every program is given what it would be given alone", async (t) => {
+  const { cluster } = await bed(t);
+  const values = valueSets["one process for everything"]!;
+  const { objects } = await rendered(cluster, values);
+  const { programs } = await settledHost(objects, argsOf(named(objects, "Deployment", "fairlead-cluster")).slice(1));
+  const { objects: separate } = await rendered(cluster, { ...values, mode: "separate" });
+  const alone = parseOptions(argsOf(named(separate, "Deployment")).slice(1)).values;
+  assert.deepEqual(
+    programs.map(({ options }) => options),
+    [{ ...alone, profiling: false, "cloud-config": "/etc/fairlead/cloud.conf" }],
+  );
+  const [names] = objects
+    .filter(({ kind }) => kind === "Role")
+    .map(({ rules = [] }) => rules.flatMap(({ resourceNames = [] }) => resourceNames));
+  assert.deepEqual(names?.slice(-2), ["fairlead-cluster", "fairlead-cluster-dry-run"]);
+});
 
 test("it runs on nodes that wait for what only it does: initialisation, and routes", async (t) => {
   const { cluster } = await bed(t);

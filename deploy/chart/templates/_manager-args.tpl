@@ -1,5 +1,5 @@
-{{/* The command line of the controller manager, one argument a line. */}}
-{{- define "fairlead.managerArgs" -}}
+{{/* What --controllers says, as a list. */}}
+{{- define "fairlead.controllerNames" -}}
 {{- $manager := .Values.controllerManager -}}
 {{- $names := list "*" -}}
 {{- range $name, $controller := include "fairlead.controllers" . | fromYaml -}}
@@ -7,9 +7,15 @@
 {{- if and $on (eq $name "tagging") -}}{{- $names = append $names $name -}}{{- end -}}
 {{- if and (not $on) (ne $name "tagging") -}}{{- $names = append $names (printf "-%s" $name) -}}{{- end -}}
 {{- end -}}
+{{- toYaml $names -}}
+{{- end -}}
+
+{{/* The command line of the controller manager, one argument a line. */}}
+{{- define "fairlead.managerArgs" -}}
+{{- $manager := .Values.controllerManager -}}
 - controller-manager
 - --cloud-provider=aws
-- {{ printf "--controllers=%s" (join "," $names) | quote }}
+- {{ printf "--controllers=%s" (include "fairlead.controllerNames" . | fromYamlArray | join ",") | quote }}
 - --configure-cloud-routes={{ $manager.controllers.routes }}
 {{- with $manager.clusterCIDR }}
 - {{ printf "--cluster-cidr=%s" . | quote }}

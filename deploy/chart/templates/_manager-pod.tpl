@@ -3,16 +3,19 @@
 {{- $manager := .Values.controllerManager -}}
 metadata:
   labels:
-    {{- include "fairlead.selector" (list . "controller-manager") | nindent 4 }}
-    {{- include "fairlead.labels" (list . "controller-manager") | nindent 4 }}
+    {{- include "fairlead.selector" (list . (include "fairlead.command" .)) | nindent 4 }}
+    {{- include "fairlead.labels" (list . (include "fairlead.command" .)) | nindent 4 }}
     {{- with $manager.podLabels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   annotations:
-    kubectl.kubernetes.io/default-container: controller-manager
+    kubectl.kubernetes.io/default-container: {{ include "fairlead.command" . }}
     {{- with $manager.cloudConfig }}
     # Another file is another process: it is read at the start.
     checksum/cloud-config: {{ sha256sum . }}
+    {{- end }}
+    {{- if eq .Values.mode "cluster" }}
+    checksum/cluster-config: {{ include "fairlead.clusterConfig" . | sha256sum }}
     {{- end }}
     {{- with $manager.podAnnotations }}
     {{- toYaml . | nindent 4 }}
@@ -46,11 +49,11 @@ spec:
       {{- include "fairlead.managerContainer" . | nindent 6 }}
   {{- end }}
   containers:
-    - name: controller-manager
+    - name: {{ include "fairlead.command" . }}
       image: {{ include "fairlead.image" (dict "root" . "image" .Values.image "value" "image") }}
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       args:
-        {{- include "fairlead.managerArgs" . | nindent 8 }}
+        {{- include (eq .Values.mode "cluster" | ternary "fairlead.clusterArgs" "fairlead.managerArgs") . | nindent 8 }}
       ports:
         - {name: https, containerPort: {{ $manager.securePort }}, protocol: TCP}
       # AWS being away is no reason to restart: only a process that hangs is.
@@ -89,12 +92,13 @@ spec:
       whenUnsatisfiable: ScheduleAnyway
       labelSelector:
         matchLabels:
-          {{- include "fairlead.selector" (list $ "controller-manager") | nindent 10 }}
+          {{- include "fairlead.selector" (list $ (include "fairlead.command" $)) | nindent 10 }}
     {{- end }}
   {{- end }}
-  {{- if or $manager.cloudConfig $manager.extraVolumes }}
+  {{- $files := include "fairlead.files" . }}
+  {{- if or $files $manager.extraVolumes }}
   volumes:
-    {{- if $manager.cloudConfig }}
+    {{- if $files }}
     - name: cloud-config
       configMap: {name: {{ include "fairlead.manager" . }}}
     {{- end }}
@@ -102,6 +106,11 @@ spec:
     {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- end }}
+{{- end -}}
+
+{{/* Not empty when the pod reads files of its ConfigMap. */}}
+{{- define "fairlead.files" -}}
+{{- if or .Values.controllerManager.cloudConfig (eq .Values.mode "cluster") }}yes{{ end -}}
 {{- end -}}
 
 {{/* What the doctor is to look at. */}}
@@ -131,9 +140,10 @@ env:
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}
-{{- if or $manager.cloudConfig $manager.extraVolumeMounts }}
+{{- $files := include "fairlead.files" . }}
+{{- if or $files $manager.extraVolumeMounts }}
 volumeMounts:
-  {{- if $manager.cloudConfig }}
+  {{- if $files }}
   - {name: cloud-config, mountPath: /etc/fairlead, readOnly: true}
   {{- end }}
   {{- with $manager.extraVolumeMounts }}

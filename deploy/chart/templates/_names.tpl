@@ -28,12 +28,18 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- end -}}
 
+{{/* The command that runs the controllers: alone, or with all other programs. It is the component. */}}
+{{- define "fairlead.command" -}}
+{{- eq .Values.mode "cluster" | ternary "cluster" "controller-manager" -}}
+{{- end -}}
+
 {{- define "fairlead.manager" -}}
-{{- include "fairlead.componentName" (list . "controller-manager") -}}
+{{- include "fairlead.componentName" (list . (include "fairlead.command" .)) -}}
 {{- end -}}
 
 {{- define "fairlead.managerAccount" -}}
-{{- default (include "fairlead.manager" .) .Values.serviceAccount.name -}}
+{{- /* The same in both modes: roles of IAM trust it by name. */ -}}
+{{- default (include "fairlead.componentName" (list . "controller-manager")) .Values.serviceAccount.name -}}
 {{- end -}}
 
 {{/* The Lease that the controller manager leads by: that of a dry run is its own. */}}

@@ -66,15 +66,17 @@ export interface ConfiguredManager {
   readonly leadership: Omit<LeadershipOptions, "client">;
 }
 
-/** Everything that its files say, before anything is waited for: a mistake in them will not pass. */
-export async function configure(options: Options, table: ControllerTable, host: Host): Promise<ConfiguredManager> {
+/** Everything that its files say, before anything is waited for: a mistake in them will not pass. `given`: a cloud config that was read already. */
+export async function configure(options: Options, table: ControllerTable, host: Host, given?: CloudConfig): Promise<ConfiguredManager> {
   const { log, world } = host;
   const migration = await loadMigration(world.files, options, log).catch((cause: unknown) => {
     throw new ConfigurationFailed(messageOf(cause), { cause });
   });
-  const config = await loadCloudConfig(host, options).catch((cause: unknown) => {
-    throw new CloudUnusable(cause);
-  });
+  const config =
+    given ??
+    (await loadCloudConfig(host, options).catch((cause: unknown) => {
+      throw new CloudUnusable(cause);
+    }));
   const selected = byLock(selectedControllers(table, options, log), migration, log);
   const entry = (name: CanonicalName): ControllerEntry => ({
     ...controllerNames[name],

@@ -1,0 +1,58 @@
+/** The reference page of the commands that host programs. */
+import { flagReference } from "../runtime/flags-usage.ts";
+import { sections } from "./cluster.ts";
+import { clusterPrograms } from "./host/cluster-programs.ts";
+import { processFlags } from "./host/flags.ts";
+import type { HostedProgram } from "./host/hosted.ts";
+import { nodePrograms } from "./host/node-programs.ts";
+
+/** `docs/reference/cluster.md`. */
+export function hostPage(row: (cells: readonly string[]) => string): string {
+  const table = (programs: typeof clusterPrograms, none: string) => {
+    const rows = Object.entries(programs).map(([name, { summary }]) => row([`\`${name}\``, summary]));
+    return rows.length === 0 ? none : ["| Section | Program |", "|---|---|", ...rows].join("\n");
+  };
+  return `# \`fairlead cluster\` and \`fairlead node\`
+
+<!-- Generated from the tables in src/commands/host; run \`npm run docs\` after changing them. -->
+
+What they are for, and how to go over to them: [cluster.md](../cluster.md).
+
+## Programs of \`cluster\`
+
+${table(clusterPrograms, "")}
+
+## Programs of \`node\`
+
+${table(nodePrograms, "None yet: the command says so and ends with status 69.")}
+
+## Flags of the process
+
+On the command line, or, without the dashes, in section \`process\` of the file; the command line counts more. \`config\`, \`help\` and
+\`version\` stand on the command line only.
+
+${flagReference(sections).replaceAll(/^## /gm, "### ")}
+## Sections of programs
+
+A section takes the flags of its program's own command, except those of the process.
+
+${Object.entries(clusterPrograms).map(sectionText).join("\n")}`;
+}
+
+function sectionText([name, { flags, leaseFlags, replaced }]: readonly [string, HostedProgram]): string {
+  const process = processFlags("fairlead-cluster");
+  const own = Object.keys(flags).filter(
+    (flag) => !Object.hasOwn(process, flag) && !Object.hasOwn(replaced, flag) && flags[flag]?.deprecated === undefined,
+  );
+  const list = (names: readonly string[]) =>
+    [...names]
+      .sort()
+      .map((flag) => `\`${flag}\``)
+      .join(", ");
+  return `### \`${name}\`
+
+Flags: ${list(own)}.
+
+Its own Lease, which the process holds besides its own: ${list(leaseFlags)}.
+`;
+}

@@ -1,0 +1,69 @@
+/** A command that hosts programs: `fairlead cluster`, `fairlead node`. */
+import { exitStatus } from "../../process/exit.ts";
+import { type FlagSection, flagLines } from "../../runtime/flags.ts";
+import type { Command } from "../command.ts";
+import { longRunning } from "../long-running.ts";
+import { processFlags, processSections } from "./flags.ts";
+import type { HostedPrograms } from "./hosted.ts";
+import { check, settle } from "./settle.ts";
+
+export interface HostCommand {
+  readonly name: string;
+  /** Its name in Events and the user agent. */
+  readonly component: string;
+  /** The lease that it leads by; undefined where it is alone, on its node. */
+  readonly lease: string | undefined;
+  readonly description: string;
+  readonly programs: HostedPrograms;
+}
+
+/** The flags of the process, by section. */
+export function hostSections({ lease }: HostCommand): readonly FlagSection[] {
+  return processSections(lease);
+}
+
+/** The command; one that can host nothing says so. */
+export function hostCommand(host: HostCommand): Command {
+  const { name, component, lease, description, programs } = host;
+  const flags = processFlags(lease);
+  const rows = Object.entries(programs).map(([program, { summary }]) => `  ${program}: ${summary}`);
+  const run = longRunning({
+    name: `fairlead ${name}`,
+    description,
+    footer: rows.length === 0 ? nothing(name) : `Programs, each with a section of its name in the file of --config:\n\n${rows.join("\n")}`,
+    sections: hostSections(host),
+    flags,
+    product: "Fairlead",
+    refused: exitStatus.usage,
+    terse: true,
+    async prepare(parsed, world) {
+      const settled = await settle(parsed, flags, programs, world.files);
+      const { options } = settled;
+      return {
+        options,
+        shown: [
+          ...flagLines(flags, options),
+          ...settled.programs.flatMap((program) =>
+            flagLines(program.program.flags, program.options).map((line) => `${program.name}: ${line}`),
+          ),
+        ],
+        check: () => check(settled),
+        maxStallMs: options["leader-elect-retry-period"] ?? 2_000,
+        async operate(life) {
+          const { operate } = await import("./operate.ts");
+          await operate(component, settled, life);
+        },
+      };
+    },
+  });
+  return async (invocation) => {
+    const asksForText = invocation.argv.some((word) => /^(-h|--help|--version)(=|$)/.test(word));
+    if (rows.length > 0 || asksForText) return run(invocation);
+    invocation.console.err(`fairlead ${name}: ${nothing(name)}\n`);
+    return exitStatus.unavailable;
+  };
+}
+
+function nothing(name: string): string {
+  return `This version carries no program that runs under "fairlead ${name}" yet, so it would do nothing.`;
+}

@@ -1,0 +1,65 @@
+/** A process with several programs in it: one connection to AWS and to the API server, one set of informers, all leases. */
+import { CloudUnusable } from "../../process/errors.ts";
+import { electionTimings, rateLimit } from "../../process/flags.ts";
+import type { LeadershipOptions } from "../../process/leadership.ts";
+import { operate as operateProcess } from "../../process/operate.ts";
+import { openSecurePort } from "../../process/secure-port.ts";
+import { loadCloudConfig } from "../controller-manager/load-cloud-config.ts";
+import type { Life } from "../long-running.ts";
+import { electionOf, type ProcessOptions } from "./flags.ts";
+import type { HostedParts, SharedSettings } from "./hosted.ts";
+import type { Settled } from "./settle.ts";
+
+/** Runs until asked to stop, which is done gracefully; rejects with what made it end otherwise. */
+export async function operate(
+  component: string,
+  { options, programs }: Settled,
+  { version, host, logs, network, stop }: Life,
+): Promise<void> {
+  const cloudConfig = await loadCloudConfig(host, options).catch((cause: unknown) => {
+    throw new CloudUnusable(cause);
+  });
+  const shared: SharedSettings = { host, cloudConfig };
+  const parts: HostedParts[] = [];
+  for (const { program, options: given } of programs) parts.push(await program.configure(given, shared));
+  await operateProcess({
+    version,
+    host,
+    network,
+    stop,
+    kube: {
+      component,
+      kubeconfig: options.kubeconfig,
+      master: options.master,
+      limit: rateLimit(options),
+      // A dry run makes no service accounts; what it reads it reads as itself.
+      ownAccounts: options["use-service-account-credentials"] && !options["dry-run"],
+    },
+    aws: cloudConfig.aws,
+    leadership: leadershipOf(component, options, parts),
+    serve: (health) =>
+      openSecurePort(host, options, {
+        logs,
+        health,
+        configuration: () => Object.assign({}, ...parts.map(({ configuration }) => configuration)),
+      }),
+    programs: parts.map(({ program }) => program),
+    minResyncMs: options["min-resync-period"],
+  });
+}
+
+/** The process's own lease first, then those of its programs: two processes that want some of the same wait for the first they share. */
+function leadershipOf(component: string, options: ProcessOptions, parts: readonly HostedParts[]): Omit<LeadershipOptions, "client"> {
+  const dryRun = options["dry-run"];
+  const election = electionOf(options);
+  const name = options["leader-elect-resource-name"] ?? component;
+  // A dry run must never hold up, or be held up by, those in charge.
+  const home = { namespace: options["leader-elect-resource-namespace"] ?? "kube-system", name: dryRun ? `${name}-dry-run` : name };
+  const [migration] = parts.flatMap((part) => part.migration ?? []);
+  return {
+    leases: election ? [{ ...home, timings: electionTimings(election) }, ...parts.flatMap(({ leases }) => leases)] : [],
+    ...(migration && { migration }),
+    home,
+    dryRun,
+  };
+}
