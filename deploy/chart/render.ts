@@ -30,6 +30,11 @@ const manifests: Readonly<Record<string, Manifest>> = {
     templates: ["controller-manager.yaml", "metrics.yaml"],
     set: [],
   },
+  "cluster.yaml": {
+    about: "In place of rbac.yaml and controller-manager.yaml: `fairlead cluster`, one process for all programs, and its roles.",
+    templates: ["rbac.yaml", "controller-manager.yaml", "metrics.yaml"],
+    set: ["mode=cluster"],
+  },
   "service-account-credentials.yaml": {
     about: "Only with --use-service-account-credentials, beside rbac.yaml.",
     templates: ["service-account-credentials.yaml"],

@@ -82,7 +82,7 @@ KubernetesClusterID = test
 `;
 
 /** Worth nothing, but looked for in everything that is written. */
-const awsCredentials = {
+export const awsCredentials = {
   AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE",
   AWS_SECRET_ACCESS_KEY: plant("planted/secret+access/key+of+the+test+bed"),
   AWS_SESSION_TOKEN: plant("planted//session//token//of//the//test//bed"),

@@ -17,7 +17,19 @@ import { bed, type TestCluster } from "../bed/bed.ts";
 import { type InstalledPackage, installPackage } from "../bed/package.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const pages = ["quick-start", "command", "concepts", "install", "migrate", "cluster", "operate", "uninstall", "troubleshoot", "security", "versions"];
+const pages = [
+  "quick-start",
+  "command",
+  "concepts",
+  "install",
+  "migrate",
+  "cluster",
+  "operate",
+  "uninstall",
+  "troubleshoot",
+  "security",
+  "versions",
+];
 const run = promisify(execFile);
 
 let installed: InstalledPackage;
