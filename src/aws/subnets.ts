@@ -13,6 +13,9 @@ export interface Subnet {
   readonly zone: string;
   readonly cidr: string;
   readonly ipv6Cidrs: readonly string[];
+  readonly availableAddresses: number;
+  /** ARN of the Outpost that it is on. */
+  readonly outpost?: string;
   readonly tags: Tags;
 }
 
@@ -44,6 +47,8 @@ const subnetsPage: Shape<Page<Subnet>> = fields(
           vpcId: text,
           availabilityZone: text,
           cidrBlock: text,
+          availableIpAddressCount: text,
+          outpostArn: text,
           ipv6CidrBlockAssociationSet: list(ipv6Block),
           tagSet: list(tag),
         },
@@ -52,6 +57,8 @@ const subnetsPage: Shape<Page<Subnet>> = fields(
           vpc: found.vpcId ?? "",
           zone: found.availabilityZone ?? "",
           cidr: found.cidrBlock ?? "",
+          availableAddresses: Number(found.availableIpAddressCount ?? 0),
+          ...(found.outpostArn && { outpost: found.outpostArn }),
           ipv6Cidrs: (found.ipv6CidrBlockAssociationSet ?? []).flatMap((cidr) => cidr ?? []),
           tags: Object.fromEntries(found.tagSet ?? []),
         }),

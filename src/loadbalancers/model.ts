@@ -130,6 +130,8 @@ export interface TaggedPart {
   readonly part?: string;
   /** Absent: those of the load balancer. */
   readonly tags?: Tags;
+  /** It gets no tags, and those that it has are left alone. */
+  readonly untagged?: boolean;
 }
 
 export interface TargetGroup extends TaggedPart {
@@ -205,6 +207,11 @@ export interface ApplicationLoadBalancer extends SecondGeneration {
   readonly kind: "application";
   readonly addressType: "ipv4" | "dualstack" | "dualstack-without-public-ipv4";
   readonly listeners: readonly ApplicationListener[];
+  /**
+   * Somebody who shares it cannot be understood now, and nobody remembers what they asked for: what stands may be theirs, so
+   * things are added and rules put in order, and nothing else is changed or taken away.
+   */
+  readonly keepsUnclaimed?: boolean;
   /** Read when the load balancer is made. */
   readonly customerOwnedIpv4Pool?: string;
   readonly ipv4IpamPool?: string;

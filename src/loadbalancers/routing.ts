@@ -96,6 +96,8 @@ export interface ListenerRule extends TaggedPart {
   readonly transforms: readonly Transform[];
   /** `Ingress shop/web routes /api here` */
   readonly why: string;
+  /** ARN of a rule that stands and stays what it is: nobody knows what its author wants now. Only its place may change. */
+  readonly keeps?: string;
 }
 
 /** Whether clients show certificates, and whose are taken. */

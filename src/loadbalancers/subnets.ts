@@ -9,6 +9,10 @@ export interface Subnet {
   readonly cidr: string;
   readonly ipv6Cidrs: readonly string[];
   readonly tags: Readonly<Record<string, string>>;
+  /** How many addresses are free, where it was told. */
+  readonly availableAddresses?: number;
+  /** The Outpost that it is on. */
+  readonly outpost?: string;
 }
 
 export interface RouteTableView {
@@ -103,7 +107,7 @@ export function namedSubnets(wanted: readonly string[], found: readonly Subnet[]
 }
 
 /** The table explicitly associated with the subnet, else the VPC's main table. */
-function tableOf(network: Network, subnet: Subnet): RouteTableView | undefined {
+export function tableOf(network: Network, subnet: Subnet): RouteTableView | undefined {
   return network.routeTables.find(({ subnetIds }) => subnetIds.includes(subnet.id)) ?? network.routeTables.find(({ main }) => main);
 }
 

@@ -32,6 +32,8 @@ export interface Surroundings {
   readonly instances: readonly string[];
   /** The load balancer that stands already: not everything about it can be changed. */
   readonly standing?: Found;
+  /** All that was seen of it. */
+  readonly seen: Seen;
 }
 
 export interface SurveyRequest {
@@ -79,7 +81,13 @@ export async function survey(request: SurveyRequest, inventory: Inventory, ask: 
   const observed = await observe(name, found, request, inventory, ask);
   const instances = registrable(targets, kind.registered(observed));
   const desireIn = async (networkAgeMs?: number) =>
-    request.desire({ name, network: await inventory.network(ask, networkAgeMs), instances, ...(found && { standing: found }) });
+    request.desire({
+      name,
+      network: await inventory.network(ask, networkAgeMs),
+      instances,
+      seen: observed,
+      ...(found && { standing: found }),
+    });
   let desire = await desireIn();
   // Whoever has just mended the subnets need not wait for what is remembered of them.
   if (desire.subnets.kind === "none") desire = await desireIn(mendedNetworkAgeMs);

@@ -26,3 +26,32 @@ export function parseKeyValues(text: string): Record<string, string> {
   }
   return Object.fromEntries(pairs);
 }
+
+/**
+ * `k=v, k2=v2` as the AWS Load Balancer Controller reads it; undefined where it cannot be. A backslash makes the next character
+ * plain text, so that `\\,` ends no pair. A comma ends a pair only if some `=` comes after it: a last one is text of the value.
+ */
+export function parseStringMap(text: string): Record<string, string> | undefined {
+  const pairs: string[] = [];
+  let pair = "";
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]!;
+    if (char === "\\" && i + 1 < text.length) pair += text[++i];
+    else if (char === "," && endsPair(text.slice(i + 1))) {
+      pairs.push(pair);
+      pair = "";
+    } else pair += char;
+  }
+  if (text !== "") pairs.push(pair);
+  const map: Record<string, string> = {};
+  for (const each of pairs) {
+    const at = each.indexOf("=");
+    const key = each.slice(0, at).trim();
+    if (at < 0 || key === "") return undefined;
+    map[key] = each.slice(at + 1).trim();
+  }
+  return map;
+}
+
+/** What follows a comma is another pair, or a part that is none and cannot be read, unless it is blank. */
+const endsPair = (rest: string) => rest.trim() !== "";

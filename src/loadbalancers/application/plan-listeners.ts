@@ -41,7 +41,8 @@ export interface ListenersContext {
 
 /** One listener per port; another protocol is no reason to make a new one. What nobody asks for goes first, as its port may be wanted. */
 export function planListeners(model: ApplicationLoadBalancer, seen: readonly SeenListener[], context: ListenersContext): Step[] {
-  const unwanted = seen.filter(({ port }) => !model.listeners.some((listener) => listener.port === port));
+  const isUnclaimed = ({ port }: SeenListener) => !model.listeners.some((listener) => listener.port === port);
+  const unwanted = model.keepsUnclaimed ? [] : seen.filter(isUnclaimed);
   return [
     ...unwanted.map((listener) => deletion(model, listener)),
     ...model.listeners.flatMap((listener) => {
@@ -57,7 +58,11 @@ function creations(model: ApplicationLoadBalancer, listener: ApplicationListener
   return [
     step(
       createListener,
-      { LoadBalancerArn: context.loadBalancer, ...settings(listener, context.arnOf), Tags: tagList(listener.tags ?? model.tags) },
+      {
+        LoadBalancerArn: context.loadBalancer,
+        ...settings(listener, context.arnOf),
+        ...(!listener.untagged && { Tags: tagList(listener.tags ?? model.tags) }),
+      },
       {
         what: `create ${name}`,
         why: listener.why,
@@ -74,9 +79,11 @@ function creations(model: ApplicationLoadBalancer, listener: ApplicationListener
 
 function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, present: SeenListener, context: ListenersContext): Step[] {
   const name = `listener ${titleOf(model, listener)}`;
+  const isCareful = model.keepsUnclaimed === true;
+  const certificates = planCertificates(model, listener, present.arn, present.furtherCertificates);
   return [
-    ...planTags(name, present.arn, listener.tags ?? model.tags, present.tags, context.isForeignTag),
-    ...(differs(listener, present, context.arnOf)
+    ...(isCareful || listener.untagged ? [] : planTags(name, present.arn, listener.tags ?? model.tags, present.tags, context.isForeignTag)),
+    ...(!isCareful && differs(listener, present, context.arnOf)
       ? [
           step(
             modifyListener,
@@ -85,7 +92,7 @@ function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, 
           ),
         ]
       : []),
-    ...planCertificates(model, listener, present.arn, present.furtherCertificates),
+    ...certificates.filter(({ action }) => !isCareful || action === addListenerCertificates),
     ...planAttributes(model, listener, present.arn, present.attributes),
     ...planRules(listener.rules, present.rules, rulesContext(model, listener, present.arn, context)),
   ];

@@ -55,7 +55,7 @@ export function planRules(wanted: readonly ListenerRule[], seen: readonly SeenRu
     ...changed.map(([rule, present]) => change(rule, present, context)),
     ...(isCrowded ? [...deletions, ...creations] : [...creations, ...deletions]),
     ...[...kept, ...moved, ...changed].flatMap(([rule, present]) =>
-      planTags(ruleName(rule, context), present.arn, rule.tags ?? context.tags, present.tags, context.isForeignTag),
+      rule.untagged ? [] : planTags(ruleName(rule, context), present.arn, rule.tags ?? context.tags, present.tags, context.isForeignTag),
     ),
   ];
 }
@@ -91,13 +91,26 @@ function matchRules(wanted: readonly ListenerRule[], seen: readonly SeenRule[], 
   };
   const isSamePlace = (rule: ListenerRule, present: SeenRule) => rule.priority === present.priority;
   const isSame = (rule: ListenerRule, present: SeenRule) => sameSettings(rule, present, arnOf);
-  const [kept, unsettled] = match(wanted, (rule, present) => isSamePlace(rule, present) && isSame(rule, present));
-  const [moved, different] = match(unsettled, isSame);
+  const isItself = (rule: ListenerRule, present: SeenRule) => rule.keeps === present.arn;
+  const [standing] = match(
+    wanted.filter(({ keeps }) => keeps !== undefined),
+    isItself,
+  );
+  const others = wanted.filter(({ keeps }) => keeps === undefined);
+  const [settled, unsettled] = match(others, (rule, present) => isSamePlace(rule, present) && isSame(rule, present));
+  const [misplaced, different] = match(unsettled, isSame);
   const [changed, added] = match(different, isSamePlace);
-  return { kept, moved, changed, added, removed: [...open] };
+  return {
+    kept: [...settled, ...standing.filter(([rule, present]) => isSamePlace(rule, present))],
+    moved: [...misplaced, ...standing.filter(([rule, present]) => !isSamePlace(rule, present))],
+    changed,
+    added,
+    removed: [...open],
+  };
 }
 
-function sameSettings(rule: ListenerRule, present: SeenRule, arnOf: ArnOf): boolean {
+/** Whether a rule that stands does what is wanted, wherever it stands. */
+export function sameSettings(rule: Pick<ListenerRule, "conditions" | "transforms" | "actions">, present: SeenRule, arnOf: ArnOf): boolean {
   return (
     sameConditions(rule.conditions, present.conditions) &&
     sameTransforms(rule.transforms, present.transforms) &&
@@ -145,7 +158,7 @@ function creation(rule: ListenerRule, context: RulesContext): Step {
       Conditions: sentConditions(rule.conditions),
       Actions: sentActions(rule.actions, context.arnOf),
       ...(transforms.length > 0 && { Transforms: transforms }),
-      Tags: tagList(rule.tags ?? context.tags),
+      ...(!rule.untagged && { Tags: tagList(rule.tags ?? context.tags) }),
     },
     {
       what: `create ${ruleName(rule, context)}: ${conditionsText(rule.conditions)}`,

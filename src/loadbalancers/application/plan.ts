@@ -69,17 +69,20 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
     if (present?.tags === undefined) return [];
     return planTags(`target group ${present.name}`, present.arn, group.tags ?? model.tags, present.tags, isForeignTag);
   });
-  const unwanted = seen.targetGroups.filter((present) => !model.targetGroups.some((group) => standsFor(present, group)));
+  const isUnclaimed = (present: SeenTargetGroup) => !model.targetGroups.some((group) => standsFor(present, group));
+  const unwanted = model.keepsUnclaimed ? [] : seen.targetGroups.filter(isUnclaimed);
+  const isCareful = lb !== undefined && model.keepsUnclaimed === true;
+  const widening = (steps: readonly Step[]) => (isCareful ? steps.filter(({ effect }) => effect === "create") : steps);
   return [
-    ...groups.open,
+    ...widening(groups.open),
     ...targetGroups.flatMap(({ plan }) => plan.steps),
-    ...retagged,
-    ...(lb ? changes(model, lb, groups.ids, isForeignTag) : [creation(model, groups.ids)]),
+    ...widening(retagged),
+    ...(lb === undefined ? [creation(model, groups.ids)] : isCareful ? [] : changes(model, lb, groups.ids, isForeignTag)),
     ...planAttributes(model, arn, lb?.attributes ?? newAttributes),
     ...planListeners(model, lb?.listeners ?? [], { loadBalancer: arn, arnOf, isForeignTag }),
     ...planCapacity(model, arn, lb?.capacity ?? 0),
     ...unwanted.map(targetGroupDeletion),
-    ...groups.close,
+    ...(isCareful ? [] : groups.close),
   ];
 }
 

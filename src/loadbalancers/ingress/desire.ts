@@ -1,0 +1,266 @@
+/**
+ * From the Ingresses of a group to the load balancer that they share. Pure. Whoever cannot be understood, or contradicts
+ * those before it, keeps what it had: what it asked for last, or, where nobody remembers, the rules that stand and are nobody
+ * else's. The others go on.
+ */
+import type { SeenApplication } from "../application/plan.ts";
+import type { ApplicationListener, ApplicationLoadBalancer } from "../model.ts";
+import type { Action, ListenerRule } from "../routing.ts";
+import type { SubnetChoice } from "../subnets.ts";
+import type { Backend, BindingWish } from "./backends.ts";
+import type { Group } from "./groups.ts";
+import { type Port, type PortSources, type PortWish, portsOf, portWish } from "./listeners.ts";
+import { type LoadBalancerSources, type LoadBalancerWish, loadBalancerWish } from "./load-balancer.ts";
+import { MemberFault, type MemberOptions, readMember } from "./member.ts";
+import { agreed, MemberFaults } from "./merge.ts";
+import { parts } from "./names.ts";
+import { withoutUseless } from "./optimise.ts";
+import { actionsOf, type Backends, type DraftRule, type RuleSources, rulesOf } from "./rules.ts";
+import { allTags, userTags } from "./tags.ts";
+import { isKeptRule, type KeptRule, keptRules } from "./unclaimed.ts";
+import { keyOf } from "./view.ts";
+
+/** What an Ingress asked for when it was last understood. */
+export interface MemberModel {
+  readonly options: MemberOptions;
+  readonly wish: PortWish;
+  /** By port. */
+  readonly rules: ReadonlyMap<number, readonly DraftRule[]>;
+  /** By port, where it has a default backend. */
+  readonly defaults: ReadonlyMap<number, readonly Action[]>;
+  readonly backends: readonly Backend[];
+}
+
+export type GroupSources = PortSources &
+  LoadBalancerSources &
+  Omit<RuleSources, "groupId" | "isDualStack" | "source"> & { readonly seen: SeenApplication };
+
+export interface GroupDesire {
+  readonly model: ApplicationLoadBalancer;
+  readonly bindings: readonly BindingWish[];
+  readonly subnets: SubnetChoice;
+  /** What is wrong with each member, by its key. */
+  readonly faults: ReadonlyMap<string, readonly string[]>;
+  /** What keeps all of them from having a load balancer. */
+  readonly problems: readonly string[];
+  /** What each member that is understood asks for, to be remembered. */
+  readonly understood: ReadonlyMap<string, MemberModel>;
+}
+
+/** Stands in bindings for the id of the managed security group, which is known when it stands. */
+export const managedSource = "<managed security group>";
+
+export function desireGroup(group: Group, name: string, remembered: ReadonlyMap<string, MemberModel>, sources: GroupSources): GroupDesire {
+  const all = new Map<string, readonly string[]>();
+  for (;;) {
+    const desire = desireWithout(new Set(all.keys()), group, name, remembered, sources);
+    const found = [...desire.faults].filter(([key]) => !all.has(key));
+    if (found.length === 0) return { ...desire, faults: all };
+    // Whoever has a fault has no say in anything now: what the others share is put together anew.
+    for (const [key, faults] of found) all.set(key, faults);
+  }
+}
+
+/** The same, where these members are known to have faults. */
+function desireWithout(
+  faulty: ReadonlySet<string>,
+  group: Group,
+  name: string,
+  remembered: ReadonlyMap<string, MemberModel>,
+  sources: GroupSources,
+): GroupDesire {
+  const { settings } = sources;
+  const faults = new MemberFaults();
+  const reading = readMembers(group, faulty, remembered, sources, faults);
+  const members = reading.map(({ options }) => options);
+  const ports = portsOf(members, new Map(reading.map(({ options, wish }) => [options.key, wish])), settings, faults);
+  const balancer = loadBalancerWish(group.id, members, ports, sources, faults);
+  const redirect = sslRedirect(members, ports, faults);
+  const context: RuleSources = {
+    ...sources,
+    groupId: group.id,
+    isDualStack: balancer.addressType.startsWith("dualstack"),
+    ...(balancer.source && { source: balancer.source.kind === "group" ? balancer.source.id : managedSource }),
+  };
+  const answers = (port: Port) => !(redirect !== undefined && port.protocol === "HTTP");
+  const understood = new Map<string, MemberModel>();
+  for (const { options, wish, isCurrent } of reading) {
+    if (!isCurrent || faults.has(options.key)) continue;
+    const model = attempt(options.key, faults, () => memberModel(options, wish, ports.filter(answers), context));
+    if (model) understood.set(options.key, model);
+  }
+  const modelOf = (key: string) => understood.get(key) ?? remembered.get(key);
+  const keys = group.members.map(({ ingress }) => keyOf(ingress));
+  const models = keys.flatMap((key) => modelOf(key) ?? []);
+  const unknown = keys.filter((key) => modelOf(key) === undefined);
+  const listeners = ports.map((port) =>
+    listenerOf(group, port, answers(port) ? undefined : redirect, { keys, modelOf, unknown, balancer, sources, faults }),
+  );
+  const backends = [...new Map(models.flatMap((each) => each.backends.map((backend) => [backend.group.name, backend] as const))).values()];
+  const { choice } = balancer;
+  return {
+    subnets: choice,
+    bindings: backends.map(({ binding }) => binding),
+    faults: faults.all(),
+    problems: [
+      ...(choice.kind === "none" ? [choice.message] : []),
+      ...(models.length === 0 ? ["no Ingress of the group can be understood"] : []),
+    ],
+    understood,
+    model: {
+      kind: "application",
+      name,
+      askedBy: group.id.kind === "explicit" ? "Ingress group" : "Ingress",
+      internal: balancer.internal,
+      addressType: balancer.addressType,
+      subnets: choice.kind === "chosen" ? choice.subnets.map(({ id }) => ({ subnet: id })) : [],
+      securityGroups: balancer.securityGroups,
+      tags: allTags(balancer.tags, group.id, parts.loadBalancer, settings),
+      attributes: balancer.attributes,
+      ...(balancer.capacity !== undefined && { capacity: balancer.capacity }),
+      ...(balancer.customerOwnedIpv4Pool && { customerOwnedIpv4Pool: balancer.customerOwnedIpv4Pool }),
+      ...(balancer.ipv4IpamPool && { ipv4IpamPool: balancer.ipv4IpamPool }),
+      listeners,
+      targetGroups: backends.map(({ group: targetGroup }) => targetGroup),
+      ...(unknown.length > 0 && { keepsUnclaimed: true }),
+    },
+  };
+}
+
+interface Reading {
+  readonly options: MemberOptions;
+  readonly wish: PortWish;
+  /** Whether it is what the Ingress says now, and not what it said before. */
+  readonly isCurrent: boolean;
+}
+
+function readMembers(
+  group: Group,
+  faulty: ReadonlySet<string>,
+  remembered: ReadonlyMap<string, MemberModel>,
+  sources: GroupSources,
+  faults: MemberFaults,
+): readonly Reading[] {
+  return group.members.flatMap((member): Reading[] => {
+    const key = keyOf(member.ingress);
+    const read = faulty.has(key)
+      ? undefined
+      : attempt(key, faults, () => {
+          const options = readMember(member);
+          return { options, wish: portWish(options, sources), isCurrent: true };
+        });
+    const last = remembered.get(key);
+    return read ? [read] : last ? [{ options: last.options, wish: last.wish, isCurrent: false }] : [];
+  });
+}
+
+function attempt<T>(key: string, faults: MemberFaults, build: () => T): T | undefined {
+  try {
+    return build();
+  } catch (error) {
+    if (!(error instanceof MemberFault)) throw error;
+    faults.add(key, error.message);
+    return undefined;
+  }
+}
+
+function memberModel(options: MemberOptions, wish: PortWish, ports: readonly Port[], sources: RuleSources): MemberModel {
+  const backends: Backends = new Map();
+  const own = ports.filter(({ members }) => members.some(({ key }) => key === options.key));
+  const { defaultBackend } = options.member.ingress;
+  return {
+    options,
+    wish,
+    rules: new Map(own.map(({ port, protocol }) => [port, rulesOf(options, protocol, sources, backends)])),
+    defaults: new Map(
+      defaultBackend ? own.map(({ port, protocol }) => [port, actionsOf(options, defaultBackend, protocol, sources, backends)]) : [],
+    ),
+    backends: [...backends.values()],
+  };
+}
+
+/** The port to which all HTTP listeners redirect. */
+function sslRedirect(members: readonly MemberOptions[], ports: readonly Port[], faults: MemberFaults): number | undefined {
+  const said = agreed(members, sslRedirectOf, faults, (a, b) => `conflicting sslRedirect port: [${a.value} ${b.value}]`);
+  if (said === undefined) return undefined;
+  const target = ports.find(({ port }) => port === said.value);
+  if (target?.protocol === "HTTPS") return said.value;
+  const problem = target ? "listener protocol non-SSL" : "listener does not exist";
+  for (const member of members.filter((each) => sslRedirectOf(each) === said.value))
+    faults.add(member.key, `${problem} for SSLRedirect port: ${said.value}`);
+  return undefined;
+}
+
+function sslRedirectOf({ member: { params }, values }: MemberOptions): number | undefined {
+  const given = params?.sslRedirectPort;
+  if (!given) return values["ssl-redirect"];
+  if (/^\d+$/.test(given)) return Number(given);
+  throw new MemberFault(`sslRedirectPort of IngressClassParams ${params.name} takes a port number, and is ${JSON.stringify(given)}`);
+}
+
+interface ListenerContext {
+  /** All members, in the order of the group. */
+  readonly keys: readonly string[];
+  modelOf(key: string): MemberModel | undefined;
+  /** Those that nobody understands, nor remembers. */
+  readonly unknown: readonly string[];
+  readonly balancer: LoadBalancerWish;
+  readonly sources: GroupSources;
+  readonly faults: MemberFaults;
+}
+
+const notFound: Action = { kind: "fixed-response", status: "404", contentType: "text/plain" };
+
+function listenerOf(group: Group, port: Port, redirect: number | undefined, context: ListenerContext): ApplicationListener {
+  const { sources, balancer } = context;
+  const { settings } = sources;
+  const title = `${port.protocol}:${port.port}`;
+  return {
+    port: port.port,
+    protocol: port.protocol,
+    certificates: port.certificates,
+    ...(port.sslPolicy && { sslPolicy: port.sslPolicy }),
+    ...(port.mutualTls && { mutualTls: port.mutualTls }),
+    attributes: port.attributes,
+    part: parts.listener(port.port),
+    tags: allTags(balancer.tags, group.id, parts.listener(port.port), settings),
+    untagged: !settings.gates.listenerRulesTagging,
+    why: `${port.members.map(({ key }) => `Ingress ${key}`).join(", ")} listen${port.members.length === 1 ? "s" : ""} on ${title}`,
+    defaultActions:
+      redirect === undefined
+        ? defaultActions(port, context)
+        : [{ kind: "redirect", port: String(redirect), protocol: "HTTPS", status: "HTTP_301" }],
+    rules: redirect === undefined ? placedRules(group, port, context) : [],
+  };
+}
+
+/** Of several Ingresses with a default backend the first has it. */
+function defaultActions(port: Port, { keys, modelOf, faults }: ListenerContext): readonly Action[] {
+  const [first, ...others] = keys.filter((key) => modelOf(key)?.defaults.has(port.port));
+  for (const key of others) faults.add(key, `multiple ingress defined default backend: [${[first, ...others].join(" ")}]`);
+  return (first && modelOf(first)?.defaults.get(port.port)) || [notFound];
+}
+
+type OwnedRule = (DraftRule & { readonly by: MemberOptions }) | KeptRule;
+
+/** Everybody's rules in the order of the group; those that nobody understands stand where the first of them would. */
+function placedRules(group: Group, port: Port, { keys, modelOf, unknown, sources }: ListenerContext): readonly ListenerRule[] {
+  const { settings, seen } = sources;
+  const drafts = keys.map((key): readonly OwnedRule[] => {
+    const model = modelOf(key);
+    return model?.rules.get(port.port)?.map((rule) => ({ ...rule, by: model.options })) ?? [];
+  });
+  const claimed = drafts.flat().filter((rule): rule is DraftRule & { readonly by: MemberOptions } => !isKeptRule(rule));
+  const groups = keys.flatMap((key) => modelOf(key)?.backends ?? []).map(({ group: targetGroup }) => targetGroup);
+  const place = keys.findIndex((key) => unknown.includes(key));
+  const known = keys.map((key) => ({ key, isUnderstood: !unknown.includes(key) }));
+  const all = place < 0 ? drafts : drafts.toSpliced(place, 0, keptRules(port.port, claimed, groups, seen, known));
+  return withoutUseless(all.flat(), port).map((rule, i): ListenerRule => {
+    const priority = i + 1;
+    const part = parts.rule(port.port, priority);
+    const untagged = !settings.gates.listenerRulesTagging;
+    if (isKeptRule(rule)) return { ...rule, priority, part, untagged, tags: { ...rule.tags, ...allTags({}, group.id, part, settings) } };
+    const { by, ...draft } = rule;
+    return { ...draft, priority, part, untagged, tags: allTags(userTags(by, settings), group.id, part, settings) };
+  });
+}

@@ -1,0 +1,166 @@
+/** The ports of a group: what its members say about each, put together. Pure. */
+
+import { formatCidr, parseCidr } from "../../runtime/ip.ts";
+import type { Attributes } from "../model.ts";
+import type { MutualTls } from "../routing.ts";
+import { type Certificate, discoveredCertificates, hostsOf } from "./certificates.ts";
+import type { MutualTlsWish, Protocol } from "./listen-ports.ts";
+import { MemberFault, type MemberOptions, readFamily } from "./member.ts";
+import { agreed, agreedByKey, type MemberFaults, sameSet } from "./merge.ts";
+import type { IngressSettings } from "./settings.ts";
+
+export interface PortSources {
+  readonly settings: IngressSettings;
+  /** Those that are issued; read only where host names have to be looked up. */
+  readonly certificates: readonly Certificate[];
+  /** The ARN of a trust store by its name. */
+  trustStore(name: string): string | undefined;
+}
+
+/** One port with everything but what it answers. */
+export interface Port {
+  readonly port: number;
+  readonly protocol: Protocol;
+  /** Members that listen on it, in the order of the group. */
+  readonly members: readonly MemberOptions[];
+  readonly cidrs: readonly string[];
+  readonly prefixLists: readonly string[];
+  readonly certificates: readonly string[];
+  readonly sslPolicy?: string;
+  readonly mutualTls?: MutualTls;
+  readonly attributes: Attributes;
+}
+
+/** What one member says about its ports: its certificates, and client certificates by port. */
+export interface PortWish {
+  readonly certificates: readonly string[];
+  readonly mutualTls: ReadonlyMap<number, MutualTls>;
+  readonly cidrs?: readonly string[];
+}
+
+/** Whether certificates have to be found by the host names of an Ingress. */
+export const needsDiscovery = ({ ports, certificates }: MemberOptions) =>
+  certificates.length === 0 && [...ports.values()].includes("HTTPS");
+
+/** Throws a `MemberFault` for what is wrong with this member alone. */
+export function portWish(options: MemberOptions, { settings, certificates, trustStore }: PortSources): PortWish {
+  const { member, values } = options;
+  return {
+    certificates: needsDiscovery(options)
+      ? discoveredCertificates(hostsOf(member.ingress), certificates, settings.allowedAuthorities)
+      : options.certificates,
+    mutualTls: new Map([...(values["mutual-authentication"] ?? [])].map(([port, wish]) => [port, resolvedMutualTls(wish, trustStore)])),
+    ...givenCidrs(options),
+  };
+}
+
+function givenCidrs({ member: { params }, values }: MemberOptions): { readonly cidrs?: readonly string[] } {
+  if (!params?.inboundCIDRs?.length) return values["inbound-cidrs"]?.length ? { cidrs: values["inbound-cidrs"] } : {};
+  const cidrs = params.inboundCIDRs.map((given) => {
+    const cidr = parseCidr(given);
+    if (cidr === undefined)
+      throw new MemberFault(`invalid CIDR in IngressClassParams InboundCIDR ${given}: invalid CIDR address: ${given}`);
+    return formatCidr(cidr);
+  });
+  return { cidrs };
+}
+
+function resolvedMutualTls(wish: MutualTlsWish, trustStore: PortSources["trustStore"]): MutualTls {
+  if (wish.mode !== "verify") return { mode: wish.mode };
+  const arn = wish.trustStore.startsWith("arn:") ? wish.trustStore : trustStore(wish.trustStore);
+  if (arn === undefined) throw new MemberFault(`couldn't find TrustStore with name ${wish.trustStore}`);
+  return { ...wish, trustStore: arn };
+}
+
+/** All ports, by number. */
+export function portsOf(
+  members: readonly MemberOptions[],
+  wishes: ReadonlyMap<string, PortWish>,
+  settings: IngressSettings,
+  faults: MemberFaults,
+): readonly Port[] {
+  const numbers = [...new Set(members.flatMap(({ ports }) => [...ports.keys()]))].toSorted((a, b) => a - b);
+  return numbers.map((port) =>
+    portOf(
+      port,
+      members.filter(({ ports }) => ports.has(port)),
+      wishes,
+      settings,
+      faults,
+    ),
+  );
+}
+
+function portOf(
+  port: number,
+  members: readonly MemberOptions[],
+  wishes: ReadonlyMap<string, PortWish>,
+  settings: IngressSettings,
+  faults: MemberFaults,
+): Port {
+  const merge = <T>(
+    say: (member: MemberOptions) => T | undefined,
+    what: string,
+    show: (value: T) => string,
+    isSame?: (a: T, b: T) => boolean,
+  ) =>
+    agreed(
+      members,
+      say,
+      faults,
+      (a, b) =>
+        `failed to merge listenPort config for port: ${port}: conflicting ${what}, ${a.by.key}: ${show(a.value)} | ${b.by.key}: ${show(b.value)}`,
+      isSame,
+    );
+  const wish = ({ key }: MemberOptions) => wishes.get(key);
+  const protocol = merge(({ ports }) => ports.get(port), "protocol", String)?.value ?? "HTTP";
+  const cidrs = merge(
+    (member) => wish(member)?.cidrs,
+    "inbound-cidrs",
+    (value) => `[${value.join(", ")}]`,
+    sameSet,
+  )?.value;
+  const prefixLists = merge(prefixListsOf, "inbound-prefix-lists", (value) => `[${value.join(", ")}]`, sameSet)?.value;
+  const isOpen = !cidrs?.length && !prefixLists?.length;
+  const base = {
+    port,
+    protocol,
+    members,
+    cidrs: isOpen ? ["0.0.0.0/0", "::/0"] : (cidrs ?? []),
+    prefixLists: prefixLists ?? [],
+    attributes: listenerAttributes(port, protocol, members, faults),
+  };
+  if (protocol === "HTTP") return { ...base, certificates: [] };
+  const sslPolicy = merge(({ member, values }) => member.params?.sslPolicy || values["ssl-policy"], "sslPolicy", String)?.value;
+  const mutualTls = merge(
+    (member) => wish(member)?.mutualTls.get(port),
+    "mTLS Attributes",
+    (value) => JSON.stringify(value),
+  )?.value;
+  const off = settings.gates.enhancedDefaults ? ({ mode: "off" } as const) : undefined;
+  const tls = mutualTls ?? off;
+  return {
+    ...base,
+    certificates: [...new Set(members.flatMap((member) => wish(member)?.certificates ?? []))],
+    sslPolicy: sslPolicy ?? settings.defaultSslPolicy,
+    ...(tls && { mutualTls: tls }),
+  };
+}
+
+function prefixListsOf({ member: { params }, values }: MemberOptions): readonly string[] | undefined {
+  const lists = params?.prefixListsIDs?.length ? params.prefixListsIDs : values["security-group-prefix-lists"];
+  return lists?.length ? lists : undefined;
+}
+
+/** Those of the class of the first member go before what members say. */
+function listenerAttributes(port: number, protocol: Protocol, members: readonly MemberOptions[], faults: MemberFaults): Attributes {
+  const entry = members[0]?.member.params?.listeners?.find((each) => each.protocol === protocol && each.port === port);
+  const settled = Object.fromEntries((entry?.listenerAttributes ?? []).map(({ key, value }) => [key, value]));
+  return agreedByKey(
+    members,
+    (member) => readFamily(member, "listener-attributes.", `${protocol}-${port}`),
+    faults,
+    (key, a, b) => `conflicting listener attributes ${key}: ${a} | ${b}`,
+    settled,
+  );
+}
