@@ -2,6 +2,7 @@
 import type { WriteGate } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
 import type { Transport } from "../runtime/http.ts";
+import type { Clock } from "../runtime/world.ts";
 import type { Action, AnyAction } from "./actions.ts";
 import { assumeRole, assumeRoleWithToken, sourceHeaders } from "./assume-role.ts";
 import { AvailabilityZones } from "./availability-zones.ts";
@@ -113,41 +114,90 @@ export class Clouds {
   }
 }
 
+/**
+ * One region as one identity. Its nouns (`instances`, `subnets`, …) are made when somebody first asks for them: a process
+ * pays for the caches and queues of its own domains only.
+ */
 export class Cloud {
   readonly region: string;
   readonly partition: Partition;
   readonly ledger: Ledger;
-  readonly instances: Instances;
-  readonly availabilityZones: AvailabilityZones;
-  readonly networkInterfaces: NetworkInterfaces;
-  readonly topology: Topology;
-  readonly tags: ResourceTags;
-  readonly routeTables: RouteTables;
-  readonly subnets: Subnets;
-  readonly securityGroups: SecurityGroups;
-  readonly classicLoadBalancers: ClassicLoadBalancers;
-  readonly loadBalancers: LoadBalancers;
-  readonly listeners: Listeners;
   readonly #caller: Caller;
+  readonly #clock: Clock;
+  #instances: Instances | undefined;
+  #availabilityZones: AvailabilityZones | undefined;
+  #networkInterfaces: NetworkInterfaces | undefined;
+  #topology: Topology | undefined;
+  #routeTables: RouteTables | undefined;
+  #subnets: Subnets | undefined;
+  #securityGroups: SecurityGroups | undefined;
+  #classicLoadBalancers: ClassicLoadBalancers | undefined;
+  #loadBalancers: LoadBalancers | undefined;
+  #listeners: Listeners | undefined;
+  #tags: ResourceTags | undefined;
 
   constructor(region: string, host: Host, callerFor: (ledger: Ledger) => Caller, metrics: CallMetrics) {
-    const { clock } = host.world;
     this.region = region;
     this.partition = partitionOf(region);
     this.ledger = new Ledger(metrics);
-    const caller = callerFor(this.ledger);
-    this.#caller = caller;
-    this.instances = new Instances(caller, clock);
-    this.availabilityZones = new AvailabilityZones(caller, clock);
-    this.networkInterfaces = new NetworkInterfaces(caller, clock);
-    this.topology = new Topology(caller, clock);
-    this.routeTables = new RouteTables(caller);
-    this.subnets = new Subnets(caller);
-    this.securityGroups = new SecurityGroups(caller, clock);
-    this.classicLoadBalancers = new ClassicLoadBalancers(caller, clock);
-    this.loadBalancers = new LoadBalancers(caller, clock);
-    this.listeners = new Listeners(caller);
-    this.tags = new ResourceTags(caller, clock, (resources) => this.instances.forget(resources));
+    this.#caller = callerFor(this.ledger);
+    this.#clock = host.world.clock;
+  }
+
+  get instances(): Instances {
+    this.#instances ??= new Instances(this.#caller, this.#clock);
+    return this.#instances;
+  }
+
+  get availabilityZones(): AvailabilityZones {
+    this.#availabilityZones ??= new AvailabilityZones(this.#caller, this.#clock);
+    return this.#availabilityZones;
+  }
+
+  get networkInterfaces(): NetworkInterfaces {
+    this.#networkInterfaces ??= new NetworkInterfaces(this.#caller, this.#clock);
+    return this.#networkInterfaces;
+  }
+
+  get topology(): Topology {
+    this.#topology ??= new Topology(this.#caller, this.#clock);
+    return this.#topology;
+  }
+
+  get routeTables(): RouteTables {
+    this.#routeTables ??= new RouteTables(this.#caller);
+    return this.#routeTables;
+  }
+
+  get subnets(): Subnets {
+    this.#subnets ??= new Subnets(this.#caller);
+    return this.#subnets;
+  }
+
+  get securityGroups(): SecurityGroups {
+    this.#securityGroups ??= new SecurityGroups(this.#caller, this.#clock);
+    return this.#securityGroups;
+  }
+
+  get classicLoadBalancers(): ClassicLoadBalancers {
+    this.#classicLoadBalancers ??= new ClassicLoadBalancers(this.#caller, this.#clock);
+    return this.#classicLoadBalancers;
+  }
+
+  get loadBalancers(): LoadBalancers {
+    this.#loadBalancers ??= new LoadBalancers(this.#caller, this.#clock);
+    return this.#loadBalancers;
+  }
+
+  get listeners(): Listeners {
+    this.#listeners ??= new Listeners(this.#caller);
+    return this.#listeners;
+  }
+
+  get tags(): ResourceTags {
+    // What was remembered of an instance is its tags too.
+    this.#tags ??= new ResourceTags(this.#caller, this.#clock, (resources) => this.#instances?.forget(resources));
+    return this.#tags;
   }
 
   /** Calls an action. What has a noun of its own is better asked there: it is joined and remembered. */

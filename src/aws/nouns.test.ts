@@ -92,3 +92,15 @@ test("interfaces are found by address in one call for each family, over all page
   );
   assert.equal(ec2.calls.length, 3);
 });
+
+test("a noun is one for all who ask, and tags are written without the memory of instances that nobody asked for", async () => {
+  const { world, ec2, cloud } = await bed(1);
+  assert.equal(cloud.tags, cloud.tags);
+  await eventual(world, cloud.tags.create(instanceId(0), { a: "b" }, ask));
+  assert.equal(cloud.instances, cloud.instances);
+  await eventual(world, cloud.instances.lookup(instanceId(0), ask));
+  await eventual(world, cloud.tags.create(instanceId(0), { a: "c" }, ask));
+  await eventual(world, cloud.instances.lookup(instanceId(0), { ...ask, maxAgeMs: 60_000 }));
+  const described = ec2.calls.filter(({ parameters }) => parameters.get("Action") === "DescribeInstances").length;
+  assert.equal(described, 2, "what was remembered of it is forgotten when its tags change");
+});
