@@ -8,6 +8,8 @@ export interface Outcome {
   readonly kind: "pass" | "fail" | "skip";
   readonly name: string;
   readonly where: string;
+  /** How long it took. */
+  readonly ms: number;
   /** Why it failed or was skipped. */
   readonly why?: string;
 }
@@ -18,15 +20,16 @@ export function outcomeOf(kind: "pass" | "fail", data: TestEvent, files: readonl
   const isFile = data.nesting === 0 && files.some((file) => data.name.endsWith(file));
   const { name } = data;
   const where = `${data.file ?? "?"}:${data.line ?? "?"}`;
+  const ms = data.details.duration_ms ?? 0;
   if (kind === "pass") {
     if (isFile) return undefined;
-    if (data.skip === undefined) return { kind, name, where };
-    return { kind: "skip", name, where, why: typeof data.skip === "string" && data.skip !== "" ? data.skip : "no reason given" };
+    if (data.skip === undefined) return { kind, name, where, ms };
+    return { kind: "skip", name, where, ms, why: typeof data.skip === "string" && data.skip !== "" ? data.skip : "no reason given" };
   }
   const error = data.details.error;
   if (isFile && error?.failureType === "subtestsFailed") return undefined;
   const cause: unknown = error?.cause ?? error;
-  return { kind, name, where, why: cause instanceof Error ? (cause.stack ?? String(cause)) : String(cause) };
+  return { kind, name, where, ms, why: cause instanceof Error ? (cause.stack ?? String(cause)) : String(cause) };
 }
 
 /** As much of the test runner's events as is read here. */
@@ -36,7 +39,7 @@ export interface TestEvent {
   readonly file?: string;
   readonly line?: number;
   readonly skip?: string | boolean;
-  readonly details: { readonly type?: string; readonly error?: Error & { readonly failureType?: string } };
+  readonly details: { readonly type?: string; readonly duration_ms?: number; readonly error?: Error & { readonly failureType?: string } };
 }
 
 if (import.meta.main) {

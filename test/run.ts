@@ -9,6 +9,7 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { globSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { basename } from "node:path";
 import { run } from "node:test";
 import { notBuilt, referees } from "./referees/table.ts";
 import { type Outcome, outcomeOf, type TestEvent } from "./run-together.ts";
@@ -117,8 +118,11 @@ async function runSuite({ name, isolation }: Suite, files: readonly string[]): P
   if (files.length === 0) return;
   const started = performance.now();
   const before = { ...tally };
+  const byFile = new Map<string, number>();
   const note = (outcome: Outcome) => {
     tally[outcome.kind]++;
+    const file = basename(outcome.where).replace(/\.test\.ts:.*$/, "");
+    byFile.set(file, (byFile.get(file) ?? 0) + outcome.ms);
     if (outcome.kind === "fail") console.log(`\n✗ ${outcome.name}  (${outcome.where})\n${outcome.why}`);
     if (outcome.kind === "skip") console.log(`  skipped: ${outcome.name}: ${outcome.why}`);
     if (process.stdout.isTTY) process.stdout.write(`\r  ${name}: ${tally.pass - before.pass} passed `);
@@ -127,6 +131,13 @@ async function runSuite({ name, isolation }: Suite, files: readonly string[]): P
   else await runApart(files, isolation.atOnce, note);
   const failed = tally.fail - before.fail;
   say(failed === 0, name, `${tally.pass - before.pass} passed, ${failed} failed`, started);
+  if (mode === "all") console.log(`  longest: ${longest(byFile)}`);
+}
+
+/** The files whose tests take longest: where to look when the suite grows too slow. */
+function longest(byFile: ReadonlyMap<string, number>): string {
+  const files = [...byFile].sort(([, a], [, b]) => b - a).slice(0, 8);
+  return files.map(([file, ms]) => `${file} ${Math.round(ms / 1000)} s`).join(", ");
 }
 
 /** The files dealt out so that every share is about as large, the largest first. */
@@ -148,7 +159,7 @@ async function runTogether(files: readonly string[], note: (outcome: Outcome) =>
   const status = await exit(child);
   if (status === 0) return;
   const why = `it ended with ${status === null ? "a signal" : `status ${status}`}: not all of ${files.length} files were run`;
-  note({ kind: "fail", name: "a worker of the unit tests", where: "test/run-together.ts", why });
+  note({ kind: "fail", name: "a worker of the unit tests", where: "test/run-together.ts", ms: 0, why });
 }
 
 async function runApart(files: readonly string[], atOnce: number, note: (outcome: Outcome) => void): Promise<void> {
