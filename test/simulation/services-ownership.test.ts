@@ -306,3 +306,20 @@ test("a managed group whose mark was taken away after the groups were listed sta
     [second],
   );
 });
+
+test("an address that another controller published while our load balancer was being made stays", async (t) => {
+  const world = await bed(t);
+  const fault = world.aws.controls.faults.add({ action: "elasticloadbalancing:CreateLoadBalancer", effect: { kind: "delay", ms: 20_000 } });
+  await world.create("web");
+  await world.world.advance(5_000);
+  await world.edit("web", { type: "external" });
+  const theirs = "k8s-web-feedface.elb.us-east-1.amazonaws.com";
+  const path = "/api/v1/namespaces/default/services/web/status";
+  await world.say("PATCH", path, { status: { loadBalancer: { ingress: [{ hostname: theirs }] } } });
+  world.aws.controls.faults.remove(fault);
+  for (let waited = 0; waited < 120_000; waited += 1_000) {
+    await world.world.advance(1_000);
+    assert.equal(world.hostname("web"), theirs);
+  }
+  assert.ok(!world.events("web").some((text) => text.includes("Failed")), world.events("web").join("\n"));
+});

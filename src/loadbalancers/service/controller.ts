@@ -15,7 +15,7 @@ import { SyncMetrics } from "./metrics.ts";
 import { NodeSync } from "./node-sync.ts";
 import { ownerOf, serviceDoor } from "./owner.ts";
 import { preview } from "./preview.ts";
-import { Report } from "./report.ts";
+import { Report, Superseded } from "./report.ts";
 import { hasFinalizer, type SeenService } from "./seen.ts";
 import { Misconfigured, problemsOf, settle, tellAboutNodes, warn } from "./settle.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
@@ -58,7 +58,7 @@ class ServiceLoop {
       book,
       // Spread over the hour, but not right after everything has been read at the start.
       memory: new Memory(clock, () => clock.monotonic() + (0.1 + 0.9 * random.number()) * driftMs),
-      report: new Report({ kube, recorder, clock }),
+      report: new Report({ kube, recorder, clock, latest: (service) => services.get(keyOf(service)) }),
       metrics: new SyncMetrics(host),
     };
     this.#nodeSync = new NodeSync({
@@ -205,6 +205,7 @@ class ServiceLoop {
       if (refusalIn(error)) throw error;
       const remembered = memory.of(owner);
       remembered.state = distrust(remembered.state);
+      if (error instanceof Superseded) return again(staleMs, changedMeanwhile);
       book.unknown(owner, namesOf(owner));
       tellFailure(service, error, this.#context);
       // What its author can mend has a condition of its own, and of another controller's Service the status is theirs.

@@ -7,7 +7,8 @@ import { isApiError } from "../../kube/errors.ts";
 import { objectRef } from "../../kube/event-recorder.ts";
 import { redact } from "../../runtime/redact.ts";
 import type { Clock } from "../../runtime/world.ts";
-import { cleanupFinalizer, hasFinalizer, type SeenService, type ServiceCondition } from "./seen.ts";
+import { cleanupFinalizer, hasFinalizer, type SeenService, type ServiceCondition, serviceState } from "./seen.ts";
+import { otherServer } from "./task.ts";
 
 /** The reasons users and their alerts know, with the texts that never change. */
 const events = {
@@ -55,8 +56,18 @@ export interface WantedCondition {
   readonly message: string;
 }
 
+/** The Service is no longer as it was when the work on it began. */
+export class Superseded extends Error {
+  override readonly name = "Superseded";
+  constructor() {
+    super("the Service has changed meanwhile");
+  }
+}
+
 export interface ReportParts {
   readonly kube: KubeClient;
+  /** The same Service as it was seen last. */
+  latest(service: SeenService): SeenService | undefined;
   readonly recorder: EventRecorder;
   readonly clock: Clock;
 }
@@ -93,13 +104,29 @@ export class Report {
     return this.#patchAsSeen(service, { metadata }, signal, "failed to remove load balancer cleanup finalizer");
   }
 
-  /** Publishes the host name, or none; says nothing that is said already. */
+  /**
+   * Publishes the host name, or none; says nothing that is said already. Work on a load balancer takes its time: whoever
+   * has become responsible for the Service meanwhile may have published another address, which is not ours to replace.
+   */
   async publish(service: SeenService, hostname: string | undefined, signal: AbortSignal): Promise<void> {
     const same = hostname === undefined ? !service.published : service.hostname === hostname;
     if (same) return;
     const address = hostname === noHostname ? { ip: "0.0.0.0", hostname } : { hostname };
     const ingress = hostname === undefined ? null : [address];
-    await this.#patch(service, { status: { loadBalancer: { ingress } } }, signal, "failed to update load balancer status");
+    const known = this.#parts.latest(service);
+    for (let latest = known ?? (await this.#read(service, signal)); latest; latest = await this.#read(service, signal)) {
+      if (latest.metadata.uid !== service.metadata.uid) return;
+      if (latest.hostname !== service.hostname || otherServer(latest) !== otherServer(service)) throw new Superseded();
+      const { resourceVersion } = latest.metadata;
+      const patch = { metadata: { resourceVersion }, status: { loadBalancer: { ingress } } };
+      if (await this.#patchAsSeen(service, patch, signal, "failed to update load balancer status")) return;
+    }
+  }
+
+  /** As it is at this moment: our own last change of it may be on its way to the informer still. */
+  async #read({ metadata: { namespace, name } }: SeenService, signal: AbortSignal): Promise<SeenService | undefined> {
+    const { items } = await this.#parts.kube.list(services, { namespace, fieldSelector: `metadata.name=${name}`, signal });
+    return items.map(serviceState)[0];
   }
 
   /** Takes away an address of ours. False when the Service has changed since: the address may be another's by now. */
