@@ -40,6 +40,12 @@ const manifests: Readonly<Record<string, Manifest>> = {
     templates: ["service-account-credentials.yaml"],
     set: ["controllerManager.useServiceAccountCredentials=true"],
   },
+  "load-balancer-controller.yaml": {
+    about:
+      "The load balancer controller with its roles and the definition of TargetGroupBinding. Put your cluster's name in place of my-cluster.",
+    templates: ["targetgroupbindings.yaml", "load-balancer-controller.yaml"],
+    set: ["loadBalancerController.enabled=true", "loadBalancerController.clusterName=my-cluster"],
+  },
   "credential-provider.yaml": {
     about: "Puts the ECR credential provider on every node. Kubelet is never restarted.",
     templates: ["credential-provider.yaml"],

@@ -25,6 +25,7 @@ import type { AwsSettings } from "./settings.ts";
 import { Subnets } from "./subnets.ts";
 import { ResourceTags } from "./tags.ts";
 import { Topology } from "./topology.ts";
+import { Vpcs } from "./vpcs.ts";
 
 export interface CloudsOptions {
   readonly host: Host;
@@ -134,6 +135,7 @@ export class Cloud {
   #classicLoadBalancers: ClassicLoadBalancers | undefined;
   #loadBalancers: LoadBalancers | undefined;
   #listeners: Listeners | undefined;
+  #vpcs: Vpcs | undefined;
   #tags: ResourceTags | undefined;
 
   constructor(region: string, host: Host, callerFor: (ledger: Ledger) => Caller, metrics: CallMetrics) {
@@ -192,6 +194,11 @@ export class Cloud {
   get listeners(): Listeners {
     this.#listeners ??= new Listeners(this.#caller);
     return this.#listeners;
+  }
+
+  get vpcs(): Vpcs {
+    this.#vpcs ??= new Vpcs(this.#caller, this.#clock);
+    return this.#vpcs;
   }
 
   get tags(): ResourceTags {

@@ -19,6 +19,7 @@ export const describeRouteTables = ec2("DescribeRouteTables", (sdk) => sdk.Descr
 export const describeSecurityGroupRules = ec2("DescribeSecurityGroupRules", (sdk) => sdk.DescribeSecurityGroupRulesCommand);
 export const describeSecurityGroups = ec2("DescribeSecurityGroups", (sdk) => sdk.DescribeSecurityGroupsCommand);
 export const describeSubnets = ec2("DescribeSubnets", (sdk) => sdk.DescribeSubnetsCommand);
+export const describeVpcs = ec2("DescribeVpcs", (sdk) => sdk.DescribeVpcsCommand);
 export const modifyInstanceAttribute = ec2("ModifyInstanceAttribute", (sdk) => sdk.ModifyInstanceAttributeCommand);
 export const modifyNetworkInterfaceAttribute = ec2("ModifyNetworkInterfaceAttribute", (sdk) => sdk.ModifyNetworkInterfaceAttributeCommand);
 export const replaceRoute = ec2("ReplaceRoute", (sdk) => sdk.ReplaceRouteCommand);

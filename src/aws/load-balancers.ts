@@ -85,6 +85,23 @@ export class LoadBalancers {
     return answer?.TargetHealthDescriptions ?? [];
   }
 
+  /** The one of this ARN, as it is now. */
+  targetGroupAt(arn: string, ask: Ask): Promise<TargetGroup | undefined> {
+    return unlessGone(async () => (await this.#caller.call(describeTargetGroups, { TargetGroupArns: [arn] }, ask)).TargetGroups?.[0]);
+  }
+
+  /** How these targets of a group do, or all of them; undefined when there is no such group. */
+  healthOf(
+    group: string,
+    targets: readonly { readonly id: string; readonly port: number }[] | undefined,
+    ask: Ask,
+  ): Promise<readonly TargetHealthDescription[] | undefined> {
+    return unlessGone(async () => {
+      const some = targets && { Targets: targets.map(({ id, port }) => ({ Id: id, Port: port })) };
+      return (await this.#caller.call(describeTargetHealth, { TargetGroupArn: group, ...some }, ask)).TargetHealthDescriptions ?? [];
+    });
+  }
+
   /** The tags of a load balancer, listener or target group; undefined when there is no such thing. */
   tags(arn: string, ask: Ask): Promise<Tags | undefined> {
     return this.#tags(arn, ask);

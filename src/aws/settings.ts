@@ -15,6 +15,8 @@ export interface AwsSettings {
   /** Legacy cluster id; switches legacy tagging on. */
   readonly clusterTag?: string;
   readonly clusterId?: string;
+  /** The process needs no instance of its own: VPC and cluster id say all that it has to know of its place. */
+  readonly runsAnywhere?: boolean;
   readonly serviceOverrides: readonly ServiceOverride[];
 }
 

@@ -4,7 +4,7 @@ import type { EventReason } from "../identity/event-reasons.ts";
 export interface EventRow {
   readonly reason: EventReason;
   readonly type: "Normal" | "Warning";
-  readonly on: "Node" | "Service" | "Lease" | "Node, Lease";
+  readonly on: "Node" | "Service" | "TargetGroupBinding" | "Lease" | "Node, Lease";
   readonly means: string;
   readonly todo: string;
 }
@@ -203,6 +203,55 @@ export const eventTable: readonly EventRow[] = [
     means: "What would be done, in a dry run.",
     todo: nothing,
   },
+  {
+    reason: "SuccessfullyReconciled",
+    type: "Normal",
+    on: "TargetGroupBinding",
+    means: "All endpoints are registered. Said when something was changed, not at every look.",
+    todo: nothing,
+  },
+  {
+    reason: "BackendNotFound",
+    type: "Warning",
+    on: "TargetGroupBinding",
+    means: "There is no such Service, or it has no such port: nothing is registered.",
+    todo: "Correct `spec.serviceRef`, or create the Service.",
+  },
+  {
+    reason: "TargetGroupBindingInvalid",
+    type: "Warning",
+    on: "TargetGroupBinding",
+    means: "The binding contradicts itself or its target group, the group does not exist, or it is another binding's. Nothing is touched.",
+    todo: "Read the message, which the condition `Ready` has too, and correct the field it names.",
+  },
+  {
+    reason: "TargetsLeftOut",
+    type: "Warning",
+    on: "TargetGroupBinding",
+    means: "Some endpoints are not registered; all others are.",
+    todo: "Read the message: it names the nodes or addresses, and what AWS says of them.",
+  },
+  {
+    reason: "FailedReconcile",
+    type: "Warning",
+    on: "TargetGroupBinding",
+    means: "Targets could not be registered or deregistered; it is tried again.",
+    todo: "Read the message: it names the call, the error and the missing permission.",
+  },
+  {
+    reason: "FailedNetworkReconcile",
+    type: "Warning",
+    on: "TargetGroupBinding",
+    means: "The rules of security groups that `spec.networking` asks for are not there.",
+    todo: "Read the message.",
+  },
+  {
+    reason: "FailedCleanup",
+    type: "Warning",
+    on: "TargetGroupBinding",
+    means: "Targets could not be deregistered; the binding stays until they are.",
+    todo: "Read the message. Do not remove the finalizer by hand: targets would stay behind.",
+  },
   { reason: "LeaderElection", type: "Normal", on: "Lease", means: "A replica became the leader, or stopped being it.", todo: nothing },
 ];
 
@@ -213,7 +262,7 @@ export function eventsPage(row: (cells: readonly string[]) => string): string {
 
 <!-- Generated from src/commands/docs-events.ts; run \`npm run docs\` after changing it. -->
 
-\`kubectl describe node NAME\` and \`kubectl describe service NAME\` show them. Messages of failures carry the AWS call, its error code and its
+\`kubectl describe node NAME\`, \`kubectl describe service NAME\` and \`kubectl describe targetgroupbinding NAME\` show them. Messages of failures carry the AWS call, its error code and its
 request id, and, when a permission is missing, its name. What happens again is counted on the same Event, which shows the latest request id.
 What concerns no object of yours is said on the Lease of the program: \`kubectl describe lease cloud-controller-manager -n kube-system\`.
 

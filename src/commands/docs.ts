@@ -1,12 +1,16 @@
 /** Writes the reference pages that come from tables: `node src/commands/docs.ts`. */
+import { stringify } from "yaml";
+import { targetGroupBindingDefinition } from "../loadbalancers/targets/crd.ts";
 import { flagReference } from "../runtime/flags-usage.ts";
 import { realWorld } from "../runtime/world.ts";
 import { globalKeys, overrideKeys } from "./controller-manager/cloud-config-keys.ts";
 import { flagSections } from "./controller-manager/flags.ts";
 import { annotationsPage } from "./docs-annotations.ts";
+import { bindingsPage } from "./docs-bindings.ts";
 import { eventsPage } from "./docs-events.ts";
 import { hostPage } from "./docs-host.ts";
 import { permissionsPage } from "./docs-permissions.ts";
+import { flagSections as loadBalancerFlags } from "./load-balancer-controller/flags.ts";
 
 const generated = "<!-- Generated from the tables in src/commands/controller-manager; run `npm run docs` after changing them. -->";
 
@@ -19,6 +23,9 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/annotations.md": annotationsPage(row),
     "docs/reference/events.md": eventsPage(row),
     "docs/reference/permissions.md": permissionsPage(row),
+    "docs/reference/target-group-binding.md": bindingsPage(row),
+    "docs/reference/load-balancer-controller-flags.md": loadBalancerFlagsPage(),
+    "deploy/chart/files/targetgroupbindings.yaml": definitionFile(),
   };
 }
 
@@ -37,6 +44,23 @@ program: \`--name=value\` or \`--name value\`; a boolean without a value is true
 appends; durations are like \`1h2m3.5s\` or \`100ms\`.
 
 ${flagReference(flagSections)}`;
+}
+
+function loadBalancerFlagsPage(): string {
+  return `# Flags of \`fairlead load-balancer-controller\`
+
+<!-- Generated from src/commands/load-balancer-controller/flags.ts; run \`npm run docs\` after changing it. -->
+
+The same flags are taken when the program is called \`aws-load-balancer-controller\`. A flag that is not known, or a value that cannot be
+read, ends the program with status 2; everything else that keeps it from running with status 1.
+
+${flagReference(loadBalancerFlags)}`;
+}
+
+/** As a manifest, and as the chart has it. */
+function definitionFile(): string {
+  const about = "# Generated from src/loadbalancers/targets/crd.ts; run `npm run docs` after changing it.\n";
+  return `${about}${stringify(targetGroupBindingDefinition, { lineWidth: 0, aliasDuplicateObjects: false })}`;
 }
 
 function cloudConfigPage(): string {

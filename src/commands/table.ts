@@ -34,6 +34,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "Run the programs of a node in one process (none yet)",
     load: () => import("./node.ts"),
   },
+  "load-balancer-controller": {
+    summary: "Keep target groups filled with the endpoints of Services, as TargetGroupBindings say",
+    standsFor: "aws-load-balancer-controller",
+    load: () => import("./load-balancer-controller.ts"),
+  },
   plan: {
     summary: "Show what would be done to AWS for Services, and do nothing",
     words: ["service/", "routes"],

@@ -10,7 +10,7 @@ import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
 
 /** What can be switched on by itself, and so has a policy of its own. */
-export type Feature = "nodes" | "tagging" | "routes" | "load-balancers" | "registry" | "assume-role" | "doctor";
+export type Feature = "nodes" | "tagging" | "routes" | "load-balancers" | "target-group-bindings" | "registry" | "assume-role" | "doctor";
 
 export type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
@@ -264,6 +264,29 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       resources: ["arn:*:iam::*:role/aws-service-role/elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing"],
       condition: { StringEquals: { "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com" } },
       optional: roleMustExist,
+    },
+  ],
+  "target-group-bindings": [
+    {
+      sid: "ReadTargets",
+      why: "See which target group a TargetGroupBinding means, what is registered and how it does",
+      calls: [elbv2.describeTargetGroups, elbv2.describeTargetHealth],
+      resources: ["*"],
+      strict: inRegion,
+    },
+    {
+      sid: "ReadVpcs",
+      why: "Know which pod addresses lie outside the VPC of a target group",
+      calls: [ec2.describeVpcs],
+      resources: ["*"],
+      strict: inRegion,
+    },
+    {
+      sid: "WriteTargets",
+      why: "Keep target groups filled with the endpoints of Services. They are the user's: no tag tells which",
+      calls: [elbv2.registerTargets, elbv2.deregisterTargets],
+      resources: [elbArn("targetgroup/*/*")],
+      strict: [{ resources: ["arn:*:elasticloadbalancing:REGION:ACCOUNT_ID:targetgroup/*/*"] }],
     },
   ],
   registry: [

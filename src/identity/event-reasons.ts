@@ -38,6 +38,13 @@ export const eventReasons = [
   "LoadBalancerRemovalWaits",
   "LoadBalancerReplacement",
   "LoadBalancerPlan",
+  "SuccessfullyReconciled",
+  "BackendNotFound",
+  "FailedReconcile",
+  "FailedCleanup",
+  "FailedNetworkReconcile",
+  "TargetGroupBindingInvalid",
+  "TargetsLeftOut",
   "LeaderElection",
 ] as const;
 

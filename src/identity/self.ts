@@ -33,7 +33,8 @@ export async function identifySelf(settings: AwsSettings, clouds: Clouds, ask: A
 /** What is known without asking anybody; undefined when the settings do not say all of it. */
 export function configuredSelf(settings: AwsSettings): Self | undefined {
   const cluster = configuredClusterId(settings);
-  if (!settings.vpc || !(settings.subnetId || settings.roleArn) || cluster === undefined) return undefined;
+  const isPlaced = settings.subnetId || settings.roleArn || settings.runsAnywhere;
+  if (!settings.vpc || !isPlaced || cluster === undefined) return undefined;
   return { instance: undefined, nodeName: remoteNodeName, vpc: settings.vpc, subnet: settings.subnetId, cluster };
 }
 

@@ -14,7 +14,8 @@ import { HealthChecks } from "../runtime/health.ts";
 import type { Host } from "../runtime/host.ts";
 import type { Transport } from "../runtime/http.ts";
 import { messageOf } from "../runtime/message-of.ts";
-import { json } from "../runtime/routes.ts";
+import { json, type RouteTable } from "../runtime/routes.ts";
+import type { Serving } from "../runtime/serving.ts";
 import { type Clock, jittered, sleep, within } from "../runtime/world.ts";
 import { build } from "./build.ts";
 import { type ClientOptions, KubeClients } from "./clients.ts";
@@ -23,7 +24,6 @@ import { ApiServerUnhealthy, CloudUnusable, ConfigurationFailed } from "./errors
 import { SharedInformers } from "./informers.ts";
 import { Leadership, type LeadershipOptions } from "./leadership.ts";
 import type { ControllerEntry, ProcessContext, Program } from "./program.ts";
-import type { SecurePort } from "./secure-port.ts";
 import { startControllers } from "./start-controllers.ts";
 
 /** What one life of a process is made from. */
@@ -38,10 +38,20 @@ export interface Operation {
   readonly aws: AwsSettings;
   readonly leadership: Omit<LeadershipOptions, "client">;
   /** Binds the port that health, metrics and the rest are served on. */
-  serve(health: HealthChecks): Promise<SecurePort>;
+  serve(health: HealthChecks): Promise<ServedPorts>;
   readonly programs: readonly Program[];
   /** Every object is looked at again after a period drawn from this to twice this. */
   readonly minResyncMs: number;
+}
+
+/** What a process serves on. */
+export interface ServedPorts {
+  /** Undefined where nothing is served. */
+  readonly serving: Pick<Serving, "stop"> | undefined;
+  /** Followed before anything is done, where it decides who may use them. */
+  readonly trust?: { follow(signal: AbortSignal): Promise<void> };
+  /** To which any part may add its own. */
+  readonly routes?: RouteTable;
 }
 
 /** How the API server is found, and how it is spoken to. */
@@ -98,7 +108,7 @@ interface Parts {
   readonly health: HealthChecks;
   readonly clients: KubeClients;
   readonly leadership: Leadership;
-  readonly port: SecurePort;
+  readonly port: ServedPorts;
 }
 
 class Process {
@@ -178,7 +188,7 @@ class Process {
     const clouds = new Clouds({ host, transport: network.aws, gate: leadership.gate, settings: aws, version: build.version });
     const opening = new CloudOpening(host, clouds, aws);
     health.add(opening.check);
-    await port.trust.follow(AbortSignal.any([until, life]));
+    await port.trust?.follow(AbortSignal.any([until, life]));
     const { cloud, self } = await opening.open(until).catch(unusable);
     port.routes?.add({ path: "/debug/fairlead/calls", answer: () => json(200, { calls: cloud.ledger.latest }) });
     host.log.info("knows its place in AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });

@@ -56,6 +56,7 @@ const valueSets: Readonly<Record<string, object>> = {
       serviceAccountTokens: true,
       image: { repository: "registry.example.org/credential-provider" },
     },
+    loadBalancerController: { enabled: true, clusterName: "prod", vpcId: "vpc-0123456789abcdef0", extraArgs: { "sync-period": "1h" } },
   },
   "one process for everything": {
     mode: "cluster",
@@ -273,13 +274,16 @@ test("each controller that is on has a role, bound to the one who runs it; one t
   );
 });
 
-test("no role allows a wildcard, or anything about secrets, pods or nodes/proxy", async (t) => {
+test("no role allows a wildcard, or anything about secrets or nodes/proxy; that of the load balancer controller alone is about pods", async (t) => {
   const { cluster } = await bed(t);
   const { objects } = await rendered(cluster, valueSets["everything on"]!);
   for (const { metadata, rules = [] } of objects) {
+    // Its rules are compared with what it asks for in test/scenarios/binding-permissions.test.ts.
+    const forbidden =
+      metadata?.name === "fairlead-load-balancer-controller" ? /^(secrets|nodes\/proxy)/ : /^(secrets|pods|nodes\/proxy|configmaps)/;
     for (const { resources = [], verbs } of rules) {
       assert.ok(![...resources, ...verbs].includes("*"), `${metadata?.name}`);
-      assert.ok(!resources.some((resource) => /^(secrets|pods|nodes\/proxy|configmaps)/.test(resource)), `${metadata?.name}`);
+      assert.ok(!resources.some((resource) => forbidden.test(resource)), `${metadata?.name}`);
     }
   }
 });
@@ -289,6 +293,7 @@ for (const [what, values, complaint] of [
   ["routes without the pod network", { controllerManager: { controllers: { routes: true } } }, /clusterCIDR/],
   ["tagging without tags", { controllerManager: { controllers: { tagging: true } } }, /tags/],
   ["a kind of workload that there is not", { controllerManager: { kind: "StatefulSet" } }, /kind/],
+  ["a load balancer controller without the cluster's name", { loadBalancerController: { enabled: true } }, /clusterName/],
   ["a digest that is none", { image: { digest: "latest" } }, /digest/],
 ] as const) {
   test(`the schema refuses ${what}, by name`, async (t) => {

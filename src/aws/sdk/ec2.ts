@@ -15,6 +15,7 @@ export {
   DescribeSecurityGroupRulesCommand,
   DescribeSecurityGroupsCommand,
   DescribeSubnetsCommand,
+  DescribeVpcsCommand,
   EC2Client as Client,
   ModifyInstanceAttributeCommand,
   ModifyNetworkInterfaceAttributeCommand,

@@ -1,0 +1,144 @@
+/** The load balancer controller as a process: from its options to what `process/` runs. */
+import type { AwsSettings, ServiceOverride } from "../../aws/settings.ts";
+import { nodeInformer } from "../../identity/node-view.ts";
+import { ConfigurationFailed } from "../../process/errors.ts";
+import { type Network, operate as operateProcess, type ServedPorts } from "../../process/operate.ts";
+import type { ControllerEntry, ProcessContext } from "../../process/program.ts";
+import type { HealthChecks } from "../../runtime/health.ts";
+import type { Host } from "../../runtime/host.ts";
+import { servePlainly } from "../../runtime/plain-serving.ts";
+import { RouteTable } from "../../runtime/routes.ts";
+import type { Serving } from "../../runtime/serving.ts";
+import { healthRoutes, metricsRoutes } from "../../runtime/standard-routes.ts";
+import type { World } from "../../runtime/world.ts";
+import { gateOpen } from "./feature-gates.ts";
+import type { Options } from "./flags.ts";
+
+/** In Events, metrics and the user agent. */
+const component = "aws-load-balancer-controller";
+
+/** The reference's: a lease is lost ten seconds after its last renewal, and free after fifteen. */
+const timings = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+
+const defaultBackoffMs = 2 * 60_000;
+
+/** What one life of the controller is made from. */
+export interface Operation {
+  readonly options: Options;
+  readonly version: string;
+  readonly host: Host;
+  readonly network: Network;
+  /** How the API server is found where no kubeconfig says it. */
+  readonly master?: string;
+  /** Asks for a graceful end. */
+  readonly stop: AbortSignal;
+}
+
+/** Runs until asked to stop, which is done gracefully; rejects with what made it end otherwise. */
+export async function operate({ options, version, host, network, master = "", stop }: Operation): Promise<void> {
+  const home = { namespace: await leaseNamespace(options, host.world), name: options["leader-election-id"] };
+  await operateProcess({
+    version,
+    host,
+    network,
+    stop,
+    kube: { component, kubeconfig: options.kubeconfig, master, limit: undefined, ownAccounts: false },
+    aws: awsSettings(options, host.world),
+    leadership: { leases: options["enable-leader-election"] ? [{ ...home, timings }] : [], home, dryRun: false },
+    serve: (health) => servePorts(host, options, health),
+    programs: [{ component, controllers: [bindings(options)], migrated: [], startIntervalMs: 0 }],
+    minResyncMs: options["sync-period"],
+  });
+}
+
+/** Mistakes in the options that no flag by itself shows; each names the flag. */
+export function optionProblems(options: Options): readonly string[] {
+  const least = (name: "targetgroupbinding-max-concurrent-reconciles", min: number) =>
+    options[name] < min ? [`--${name}=${options[name]}: must be at least ${min}`] : [];
+  return [
+    ...(options["cluster-name"] === "" ? ["kubernetes cluster name must be specified: set --cluster-name"] : []),
+    ...(Object.keys(options["aws-vpc-tags"]).length > 0 && options["aws-vpc-id"] === ""
+      ? ["--aws-vpc-tags is not supported: set --aws-vpc-id"]
+      : []),
+    ...least("targetgroupbinding-max-concurrent-reconciles", 1),
+  ];
+}
+
+/** A cluster's name is its id in tags. */
+function awsSettings(options: Options, { environment }: World): AwsSettings {
+  const region = options["aws-region"] || environment.AWS_REGION || environment.AWS_DEFAULT_REGION || "";
+  const endpoints = Object.entries(options["aws-api-endpoints"]);
+  if (endpoints.length > 0 && region === "")
+    throw new ConfigurationFailed("--aws-api-endpoints needs --aws-region: an endpoint is one of a region");
+  const serviceOverrides = endpoints.map(([id, url]): ServiceOverride => ({ id, service: id, region, url, signingRegion: region }));
+  const vpc = options["aws-vpc-id"];
+  return { ...(region && { region }), ...(vpc && { vpc }), clusterId: options["cluster-name"], runsAnywhere: true, serviceOverrides };
+}
+
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+
+async function leaseNamespace(options: Options, { files }: World): Promise<string> {
+  if (options["leader-election-namespace"] !== "") return options["leader-election-namespace"];
+  const own = await files.read(namespaceFile).catch(() => undefined);
+  return own?.toString().trim() || "kube-system";
+}
+
+/** The reference's two plain ports: metrics on one, probes on the other. */
+async function servePorts(host: Host, options: Options, health: HealthChecks): Promise<ServedPorts> {
+  const served: Serving[] = [];
+  const open = async (flag: "metrics-bind-addr" | "health-probe-bind-addr", fill: (routes: RouteTable) => void) => {
+    if (options[flag] === "0" || options[flag] === "") return;
+    const routes = new RouteTable();
+    fill(routes);
+    served.push(await servePlainly(host, { address: options[flag], flag: `--${flag}`, routes }));
+  };
+  await open("metrics-bind-addr", (routes) => routes.add(...metricsRoutes(host.metrics, health.slis)));
+  await open("health-probe-bind-addr", (routes) => routes.add(...healthRoutes(health)));
+  return {
+    serving: {
+      stop: async (deadline) => {
+        await Promise.all(served.map((each) => each.stop(deadline)));
+      },
+    },
+  };
+}
+
+function bindings(options: Options): ControllerEntry {
+  return {
+    name: "targetGroupBinding",
+    client: component,
+    eventSource: "targetGroupBinding",
+    metric: undefined,
+    queue: "targetGroupBinding",
+    make: async (context) => ({ kind: "run", controllers: [{ controller: await bindingControllerOf(context, options) }] }),
+  };
+}
+
+async function bindingControllerOf({ host, kube, recorder, cloud, informers, self }: ProcessContext, options: Options) {
+  const [{ bindingController }, { bindingInformers }] = await Promise.all([
+    import("../../loadbalancers/targets/binding-controller.ts"),
+    import("../../loadbalancers/targets/informers.ts"),
+  ]);
+  if (self.vpc === undefined) throw new ConfigurationFailed("the VPC of the cluster is not known: set --aws-vpc-id");
+  const { bindings, services, slices, pods } = bindingInformers(options["watch-namespace"]);
+  return bindingController({
+    host,
+    kube,
+    recorder,
+    cloud,
+    vpc: self.vpc,
+    bindings: informers.shared(bindings),
+    services: informers.shared(services),
+    slices: informers.shared(slices),
+    pods: informers.shared(pods),
+    nodes: informers.shared(nodeInformer),
+    settings: {
+      concurrency: options["targetgroupbinding-max-concurrent-reconciles"],
+      maxBackoffMs: options["targetgroupbinding-max-exponential-backoff-delay"] ?? defaultBackoffMs,
+      pollMs: options["targetgroupbinding-requeue-duration"],
+      maxTargets: options["max-targets-per-target-group"],
+      failOpen: gateOpen(options["feature-gates"], "EndpointsFailOpen"),
+      syncPeriodMs: options["sync-period"],
+    },
+  });
+}

@@ -1,0 +1,76 @@
+/** What every part of the binding controller works with. */
+import type { Ask } from "../../aws/ask.ts";
+import type { Cloud } from "../../aws/cloud.ts";
+import type { EventRecorder } from "../../identity/event-reasons.ts";
+import type { Nodes } from "../../identity/node-view.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Host } from "../../runtime/host.ts";
+import type { Bindings, SeenBinding } from "./binding.ts";
+import type { BindingReport } from "./binding-report.ts";
+import type { GroupTargets } from "./group-targets.ts";
+import type { TargetRecords } from "./multi-cluster.ts";
+import type { Pods } from "./pods.ts";
+import type { Backends, Slices } from "./slices.ts";
+
+export interface BindingSettings {
+  /** Bindings reconciled at the same time. */
+  readonly concurrency: number;
+  readonly maxBackoffMs: number;
+  /** How soon targets that are not healthy yet are looked at again; undefined: as soon as is worth it. */
+  readonly pollMs: number | undefined;
+  /** 0: as many as AWS takes. */
+  readonly maxTargets: number;
+  /** Whether nodes that are not heard of count where there are no others. */
+  readonly failOpen: boolean;
+  /** Every binding is read fully once in this time, whether or not anything changed. */
+  readonly syncPeriodMs: number;
+}
+
+/** What the controller is given. */
+export interface BindingParts {
+  readonly host: Host;
+  readonly kube: KubeClient;
+  readonly recorder: EventRecorder;
+  readonly bindings: Bindings;
+  readonly services: Backends;
+  readonly slices: Slices;
+  readonly pods: Pods;
+  readonly nodes: Nodes;
+  readonly cloud: Cloud;
+  /** The cluster's own VPC. */
+  readonly vpc: string;
+  readonly settings: BindingSettings;
+}
+
+/** What is remembered of a binding between two looks. Losing it costs a look at AWS, never a mistake. */
+export interface RememberedBinding {
+  /** What was written last; the informer may not have seen it yet. */
+  checkpoint?: string;
+  /** Read everything, whatever the checkpoint says. */
+  force: boolean;
+  /** The generation whose target group was seen to be as the binding says. */
+  verified?: number;
+  /** Monotonic time of the next look that nobody asked for. */
+  driftAt?: number;
+  /** Monotonic time since when targets are on their way to being healthy. */
+  waitsSince?: number;
+  /** What was said last, so that it is not said twice. */
+  told?: string;
+  toldNetworking?: boolean;
+}
+
+/** That, and what the controller keeps. */
+export interface BindingContext extends BindingParts {
+  readonly report: BindingReport;
+  readonly groups: GroupTargets;
+  readonly records: TargetRecords;
+  memoryOf(binding: SeenBinding): RememberedBinding;
+}
+
+/** One binding being worked on. */
+export interface BindingJob {
+  readonly key: string;
+  readonly binding: SeenBinding;
+  readonly remembered: RememberedBinding;
+  readonly ask: Ask;
+}

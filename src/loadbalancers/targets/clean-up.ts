@@ -1,0 +1,57 @@
+/** How a TargetGroupBinding goes: its targets are deregistered, its pods wait for it no longer, then its finalizer goes. */
+import { apply } from "../../aws/apply.ts";
+import { isAwsError, sameFailure } from "../../aws/errors.ts";
+import { done, type Outcome } from "../../runtime/controller.ts";
+import { refusalIn } from "../../runtime/gate.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import { hasBindingFinalizer } from "./binding.ts";
+import type { BindingContext, BindingJob } from "./binding-context.ts";
+import { groupNameOf, planDeregistration } from "./binding-plan.ts";
+import { bindingDeleted, gateOf, tellPod } from "./gates.ts";
+import { isDraining } from "./group-targets.ts";
+import { recorded } from "./multi-cluster.ts";
+
+export async function cleanUp(job: BindingJob, context: BindingContext): Promise<Outcome> {
+  const { binding, ask } = job;
+  const { report, records, kube, pods } = context;
+  if (!hasBindingFinalizer(binding)) return done;
+  try {
+    await deregisterAll(job, context);
+    if (binding.spec.multiClusterTargetGroup) await records.delete(binding, ask.signal);
+    const gate = gateOf(binding.metadata.name);
+    const waiting = pods.by("gate", `${binding.metadata.namespace}/${gate}`);
+    for (const pod of waiting) await tellPod(kube, gate, { pod, verdict: bindingDeleted }, report.now(), ask.signal);
+    await report.removeFinalizer(binding, ask.signal);
+    return done;
+  } catch (error) {
+    ask.signal.throwIfAborted();
+    if (refusalIn(error)) throw error;
+    const message = messageOf(error);
+    report.event(binding, "Warning", "FailedCleanup", `Failed cleanup due to ${message}`, sameFailure(error));
+    await report.status(binding, { conditions: { Ready: { status: "False", reason: "FailedCleanup", message } } }, ask.signal);
+    throw error;
+  }
+}
+
+/** By these AWS says that there is nothing left to deregister. */
+const nothingLeft = ["TargetGroupNotFound", "InvalidTarget", "ValidationError"];
+
+/** Everything that the binding has registered. Draining is not waited for. */
+export async function deregisterAll({ binding, key, ask }: BindingJob, context: BindingContext): Promise<void> {
+  const { groups, cloud, records, host } = context;
+  const { targetGroupARN: arn, multiClusterTargetGroup, serviceRef } = binding.spec;
+  if (!arn) return;
+  try {
+    groups.forget(arn);
+    const seen = (await groups.list(arn, cloud.loadBalancers, ask)) ?? [];
+    const present = seen.filter((target) => !isDraining(target));
+    const own = multiClusterTargetGroup ? recorded(present, await records.read(binding, ask.signal)) : present;
+    const group = { arn, name: groupNameOf(arn), service: `${binding.metadata.namespace}/${serviceRef.name}` };
+    const onStep = ({ what, why }: { readonly what: string; readonly why: string }) => host.log.info(what, { why, binding: key });
+    await apply(planDeregistration(group, own), cloud, { ...ask, onStep });
+  } catch (error) {
+    if (!isAwsError(error) || !nothingLeft.includes(error.code)) throw error;
+  } finally {
+    groups.forget(arn);
+  }
+}

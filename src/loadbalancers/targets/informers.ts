@@ -1,0 +1,60 @@
+/** The informers of the binding controller, of one namespace or of all. */
+import { endpointSlices, pods, services } from "../../kube/builtin.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import { informer } from "../../kube/informer.ts";
+import { type Bindings, bindingState, type SeenBinding, targetGroupBindings } from "./binding.ts";
+import { type Pods, podState, type SeenPod } from "./pods.ts";
+import { type Backends, backendState, type SeenSlice, type Slices, sliceState } from "./slices.ts";
+
+/** An empty namespace stands for all. Each is made and followed once, by whoever asks first. */
+export function bindingInformers(namespace: string) {
+  const scope = namespace === "" ? {} : { namespace };
+  return {
+    bindings: {
+      name: "targetgroupbindings",
+      make: (client: KubeClient): Bindings =>
+        informer({
+          client,
+          of: targetGroupBindings,
+          ...scope,
+          project: bindingState,
+          indexes: {
+            service: ({ metadata, spec }: SeenBinding) => [`${metadata.namespace}/${spec.serviceRef.name}`],
+            group: ({ spec }: SeenBinding) => (spec.targetGroupARN ? [spec.targetGroupARN] : []),
+          },
+        }),
+    },
+    services: {
+      name: "services",
+      make: (client: KubeClient): Backends => informer({ client, of: services, ...scope, project: backendState }),
+    },
+    slices: {
+      name: "endpointslices",
+      make: (client: KubeClient): Slices =>
+        informer({
+          client,
+          of: endpointSlices,
+          ...scope,
+          project: sliceState,
+          indexes: {
+            service: ({ metadata, service }: SeenSlice) => (service === "" ? [] : [`${metadata.namespace}/${service}`]),
+            pod: ({ endpoints }: SeenSlice) => endpoints.map(({ pod }) => pod),
+          },
+        }),
+    },
+    pods: {
+      name: "pods",
+      make: (client: KubeClient): Pods =>
+        informer({
+          client,
+          of: pods,
+          ...scope,
+          project: podState,
+          indexes: {
+            ip: ({ ip }: SeenPod) => (ip === "" ? [] : [ip]),
+            gate: ({ metadata, gates }: SeenPod) => gates.map((gate) => `${metadata.namespace}/${gate}`),
+          },
+        }),
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/** Readiness gates: a pod becomes ready when its target is healthy, and a rollout never has fewer than it may. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type BindingWorld, type BindingWorldOptions, bindingWorld } from "../bed/binding-world.ts";
+
+const gate = "target-health.elbv2.k8s.aws/web";
+
+async function bed(t: TestContext, options?: BindingWorldOptions): Promise<BindingWorld> {
+  const world = await bindingWorld(options);
+  t.after(() => world.close());
+  return world;
+}
+
+test("a gated pod is told that it is being registered, and that it is healthy as soon as it is", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop", { protocol: "HTTP", used: true });
+  await world.service("web");
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  await world.world.advance(5_000);
+  const [pod = ""] = await world.pods("web", 1, { gates: [gate], ready: false });
+  await world.world.advance(1_000);
+  const { status, reason, message } = world.gate(pod, gate) ?? {};
+  assert.deepEqual([status, reason, message], ["False", "Elb.RegistrationInProgress", "Target registration is in progress"]);
+  await world.until("healthy", () => world.gate(pod, gate)?.status === "True", 300_000);
+  assert.equal(world.condition("web")?.status, "True");
+  await world.world.advance(60_000);
+  world.resetCalls();
+  await world.world.advance(30 * 60_000);
+  assert.deepEqual([world.calls(), world.writes], [{}, []], "nobody waits any more");
+});
+
+test("a pod that never becomes healthy is told why, and asked about less and less often", async (t) => {
+  const world = await bed(t, { probe: () => ({ kind: "answered", status: 500 }) });
+  const arn = await world.group("shop", { protocol: "HTTP", used: true });
+  await world.service("web");
+  await world.pods("web", 3, { gates: [gate], ready: false });
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  await world.world.advance(10 * 60_000);
+  assert.equal(world.gate("web-1", gate)?.status, "False");
+  assert.match(world.gate("web-1", gate)?.reason ?? "", /Target\.(ResponseCodeMismatch|FailedHealthChecks)/);
+  world.resetCalls();
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual(world.calls(), { DescribeTargetHealth: 20 }, "all of them in one call, every 30 s");
+});
+
+test("a binding that goes lets its pods go on", async (t) => {
+  const world = await bed(t, { probe: () => ({ kind: "answered", status: 500 }) });
+  const arn = await world.group("shop", { protocol: "HTTP", used: true });
+  await world.service("web");
+  const [pod = ""] = await world.pods("web", 1, { gates: [gate], ready: false });
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  await world.world.advance(10_000);
+  assert.equal(world.gate(pod, gate)?.status, "False");
+  await world.unbind("web");
+  await world.world.advance(10_000);
+  assert.equal(world.binding("web"), undefined);
+  assert.deepEqual([world.gate(pod, gate)?.status, world.gate(pod, gate)?.message], ["True", "Target Group Binding is deleted"]);
+});
+
+test("what still serves is deregistered only when those in its place are healthy; what ends goes at once", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop", { protocol: "HTTP", used: true });
+  await world.service("web");
+  await world.service("green");
+  await world.pods("web", 2);
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  await world.until("healthy", () => world.binding("web")?.status?.targets?.healthy === 2, 600_000);
+  const blue = world.addresses("web");
+  const [ending = ""] = await world.pods("green", 3);
+  const green = world.addresses("green");
+  await world.edit("web", { spec: { serviceRef: { name: "green" } } });
+  await world.world.advance(2_000);
+  assert.deepEqual(world.targets(arn), [...blue, ...green].toSorted(), "both, until green is healthy");
+  await world.remove("green", ending);
+  await world.world.advance(2_000);
+  assert.deepEqual(world.targets(arn), [...blue, ...world.addresses("green")].toSorted(), "one that ends waits for nobody");
+  await world.until("switched", () => world.targets(arn).length === 2, 300_000);
+  assert.deepEqual(world.targets(arn), world.addresses("green"));
+  assert.equal(world.binding("web")?.status?.targets?.healthy, 2);
+});
+
+test("a rollout with gates never has fewer healthy targets than the Deployment allows", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop", { protocol: "HTTP", used: true });
+  await world.service("web");
+  let old = [...(await world.pods("web", 6, { gates: [gate], ready: false }))];
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  const isReady = (pod: string) => world.gate(pod, gate)?.status === "True";
+  await world.until("the first six", () => old.every(isReady), 600_000);
+  let fewest = 6;
+  const healthy = () => {
+    const targets = Object.values(world.aws.controls.snapshot()["elbv2/targets"] ?? {}) as {
+      verdict: { kind: string };
+      drainingSince?: number;
+    }[];
+    fewest = Math.min(
+      fewest,
+      targets.filter(({ verdict, drainingSince }) => verdict.kind === "healthy" && drainingSince === undefined).length,
+    );
+  };
+  // As a Deployment with maxSurge 2 and maxUnavailable 0 does it.
+  while (old.length > 0) {
+    const surge = await world.pods("web", Math.min(2, old.length), { gates: [gate], ready: false });
+    await world.until(
+      "the new ones",
+      () => {
+        healthy();
+        return surge.every(isReady);
+      },
+      600_000,
+    );
+    for (const pod of old.slice(0, surge.length)) await world.remove("web", pod);
+    old = old.slice(surge.length);
+    await world.world.advance(1_000);
+    healthy();
+  }
+  assert.equal(fewest, 6);
+  assert.deepEqual(world.targets(arn), world.addresses("web"));
+});

@@ -1,0 +1,60 @@
+/** The shipped role and policies against what the controller really asks for: nothing is missing, nothing is for nothing. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import type { PolicyRule } from "kubernetes-types/rbac/v1.d.ts";
+import { parseAllDocuments } from "yaml";
+import { bindingWorld } from "../bed/binding-world.ts";
+import { actionsIn, strictPolicy, usualPolicy } from "../bed/policies.ts";
+
+const feature = "target-group-bindings";
+const gate = "target-health.elbv2.k8s.aws/web";
+
+/** A binding's whole life under this policy. */
+async function life(policy: typeof usualPolicy) {
+  const world = await bindingWorld();
+  const arn = await world.group("shop");
+  const shared = await world.group("shared");
+  await world.service("web");
+  await world.pods("web", 2, { gates: [gate], ready: false });
+  world.aws.controls.change({ policy: policy(world.aws, world.network, "test", feature) });
+  world.resetCalls();
+  world.start("--enable-leader-election=true");
+  await world.bind("web", { targetGroupName: "shop" });
+  await world.bind("shared", { targetGroupARN: shared, multiClusterTargetGroup: true });
+  await world.until("registered", () => world.targets(arn).length === 2 && world.targets(shared).length === 2);
+  const [more = ""] = await world.pods("web", 1, { gates: [gate], ready: false });
+  await world.world.advance(10_000);
+  await world.remove("web", more);
+  await world.world.advance(10_000);
+  await world.unbind("web");
+  await world.unbind("shared");
+  await world.until("gone", () => world.binding("web") === undefined && world.binding("shared") === undefined);
+  assert.deepEqual([world.targets(arn), world.targets(shared)], [[], []]);
+  world.close();
+  return world;
+}
+
+for (const [name, policy] of Object.entries({ usual: usualPolicy, strict: strictPolicy })) {
+  test(`the ${name} policy allows all that bindings need, and nothing that they do not`, async () => {
+    const world = await life(policy);
+    const called = Object.keys(world.aws.controls.journal.counts()).toSorted();
+    assert.deepEqual(called, actionsIn(feature));
+  });
+}
+
+test("the role allows all that is asked of the API server, and nothing that is not", async () => {
+  const world = await life(usualPolicy);
+  const manifest = readFileSync(new URL("../../deploy/manifests/load-balancer-controller.yaml", import.meta.url), "utf8");
+  const roles = parseAllDocuments(manifest)
+    .map((document) => document.toJS() as { kind: string; rules?: readonly PolicyRule[] })
+    .filter(({ kind }) => kind === "ClusterRole" || kind === "Role");
+  const granted = roles.flatMap(({ rules = [] }) =>
+    rules.flatMap(({ verbs, apiGroups = [], resources = [] }) =>
+      verbs.flatMap((verb) => apiGroups.flatMap((group) => resources.map((resource) => `${verb} ${resource}${group && `.${group}`}`))),
+    ),
+  );
+  // What is watched is listed, too, where the server does not stream lists.
+  const asked = new Set([...world.asked].flatMap((each) => [each, each.replace(/^watch /, "list ")]));
+  assert.deepEqual([...asked].toSorted(), [...new Set(granted)].toSorted());
+});
