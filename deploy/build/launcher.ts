@@ -5,11 +5,12 @@
  * Installed under three names: `fairlead`; `kubectl-fairlead`, by which kubectl finds its plugins; and
  * `kubectl_complete-fairlead`, which kubectl asks for completions of that plugin.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isLibraryMissing, libraryRemedy } from "./node-library.ts";
 import { nodePackages } from "./node-packages.ts";
 
 /** What those packages for Linux are started by; systems without glibc do not have it. */
@@ -24,8 +25,13 @@ const program = fileURLToPath(new URL("../dist/fairlead.js", import.meta.url));
 const given = process.argv.slice(2);
 const args = basename(process.argv[1] ?? "").startsWith("kubectl_complete") ? ["__complete", ...given] : given;
 
-const node = installedNode() ?? ownNode();
-if (node === undefined) {
+const installed = installedNode();
+const starts = (path: string) => spawnSync(path, ["--version"], { stdio: "ignore" }).status === 0;
+const lacking = installed !== undefined && isLibraryMissing(process.platform, existsSync, () => starts(installed));
+const node = (lacking ? undefined : installed) ?? ownNode();
+if (node === undefined && lacking) {
+  fail(libraryRemedy);
+} else if (node === undefined) {
   const remedy = usable() ? "install the package again, without --omit=optional" : `install Node ${neededMajor} or newer`;
   fail(`it needs Node ${neededMajor}, and there is none for this machine (${platform}) beside it: ${remedy}`);
 } else if (typeof process.execve === "function") {

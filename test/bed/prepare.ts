@@ -6,7 +6,7 @@
  *   node test/bed/prepare.ts referees    that, and every referee
  */
 import { credentialProvider, hostArchitecture } from "../../deploy/build/credential-provider.ts";
-import { NoDebianPackages, promtool } from "../../deploy/build/debian.ts";
+import { imageTools, NoDebianPackages, nodeLibraries, plainBase, promtool } from "../../deploy/build/debian.ts";
 import { helm } from "../../deploy/build/helm.ts";
 import { nodeFor } from "../../deploy/image/assemble.ts";
 import { realWorld } from "../../src/runtime/world.ts";
@@ -21,11 +21,13 @@ try {
   for (const architecture of ["amd64", "arm64"] as const) await credentialProvider(architecture, say);
   await nodeFor(hostArchitecture());
   await helm(say);
-  // Elsewhere than on Debian the tests that need it say that they are skipped.
-  await promtool(say).catch((error: unknown) => {
-    if (!(error instanceof NoDebianPackages)) throw error;
-    say(error.message);
-  });
+  // Elsewhere than on Debian the tests that need them say that they are skipped.
+  for (const obtain of [promtool, imageTools, plainBase, nodeLibraries]) {
+    await obtain(say).catch((error: unknown) => {
+      if (!(error instanceof NoDebianPackages)) throw error;
+      say(error.message);
+    });
+  }
   for (const referee of referees) {
     if (referee.builtOnDemand === undefined || process.argv[2] === "referees") await referee.obtain(say);
   }
