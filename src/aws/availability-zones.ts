@@ -32,6 +32,11 @@ export class AvailabilityZones {
     return known ?? (await this.#all(unknownZoneAgeMs, ask)).get(name);
   }
 
+  /** Every zone the account has opted into. */
+  async all(ask: Ask): Promise<readonly AvailabilityZone[]> {
+    return [...(await this.#all(unknownZoneAgeMs, ask)).values()];
+  }
+
   #all(maxAgeMs: number, ask: Ask): Promise<ReadonlyMap<string, AvailabilityZone>> {
     return unlessAborted(
       ask.signal,

@@ -18,4 +18,5 @@ export function namedIn(text: string, ids: readonly string[]): readonly string[]
   return ids.filter((id) => new RegExp(`(?<![\\w.:/-])${RegExp.escape(id)}(?![\\w/-]|[.:][\\w/-])`).test(text));
 }
 
-const aboutIds = /^InvalidID$|^Invalid\w*ID\.(NotFound|Malformed)$|^InvalidInstance/;
+const aboutIds =
+  /^InvalidID$|^Invalid\w*ID\.(NotFound|Malformed)$|^InvalidInstance|^Invalid(Volume|Snapshot|VolumeModification)\.NotFound$/;

@@ -22,9 +22,11 @@ import { RouteTables } from "./route-tables.ts";
 import type { Shape } from "./scan.ts";
 import { SecurityGroups } from "./security-groups.ts";
 import type { AwsSettings } from "./settings.ts";
+import { Snapshots } from "./snapshots.ts";
 import { Subnets } from "./subnets.ts";
 import { ResourceTags } from "./tags.ts";
 import { Topology } from "./topology.ts";
+import { Volumes } from "./volumes.ts";
 import { Vpcs } from "./vpcs.ts";
 
 export interface CloudsOptions {
@@ -136,6 +138,8 @@ export class Cloud {
   #loadBalancers: LoadBalancers | undefined;
   #listeners: Listeners | undefined;
   #vpcs: Vpcs | undefined;
+  #volumes: Volumes | undefined;
+  #snapshots: Snapshots | undefined;
   #tags: ResourceTags | undefined;
 
   constructor(region: string, host: Host, callerFor: (ledger: Ledger) => Caller, metrics: CallMetrics) {
@@ -199,6 +203,16 @@ export class Cloud {
   get vpcs(): Vpcs {
     this.#vpcs ??= new Vpcs(this.#caller, this.#clock);
     return this.#vpcs;
+  }
+
+  get volumes(): Volumes {
+    this.#volumes ??= new Volumes(this.#caller, this.#clock);
+    return this.#volumes;
+  }
+
+  get snapshots(): Snapshots {
+    this.#snapshots ??= new Snapshots(this.#caller, this.#clock);
+    return this.#snapshots;
   }
 
   get tags(): ResourceTags {

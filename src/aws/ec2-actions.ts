@@ -28,3 +28,17 @@ export const updateRuleDescriptions = ec2(
   "UpdateSecurityGroupRuleDescriptionsIngress",
   (sdk) => sdk.UpdateSecurityGroupRuleDescriptionsIngressCommand,
 );
+export const attachVolume = ec2("AttachVolume", (sdk) => sdk.AttachVolumeCommand);
+export const copyVolumes = ec2("CopyVolumes", (sdk) => sdk.CopyVolumesCommand);
+export const createSnapshot = ec2("CreateSnapshot", (sdk) => sdk.CreateSnapshotCommand);
+export const createVolume = ec2("CreateVolume", (sdk) => sdk.CreateVolumeCommand);
+export const deleteSnapshot = ec2("DeleteSnapshot", (sdk) => sdk.DeleteSnapshotCommand);
+export const deleteVolume = ec2("DeleteVolume", (sdk) => sdk.DeleteVolumeCommand);
+export const describeSnapshots = ec2("DescribeSnapshots", (sdk) => sdk.DescribeSnapshotsCommand);
+export const describeVolumes = ec2("DescribeVolumes", (sdk) => sdk.DescribeVolumesCommand);
+export const describeVolumesModifications = ec2("DescribeVolumesModifications", (sdk) => sdk.DescribeVolumesModificationsCommand);
+export const describeVolumeStatus = ec2("DescribeVolumeStatus", (sdk) => sdk.DescribeVolumeStatusCommand);
+export const detachVolume = ec2("DetachVolume", (sdk) => sdk.DetachVolumeCommand);
+export const enableFastSnapshotRestores = ec2("EnableFastSnapshotRestores", (sdk) => sdk.EnableFastSnapshotRestoresCommand);
+export const lockSnapshot = ec2("LockSnapshot", (sdk) => sdk.LockSnapshotCommand);
+export const modifyVolume = ec2("ModifyVolume", (sdk) => sdk.ModifyVolumeCommand);

@@ -27,7 +27,20 @@ export interface Instance {
   readonly hostnameType: string | undefined;
   readonly groups: readonly string[];
   readonly interfaces: readonly NetworkInterface[];
+  /** The device name of the root volume. */
+  readonly rootDevice: string | undefined;
+  readonly disks: readonly Disk[];
   readonly tags: Tags;
+}
+
+/** An EBS volume as its instance shows it. */
+export interface Disk {
+  readonly name: string;
+  readonly volumeId: string;
+  /** Only where the instance has more than one EBS card. */
+  readonly card: number | undefined;
+  /** ISO 8601. */
+  readonly attachTime: string | undefined;
 }
 
 export type Tags = Readonly<Record<string, string>>;
@@ -61,13 +74,14 @@ export interface Attachment {
   readonly instanceId: string | undefined;
 }
 
-const flag: Shape<boolean> = { kind: "text", make: (value) => value === "true" };
-const number: Shape<number> = { kind: "text", make: Number };
+/** Texts of XML that are not texts. */
+export const flag: Shape<boolean> = { kind: "text", make: (value) => value === "true" };
+export const number: Shape<number> = { kind: "text", make: Number };
 
 /** EC2 sends an empty element where there is no name. */
-const name: Shape<string | undefined> = { kind: "text", make: (value) => value || undefined };
+export const name: Shape<string | undefined> = { kind: "text", make: (value) => value || undefined };
 
-const tags = {
+export const tags = {
   ...list(fields({ key: common, value: text })),
   make: (items: unknown[]) =>
     Object.fromEntries((items as { key?: string; value?: string }[]).map(({ key = "", value = "" }) => [key, value])) as Tags,
@@ -130,6 +144,12 @@ const networkInterface = fields(
   }),
 );
 
+const disk = fields(
+  { deviceName: common, ebs: fields({ volumeId: text, ebsCardIndex: number, attachTime: text }) },
+  ({ deviceName = "", ebs }): Disk | undefined =>
+    ebs && { name: deviceName, volumeId: ebs.volumeId ?? "", card: ebs.ebsCardIndex, attachTime: ebs.attachTime },
+);
+
 const instance = fields(
   {
     instanceId: text,
@@ -149,6 +169,8 @@ const instance = fields(
     privateDnsNameOptions: fields({ hostnameType: common }),
     groupSet: groups,
     networkInterfaceSet: list(networkInterface),
+    rootDeviceName: common,
+    blockDeviceMapping: list(disk),
     tagSet: tags,
   },
   (found): Instance => ({
@@ -170,6 +192,8 @@ const instance = fields(
     hostnameType: found.privateDnsNameOptions?.hostnameType,
     groups: found.groupSet ?? [],
     interfaces: found.networkInterfaceSet ?? [],
+    rootDevice: found.rootDeviceName,
+    disks: (found.blockDeviceMapping ?? []).filter((each) => each !== undefined),
     tags: found.tagSet ?? {},
   }),
 );

@@ -7,6 +7,7 @@ const titles: Readonly<Record<Feature, string>> = {
   routes: "Routes of pod CIDRs",
   "load-balancers": "Load balancers of Services",
   "target-group-bindings": "Target groups of TargetGroupBindings (the load balancer controller)",
+  volumes: "EBS CSI driver (the role of its controller)",
   registry: "ECR credential provider (the role of the nodes, not of the controllers)",
   "assume-role": "Acting as another role",
   doctor: "The doctor",

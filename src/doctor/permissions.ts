@@ -10,7 +10,16 @@ import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
 
 /** What can be switched on by itself, and so has a policy of its own. */
-export type Feature = "nodes" | "tagging" | "routes" | "load-balancers" | "target-group-bindings" | "registry" | "assume-role" | "doctor";
+export type Feature =
+  | "nodes"
+  | "tagging"
+  | "routes"
+  | "load-balancers"
+  | "target-group-bindings"
+  | "registry"
+  | "volumes"
+  | "assume-role"
+  | "doctor";
 
 export type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
@@ -49,6 +58,11 @@ const elbArn = (resource: string) => `arn:*:elasticloadbalancing:*:*:${resource}
 const balancers = [elbArn("loadbalancer/*")];
 const balancerParts = [elbArn("targetgroup/*/*"), elbArn("listener/net/*/*/*")];
 const groups = [ec2Arn("security-group/*")];
+const volumes = [ec2Arn("volume/*")];
+const snapshots = [ec2Arn("snapshot/*")];
+const withTag = (key: string, value = "*"): Condition => ({ StringLike: { [`aws:ResourceTag/${key}`]: value } });
+const byDriver = withTag("ebs.csi.aws.com/cluster", "true");
+const madeByDriver: Condition = { StringLike: { "aws:RequestTag/ebs.csi.aws.com/cluster": "true" } };
 const groupRules = [ec2Arn("security-group-rule/*")];
 
 /** Every feature's grants. */
@@ -313,6 +327,135 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       also: ["ecr-public:GetAuthorizationToken", "sts:GetServiceBearerToken"],
       resources: ["*"],
       optional: "images of public.ecr.aws are pulled anonymously",
+    },
+  ],
+  volumes: [
+    {
+      sid: "ReadVolumes",
+      why: "Follow volumes, snapshots and the instances they are attached to",
+      calls: [
+        ec2.describeAvailabilityZones,
+        ec2.describeInstances,
+        ec2.describeSnapshots,
+        ec2.describeVolumes,
+        ec2.describeVolumesModifications,
+        ec2.describeVolumeStatus,
+      ],
+      resources: ["*"],
+      strict: inRegion,
+    },
+    {
+      sid: "CreateVolumes",
+      why: "Make the volume of a claim, or copy one, always with the driver's tag",
+      calls: [ec2.createVolume, ec2.copyVolumes],
+      resources: volumes,
+      condition: madeByDriver,
+    },
+    {
+      sid: "CreateVolumesFrom",
+      why: "Fill a new volume from a snapshot, or from another volume",
+      calls: [ec2.createVolume, ec2.copyVolumes],
+      resources: [...snapshots, ec2Arn("volume/vol-*")],
+    },
+    {
+      sid: "AttachVolumes",
+      why: "Attach volumes to the nodes of their pods, and detach them",
+      calls: [ec2.attachVolume, ec2.detachVolume],
+      resources: [...volumes, ec2Arn("instance/*")],
+      strict: [
+        { resources: volumes, condition: byDriver },
+        { resources: [ec2Arn("instance/*")], condition: ofCluster },
+      ],
+    },
+    {
+      sid: "ModifyVolumes",
+      why: "Let volumes grow, and change their type, IOPS and throughput",
+      calls: [ec2.modifyVolume],
+      resources: volumes,
+      strict: [{ condition: byDriver }],
+    },
+    {
+      sid: "DeleteVolumes",
+      why: "Remove the volume of a claim that is gone",
+      calls: [ec2.deleteVolume],
+      resources: volumes,
+      condition: byDriver,
+    },
+    {
+      sid: "DeleteVolumesByName",
+      why: "The same for volumes of early versions of the driver before us",
+      calls: [ec2.deleteVolume],
+      resources: volumes,
+      condition: withTag("CSIVolumeName"),
+      optional: "volumes without the tag ebs.csi.aws.com/cluster stay",
+    },
+    {
+      sid: "DeleteMigratedVolumes",
+      why: "The same for volumes from before CSI",
+      calls: [ec2.deleteVolume],
+      resources: volumes,
+      condition: withTag("kubernetes.io/created-for/pvc/name"),
+      optional: "volumes from before CSI stay",
+    },
+    {
+      sid: "CreateSnapshots",
+      why: "Make the snapshot of a volume, with the driver's tag",
+      calls: [ec2.createSnapshot],
+      resources: snapshots,
+      condition: madeByDriver,
+    },
+    {
+      sid: "SnapshotVolumes",
+      why: "Read the volume of a snapshot",
+      calls: [ec2.createSnapshot],
+      resources: volumes,
+      strict: [{ condition: byDriver }],
+    },
+    {
+      sid: "KeepSnapshots",
+      why: "Lock snapshots and prepare them for fast restore, where their class asks for it",
+      calls: [ec2.enableFastSnapshotRestores, ec2.lockSnapshot],
+      resources: snapshots,
+      condition: byDriver,
+      optional: "classes with lock or fastSnapshotRestoreAvailabilityZones cannot be used",
+    },
+    {
+      sid: "DeleteSnapshots",
+      why: "Remove a snapshot that is gone",
+      calls: [ec2.deleteSnapshot],
+      resources: snapshots,
+      condition: byDriver,
+    },
+    {
+      sid: "TagVolumes",
+      why: "Tag what is made (checked with each create)",
+      calls: [ec2.createTags],
+      resources: [...volumes, ...snapshots],
+      condition: { StringEquals: { "ec2:CreateAction": ["CreateVolume", "CopyVolumes", "CreateSnapshot"] } },
+    },
+    {
+      sid: "RetagVolumes",
+      why: "Change the tags that a VolumeAttributesClass names",
+      calls: [ec2.createTags, ec2.deleteTags],
+      resources: volumes,
+      condition: byDriver,
+      optional: "tagSpecification and tagDeletion of a VolumeAttributesClass cannot be used on existing volumes",
+    },
+    {
+      sid: "UseKeys",
+      why: "Encrypt volumes with a key of your own; EC2 uses it in the driver's name",
+      calls: [],
+      also: [
+        "kms:CreateGrant",
+        "kms:Decrypt",
+        "kms:DescribeKey",
+        "kms:GenerateDataKeyWithoutPlaintext",
+        "kms:ReEncryptFrom",
+        "kms:ReEncryptTo",
+      ],
+      resources: ["arn:*:kms:*:*:key/*"],
+      strict: [{ resources: ["arn:*:kms:REGION:ACCOUNT_ID:key/*"] }],
+      optional: "encrypted volumes can use the account's default key only",
     },
   ],
   "assume-role": [

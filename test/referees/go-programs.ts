@@ -19,12 +19,17 @@ export function goValuesReferee(say?: (line: string) => void): Promise<string> {
   return build("go-values", ["go.mod", "main.go"], say);
 }
 
-async function build(name: string, files: readonly string[], say: (line: string) => void = () => {}): Promise<string> {
+/** The CSI project's own test suite for drivers, as it is. */
+export function csiSanity(say?: (line: string) => void): Promise<string> {
+  return build("csi-sanity", ["go.mod", "go.sum"], say, "github.com/kubernetes-csi/csi-test/v5/cmd/csi-sanity");
+}
+
+async function build(name: string, files: readonly string[], say: (line: string) => void = () => {}, program = "."): Promise<string> {
   const folder = join(import.meta.dirname, name);
   const sources = await Promise.all(files.map((file) => readFile(join(folder, file))));
   const make = async (output: string) => {
     say(`building the referee ${name} with Go (up to some minutes, once)`);
-    await goBuild({ folder, package: ".", modulesAreFixed: true, output }, { environment: process.env });
+    await goBuild({ folder, package: program, modulesAreFixed: true, output }, { environment: process.env });
   };
   return await cached(`referees/${name}-${contentKey(...sources)}`, make, { say });
 }
