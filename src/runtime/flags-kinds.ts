@@ -53,6 +53,7 @@ export const ip: Kind<string> = {
 /** A CSV list; the first use replaces the default, later uses append. */
 export const strings: Kind<readonly string[]> = {
   type: "strings",
+  holds: "list",
   parse: (text, before) => [...(before ?? []), ...parseCsvLine(text)],
   print: (value) => `[${csvLine(value)}]`,
 };
@@ -60,6 +61,7 @@ export const strings: Kind<readonly string[]> = {
 /** One element a use, commas and all. */
 export const stringArray: Kind<readonly string[]> = {
   type: "stringArray",
+  holds: "list",
   parse: (text, before) => [...(before ?? []), text],
   print: (value) => `[${csvLine(value)}]`,
 };
@@ -67,6 +69,7 @@ export const stringArray: Kind<readonly string[]> = {
 /** Comma-separated 32-bit integers; later uses append. */
 export const int32s: Kind<readonly number[]> = {
   type: "int32Slice",
+  holds: "list",
   parse: (text, before) => [...(before ?? []), ...text.split(",").map((item) => int32.parse(item, undefined))],
   print: (value) => `[${value.join(",")}]`,
 };
@@ -74,6 +77,7 @@ export const int32s: Kind<readonly number[]> = {
 /** `k=v,k2=v2`; later uses merge. */
 export const stringToString: Kind<Readonly<Record<string, string>>> = {
   type: "stringToString",
+  holds: "map",
   parse(text, before) {
     // As in pflag, quotes mean something only where there is more than one pair.
     const items = text.split("=").length === 2 ? [text.replace(/^"+|"+$/g, "")] : parseCsvLine(text);
@@ -98,6 +102,7 @@ export const level: Kind<number> = {
 /** klog's verbosity by source file. */
 export const vmodule: Kind<Readonly<Record<string, number>>> = {
   type: "pattern=N,...",
+  holds: "map",
   parse(text) {
     const pairs: [string, number][] = [];
     for (const item of text.split(",")) {
@@ -161,6 +166,7 @@ export interface NamedCertificate {
 /** `crt,key[:domain,domain…]`, repeatable. */
 export const namedCertificates: Kind<readonly NamedCertificate[]> = {
   type: "namedCertKey",
+  holds: "list",
   parse(text, before) {
     const colon = text.lastIndexOf(":");
     const [files, domains] = colon < 0 ? [text, ""] : [text.slice(0, colon), text.slice(colon + 1)];

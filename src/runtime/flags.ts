@@ -17,6 +17,8 @@ export interface Kind<T> {
   readonly choices?: readonly string[];
   /** Default shown in quotes. */
   readonly quoted?: boolean;
+  /** What it holds when it holds more than one thing: items, or names with a value each. */
+  readonly holds?: "list" | "map";
   /** Throws with the reason. `before` is what earlier uses of the flag made, for kinds that add up. */
   parse(text: string, before: T | undefined): T;
   print(value: T): string;

@@ -71,6 +71,7 @@ const gates: Readonly<Record<string, Gate>> = {
 /** `Gate=true,Other=false`; unknown gates and the wrong side of locked ones are refused. */
 export const featureGates: Kind<GateSettings> = {
   type: "mapStringBool",
+  holds: "map",
   parse(text, before) {
     const items = text.split(",").filter((item) => item !== "");
     return { ...before, ...Object.fromEntries(items.map(parseItem)) };

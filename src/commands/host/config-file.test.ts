@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { flag } from "../../runtime/flags.ts";
-import { bool, duration, string, stringArray, strings, stringToString } from "../../runtime/flags-kinds.ts";
+import { flag, parseFlags } from "../../runtime/flags.ts";
+import { bool, duration, string, stringArray, strings, stringToString, vmodule } from "../../runtime/flags-kinds.ts";
 import { argvOfSection, readSections } from "./config-file.ts";
 
 const flags = {
   "cluster-cidr": flag(string, "", "x"),
   controllers: flag(strings, ["*"], "x"),
   period: flag(duration, 0, "x"),
+  kept: flag(stringArray, ["a"], "x"),
+  modules: flag(vmodule, {}, "x"),
   resources: flag(stringArray, [], "x"),
   routes: flag(bool, true, "x"),
   "secure-port": flag(string, "", "x"),
@@ -35,6 +37,8 @@ const unreadable: readonly (readonly [string, RegExp])[] = [
   ["manager: {}\nmanager: {}", /^f\.yaml: Map keys must be unique/],
   ["- x", /^f\.yaml: must hold sections, which are process, manager, other$/],
   ["managr: {}", /^f\.yaml: managr: there is no such section; did you mean manager\? Sections are process, manager, other$/],
+  ["manager: {controllers: !secret x}", /^f\.yaml: Unresolved tag: !secret at line 1/],
+  [`manager: &a [1]\nother: [${"*a,".repeat(101)}]`, /^f\.yaml: Excessive alias count/],
   ["manager: 7", /^f\.yaml: manager: must hold flags by name, but is 7$/],
 ];
 
@@ -62,8 +66,7 @@ test("values, lists and maps become the words that a command line would have", (
     "--resources=a,b",
     "--resources=c",
     "--routes=false",
-    '--tags="team=shop, east"',
-    "--tags=sum=1=1",
+    '--tags="team=shop, east",sum=1=1',
   ]);
 });
 
@@ -84,6 +87,46 @@ test("everything that is wrong is told at once, with file, section and key", () 
     'f.yaml: manager.period: invalid argument "5" for "--period" flag: time: missing unit in duration "5"',
     'f.yaml: manager.routes: invalid argument "maybe" for "--routes" flag: strconv.ParseBool: parsing "maybe": invalid syntax',
     'f.yaml: manager.tags: cannot be {"a":{"b":1}}: give a value, a list of values, or a map of names and values',
-    "f.yaml: manager.controllers: cannot be empty: give a value, a list of values, or a map of names and values",
+    "f.yaml: manager.controllers: cannot be empty: give a value, or a list of values",
   ]);
 });
+
+/** What the flags come to in the program, or what is told. */
+function valuesIn(section: string): unknown {
+  const [[, entries] = ["", {}]] = sections(`manager: ${section}`);
+  const { argv, problems } = argvOfSection(entries, rules);
+  if (problems.length > 0) return problems;
+  const { values, given } = parseFlags(flags, argv);
+  return Object.fromEntries(Object.entries(values).filter(([name]) => given.has(name as keyof typeof flags)));
+}
+
+const tag = (value: string) => ({ tags: { a: value } });
+const meant: readonly (readonly [section: string, values: unknown])[] = [
+  ["{cluster-cidr: 007}", { "cluster-cidr": "007" }],
+  ["{tags: {account: 012345678901, version: 1.10}}", { tags: { account: "012345678901", version: "1.10" } }],
+  ["{tags: {007: x}}", { tags: { "007": "x" } }],
+  [`{tags: {a: 'say "hi"'}}`, tag('say "hi"')],
+  [`{tags: {a: '"b=c", d'}}`, tag('"b=c", d')],
+  ["{tags: {a: 'x, y'}}", tag("x, y")],
+  ["{modules: {a: 1, b: 2}}", { modules: { a: 1, b: 2 } }],
+  ["{controllers: []}", { controllers: [] }],
+  ["{tags: {}}", {}],
+  ["{tags: []}", {}],
+];
+
+for (const [section, values] of meant) {
+  test(`${section} means to the program what it says`, () => assert.deepEqual(valuesIn(section), values));
+}
+
+const withoutMeaning: readonly (readonly [section: string, complaint: string])[] = [
+  ["{cluster-cidr: [10.0.0.0/16, 'fd00::/48']}", 'cluster-cidr: cannot be ["10.0.0.0/16","fd00::/48"]: give one value'],
+  ["{routes: [false]}", "routes: cannot be [false]: give one value"],
+  ["{cluster-cidr: {a: b}}", 'cluster-cidr: cannot be {"a":"b"}: give one value'],
+  ["{controllers: {a: b}}", 'controllers: cannot be {"a":"b"}: give a value, or a list of values'],
+  ["{kept: []}", "kept: cannot be empty: leave it out for its default, which is [a]"],
+  ["&all {tags: *all}", "tags: cannot be part of itself: give a value, a list of values, or a map of names and values"],
+];
+
+for (const [section, complaint] of withoutMeaning) {
+  test(`${section} is refused`, () => assert.deepEqual(valuesIn(section), [`f.yaml: manager.${complaint}`]));
+}

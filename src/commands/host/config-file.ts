@@ -1,7 +1,7 @@
 /** The file of a process that hosts programs: sections of flags, read as the command line of each program would be. */
-import { parseDocument } from "yaml";
+import { type Document, parseDocument, visit } from "yaml";
 import { ConfigurationFailed } from "../../process/errors.ts";
-import { type FlagTable, parseFlags } from "../../runtime/flags.ts";
+import { type Flag, type FlagTable, parseFlags, printValue } from "../../runtime/flags.ts";
 import { csvLine } from "../../runtime/flags-go.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { nearest } from "../../runtime/nearest.ts";
@@ -21,9 +21,9 @@ export class ConfigFileInvalid extends ConfigurationFailed {
 /** The sections of the file, by name; those of programs in the order of `programs`. */
 export function readSections(file: string, text: string, programs: readonly string[]): ReadonlyMap<string, Entries> {
   const document = parseDocument(text, { uniqueKeys: true, prettyErrors: true });
-  const [unreadable] = document.errors;
+  const [unreadable] = [...document.errors, ...document.warnings];
   if (unreadable !== undefined) throw new ConfigFileInvalid([`${file}: ${unreadable.message.split("\n")[0]}`]);
-  const content: unknown = document.toJS() ?? {};
+  const content = contentOf(file, document) ?? {};
   const known = [processSection, ...programs];
   if (!isEntries(content)) throw new ConfigFileInvalid([`${file}: must hold sections, which are ${known.join(", ")}`]);
   const problems = Object.entries(content).flatMap(([section, value]) => {
@@ -37,6 +37,20 @@ export function readSections(file: string, text: string, programs: readonly stri
   return new Map(
     known.flatMap((section) => (Object.hasOwn(content, section) ? [[section, (content[section] ?? {}) as Entries] as const] : [])),
   );
+}
+
+/** What the file says, with numbers as they are written: a command line would not make 007 into 7. */
+function contentOf(file: string, document: Document.Parsed): unknown {
+  visit(document, {
+    Scalar(_, scalar) {
+      if (typeof scalar.value === "number" && String(scalar.value) !== scalar.source) scalar.value = scalar.source;
+    },
+  });
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw new ConfigFileInvalid([`${file}: ${messageOf(error)}`]);
+  }
 }
 
 /** Where a section stands, and what may be in it. */
@@ -76,8 +90,8 @@ function wordsOf(key: string, value: unknown, { flags, misplaced }: SectionRules
     );
     return `there is no such flag${guess ? `; did you mean ${guess}?` : ""}`;
   }
-  const texts = textsOf(value, declared.kind.type === "strings");
-  if (texts === undefined) return `cannot be ${shown(value)}: give a value, a list of values, or a map of names and values`;
+  const texts = textsOf(value, declared);
+  if (typeof texts === "string") return texts;
   const words = texts.map((text) => `--${key}=${text}`);
   try {
     parseFlags(flags, words);
@@ -87,15 +101,35 @@ function wordsOf(key: string, value: unknown, { flags, misplaced }: SectionRules
   }
 }
 
-/** One text per use of the flag. A list is a use per item, a map one per pair. */
-function textsOf(value: unknown, commaSeparated: boolean): readonly string[] | undefined {
+/** One text per use of the flag, or what is wrong with the value. A list is a use per item; the pairs of a map are one use. */
+function textsOf(value: unknown, { kind, default: initial }: Flag<unknown>): readonly string[] | string {
   if (isScalar(value)) return [String(value)];
-  if (Array.isArray(value)) {
-    return value.every(isScalar) ? value.map((item) => (commaSeparated ? csvLine([String(item)]) : String(item))) : undefined;
-  }
-  if (!isEntries(value)) return undefined;
-  const pairs = Object.entries(value);
-  return pairs.every(([, item]) => isScalar(item)) ? pairs.map(([name, item]) => csvLine([`${name}=${item}`])) : undefined;
+  const { holds, type } = kind;
+  const isList = Array.isArray(value) && value.every(isScalar);
+  const isMap = isEntries(value) && Object.values(value).every(isScalar);
+  if (!(isList && holds) && !(isMap && holds === "map")) return `cannot be ${shown(value)}: ${allowed[holds ?? "one"]}`;
+  if (Object.keys(value).length === 0) return none(type === "strings", printValue({ kind, default: initial, help: "" }, initial));
+  if (isList) return value.map((item) => (type === "strings" ? csvLine([String(item)]) : String(item)));
+  return [pairsText(Object.entries(value).map(([name, item]) => `${name}=${item}`))];
+}
+
+const allowed = {
+  one: "give one value",
+  list: "give a value, or a list of values",
+  map: "give a value, a list of values, or a map of names and values",
+};
+
+/** Nothing, where the command line has a way to say so or nothing is the default anyway. */
+function none(sayable: boolean, initial: string): readonly string[] | string {
+  if (sayable) return [""];
+  return ["", "[]"].includes(initial) ? [] : `cannot be empty: leave it out for its default, which is ${initial}`;
+}
+
+/** Pairs as one use. A pair that stands alone is taken as it is, but for quotes at its ends; twice it is two, and those are CSV. */
+function pairsText(pairs: readonly string[]): string {
+  const [alone, ...more] = pairs;
+  if (alone === undefined || more.length > 0) return csvLine(pairs);
+  return /"|=.*=/s.test(alone) ? csvLine([alone, alone]) : alone;
 }
 
 function isScalar(value: unknown): value is string | number | boolean {
@@ -107,5 +141,10 @@ function isEntries(value: unknown): value is Entries {
 }
 
 function shown(value: unknown): string {
-  return value === null ? "empty" : JSON.stringify(value);
+  if (value === null) return "empty";
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "part of itself";
+  }
 }

@@ -91,3 +91,8 @@ test("what a program would refuse is refused with the file and its section; what
     { message: "leaseDuration must be greater than renewDeadline" },
   );
 });
+
+test("deprecated flags of the file are warned about, as those of a command line are", async () => {
+  const warnings = check(await read("controller-manager: {node-sync-period: 5m}"));
+  assert.match(warnings[0]!, /^controller-manager: Flag --node-sync-period has been deprecated, /);
+});

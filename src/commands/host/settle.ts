@@ -12,6 +12,8 @@ import type { HostedProgram, HostedPrograms } from "./hosted.ts";
 export interface Settled {
   readonly options: ProcessOptions;
   readonly programs: readonly SettledProgram[];
+  /** Flags of the file that are deprecated. */
+  readonly warnings: readonly string[];
 }
 
 /** A program that the file chooses, with the value of every flag it has. */
@@ -54,19 +56,29 @@ export async function settle(
   if (read.length === 0) {
     throw new ConfigFileInvalid([`${file}: no program is chosen: give a section for at least one of ${names.join(", ")}; it may be empty`]);
   }
-  const options: ProcessOptions = { ...parseFlags(flags, own.argv).values, ...pick(parsed.values, parsed.given) };
+  const process = parseFlags(flags, own.argv);
+  const options: ProcessOptions = { ...process.values, ...pick(parsed.values, parsed.given) };
+  const parsedPrograms = read.map(({ name, program, argv }) => ({
+    name,
+    program,
+    parsed: parseFlags(program.flags, [...program.implied, ...argv]),
+  }));
   return {
     options,
-    programs: read.map(({ name, program, argv }) => ({
+    programs: parsedPrograms.map(({ name, program, parsed: { values } }) => ({
       name,
       program,
-      options: { ...parseFlags(program.flags, [...program.implied, ...argv]).values, ...shared(options, program) },
+      options: { ...values, ...shared(options, program) },
     })),
+    warnings: [
+      ...process.warnings.map((warning) => `${processSection}: ${warning}`),
+      ...parsedPrograms.flatMap(({ name, parsed: { warnings } }) => warnings.map((warning) => `${name}: ${warning}`)),
+    ],
   };
 }
 
 /** Throws `OptionsInvalid` with all that is wrong with the process, or, when nothing is, with all programs; returns warnings. */
-export function check({ options, programs }: Settled): readonly string[] {
+export function check({ options, programs, warnings: deprecations }: Settled): readonly string[] {
   const election = electionOf(options);
   const own = [...loggingProblems(options, false), ...(election ? electionProblems(election) : []), ...securePortProblems(options)];
   if (own.length > 0) throw new OptionsInvalid(own);
@@ -81,7 +93,7 @@ export function check({ options, programs }: Settled): readonly string[] {
     }
   });
   if (problems.length > 0) throw new OptionsInvalid(problems);
-  return [...headerWarnings(options), ...warnings];
+  return [...deprecations, ...headerWarnings(options), ...warnings];
 }
 
 /** Where a flag of a program goes that belongs to the process; undefined when it is the program's own. */
