@@ -1,7 +1,7 @@
 /**
  * Runs the checks and the tests, and says at the end how many passed and failed.
  *
- *   node test/run.ts check         types, lint and format, house rules, unit tests: seconds
+ *   node test/run.ts check         types, lint and format, house rules, unit tests, a few scenarios: seconds
  *   node test/run.ts all           the checks, then everything that needs a cluster, a cloud or a referee
  *   node test/run.ts all-referees  builds every referee, also those that are too large for `all`, and runs their tests
  *   node test/run.ts integration   one suite by name; further words choose files whose path contains one of them
@@ -35,6 +35,9 @@ const statics: readonly (readonly [string, readonly string[]])[] = [
   ["house rules", ["node", "test/rules.ts"]],
 ];
 
+/** The scenarios that `check` plays: a few of every domain, seconds together. */
+const inCheck = ["nodes-lifecycle", "routes-plan", "services-basic", "services-waiting", "cluster-host", "found-settings"];
+
 const tally: Record<Outcome["kind"], number> = { pass: 0, fail: 0, skip: 0 };
 const [mode = "all", ...only] = process.argv.slice(2);
 const begun = performance.now();
@@ -63,7 +66,7 @@ console.log(`${tally.pass} passed, ${tally.fail} failed${tally.skip > 0 ? `, ${t
 process.exitCode = tally.fail > 0 ? 1 : 0;
 
 function isAsked(suite: string): boolean {
-  if (mode === "check") return suite === "unit";
+  if (mode === "check") return suite === "unit" || suite === "scenarios";
   if (mode === "all-referees") return suite === "referees";
   return mode === "all" || mode === suite;
 }
@@ -73,6 +76,7 @@ function filesOf({ folder, name }: Suite): string[] {
   return globSync(`${folder}/**/*.test.ts`)
     .filter((file) => !elsewhere.some((other) => file.startsWith(other)) && !file.includes("node_modules"))
     .filter((file) => only.length === 0 || only.some((part) => file.includes(part)))
+    .filter((file) => name !== "scenarios" || mode !== "check" || inCheck.some((part) => file.endsWith(`/${part}.test.ts`)))
     .sort();
 }
 

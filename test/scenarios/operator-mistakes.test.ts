@@ -6,8 +6,8 @@ import { plan } from "../../src/commands/plan.ts";
 import { asTable } from "../../src/doctor/report.ts";
 import { nodes, pods } from "../../src/kube/builtin.ts";
 import { command } from "../bed/command.ts";
+import { type DoctorWorld, doctorWorld, type Look } from "../bed/doctor-world.ts";
 import { certificate, type ServiceWish, type ServiceWorld, serviceWorld } from "../bed/service-world.ts";
-import { type DoctorWorld, doctorWorld, type Look } from "./doctor-world.ts";
 
 /** A terminal as most people have it. */
 const screen = { lines: 50, columns: 120 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type NodeWorld, nodeWorld } from "../../test/bed/node-world.ts";
+import { type NodeWorld, nodeWorld } from "../bed/node-world.ts";
 
 async function bed(t: TestContext): Promise<NodeWorld> {
   const world = await nodeWorld();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type NodeWorld, nodeWorld } from "../../test/bed/node-world.ts";
-import { taggedLabel, tagsChecksum } from "./tagging.ts";
+import { taggedLabel, tagsChecksum } from "../../src/nodes/tagging.ts";
+import { type NodeWorld, nodeWorld } from "../bed/node-world.ts";
 
 async function bed(t: TestContext): Promise<NodeWorld> {
   const world = await nodeWorld();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountText, textDifferences } from "../bed/account-text.ts";
 import type { ServiceWorld } from "../bed/service-world.ts";
-import { classicWithAll, networkWithAll, type Scenario } from "./services-features.ts";
+import { classicWithAll, networkWithAll, type Scenario } from "../simulation/services-features.ts";
 
 const phases = ["create", "update", "delete"] as const;
 type Phase = (typeof phases)[number];

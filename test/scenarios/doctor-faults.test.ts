@@ -12,8 +12,8 @@ import { asTable } from "../../src/doctor/report.ts";
 import { leases, nodes, pods, serviceAccounts } from "../../src/kube/builtin.ts";
 import { resource } from "../../src/kube/resource.ts";
 import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
+import { type DoctorWorld, doctorWorld, type Look } from "../bed/doctor-world.ts";
 import { strictPolicy } from "../bed/policies.ts";
-import { type DoctorWorld, doctorWorld, type Look } from "./doctor-world.ts";
 
 const clusterRoles = resource({
   group: "rbac.authorization.k8s.io",

@@ -13,8 +13,8 @@ import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import { launchNodes, type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
-import { testHost } from "../bed/bed.ts";
-import { applyManifest } from "../bed/manifests.ts";
+import { testHost } from "./bed.ts";
+import { applyManifest } from "./manifests.ts";
 
 export interface DoctorWorld {
   readonly cloud: Cloud;

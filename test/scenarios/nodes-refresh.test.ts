@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type NodeWorld, type NodeWorldOptions, nodeWorld } from "../../test/bed/node-world.ts";
-import type { Instance } from "../sandbox/cloud/ec2/state.ts";
+import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
+import { type NodeWorld, type NodeWorldOptions, nodeWorld } from "../bed/node-world.ts";
 
 async function bed(t: TestContext, options?: NodeWorldOptions): Promise<NodeWorld> {
   const world = await nodeWorld(options);
