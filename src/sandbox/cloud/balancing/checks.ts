@@ -2,7 +2,7 @@
  * Health checks on the cloud's clock. All targets of one group are asked in the same round; a verdict falls when as many
  * answers in a row as the threshold says agree.
  */
-import type { Account, ProbeResult, ProbeTarget } from "../account.ts";
+import type { Account, Probe, ProbeResult, ProbeTarget } from "../account.ts";
 
 /** What is asked, and how many equal answers make a verdict. */
 export interface HealthCheck {
@@ -76,8 +76,9 @@ export class HealthChecks {
     check: HealthCheck,
     checks: number,
     before: Verdict,
+    probe: Probe = this.#account.probe,
   ): Verdict {
-    const answer = this.#account.probe({ ...place, protocol: check.protocol, path: check.path, grpc: check.grpc });
+    const answer = probe({ ...place, protocol: check.protocol, path: check.path, grpc: check.grpc });
     const failure = failureOf(answer, check);
     const last = this.#streaks.get(target);
     const passing = failure === undefined;

@@ -1,5 +1,4 @@
 /** Rules of listeners: in the order of their priorities, the first whose conditions are met decides. */
-import { createHash } from "node:crypto";
 import {
   CreateRule$,
   type CreateRuleInput,
@@ -23,7 +22,17 @@ import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
 import { checkedActions, needsUserPool, shownActions } from "./actions.ts";
 import { checkedConditions } from "./conditions.ts";
-import { checkArn, type Elbv2, type Listener, listenerAt, listenersOf, loadBalancerAt, type Rule, rulesOf } from "./state.ts";
+import {
+  checkArn,
+  defaultRuleArn,
+  type Elbv2,
+  type Listener,
+  listenerAt,
+  listenersOf,
+  loadBalancerAt,
+  type Rule,
+  rulesOf,
+} from "./state.ts";
 import { put } from "./target-health.ts";
 import { checkedTransforms } from "./transforms.ts";
 import { unmodelled } from "./types.ts";
@@ -55,12 +64,6 @@ export function ruleOperations(elbv2: Elbv2): Operations {
       return { Rules: [...items], NextMarker };
     }),
   ];
-}
-
-/** The ARN of a listener's default rule: it is made with the listener, and goes with it. */
-export function defaultRuleArn({ arn }: Pick<Listener, "arn">): string {
-  const id = createHash("sha256").update(`${arn} default`).digest("hex").slice(0, 16);
-  return `${arn.replace(":listener/", ":listener-rule/")}/${id}`;
 }
 
 function asked(elbv2: Elbv2, { ListenerArn: owner, RuleArns: arns = [] }: DescribeRulesInput): readonly RuleAnswer[] {

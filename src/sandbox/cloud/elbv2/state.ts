@@ -1,4 +1,5 @@
 /** What the second service keeps: load balancers, listeners, rules, target groups and their targets. */
+import { createHash } from "node:crypto";
 import type {
   Action,
   EnablePrefixForIpv6SourceNatEnum,
@@ -242,6 +243,12 @@ export function listenersOf(elbv2: Elbv2, loadBalancerArn: string): readonly Lis
 /** The rules of a listener in the order in which they are evaluated, without its default rule. */
 export function rulesOf(elbv2: Elbv2, listenerArn: string): readonly Rule[] {
   return elbv2.found.rulesByListener(listenerArn).sort((a, b) => a.priority - b.priority);
+}
+
+/** The ARN of a listener's default rule: it is made with the listener, and goes with it. */
+export function defaultRuleArn({ arn }: Pick<Listener, "arn">): string {
+  const id = createHash("sha256").update(`${arn} default`).digest("hex").slice(0, 16);
+  return `${arn.replace(":listener/", ":listener-rule/")}/${id}`;
 }
 
 /** The target groups that actions forward to. */

@@ -1,17 +1,16 @@
-/** How targets fare: what health checks found, and what else keeps a target from being used. */
+/** Health checks of targets, round after round, and the operation that tells what they found. */
 import {
   DescribeTargetHealth$,
   type DescribeTargetHealthInput,
   type DescribeTargetHealthOutput,
-  type TargetHealth,
   type TargetHealthDescription,
-  type TargetHealthReasonEnum,
-  type TargetHealthStateEnum,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import type { Verdict } from "../balancing/checks.ts";
 import { type Operations, read } from "../service.ts";
 import type { Table } from "../store.ts";
+import { balancerProbe } from "../traffic/balancer-probe.ts";
 import { acceptsStatus } from "./health-check.ts";
+import { healthOf, isGone, targetsOf, told } from "./health-state.ts";
+import { placeOf } from "./places.ts";
 import {
   type Elbv2,
   groupsIn,
@@ -43,11 +42,6 @@ export function targetHealthOperations(elbv2: Elbv2): Operations {
       };
     }),
   ];
-}
-
-/** The targets of a group; terminated instances drop out by themselves. */
-export function targetsOf(elbv2: Elbv2, groupArn: string): readonly Target[] {
-  return elbv2.found.targetsByGroup(groupArn).filter((target) => !isGone(elbv2, target));
 }
 
 /** Keeps something that forwards. Groups that come into use with it start being checked; those used before go on as they are. */
@@ -88,10 +82,6 @@ function round(elbv2: Elbv2, group: TargetGroup, checks: number): void {
   }
 }
 
-function isGone({ account }: Elbv2, { id }: Target): boolean {
-  return id.startsWith("i-") && (account.ec2.instances.get(id)?.state ?? "terminated") === "terminated";
-}
-
 function ask(elbv2: Elbv2, group: TargetGroup, target: Target, checks: number): void {
   if (target.drainingSince !== undefined) return;
   const { ec2 } = elbv2.account;
@@ -102,14 +92,8 @@ function ask(elbv2: Elbv2, group: TargetGroup, target: Target, checks: number): 
     if (target.checked) elbv2.targets.update(key, { verdict: { kind: "pending" }, checked: false });
     return;
   }
-  const networkInterface = instance && ec2.interfaces.get(instance.interfaceIds[0] ?? "");
-  const addresses = group.ipAddressType === "ipv6" ? networkInterface?.ipv6Addresses : networkInterface?.privateAddresses;
   const { check } = group;
-  const place = {
-    instanceId: instance?.id,
-    address: instance === undefined ? target.id : (addresses?.[0] ?? ""),
-    port: check.port === "traffic-port" ? target.port : Number(check.port),
-  };
+  const place = { ...placeOf(elbv2, group, target), port: check.port === "traffic-port" ? target.port : Number(check.port) };
   const asked = {
     protocol: check.protocol,
     path: check.path,
@@ -118,7 +102,8 @@ function ask(elbv2: Elbv2, group: TargetGroup, target: Target, checks: number): 
     accepts: (status: number) => acceptsStatus(check.codes, status),
     grpc: group.version === "GRPC",
   };
-  const verdict = elbv2.checks.ask(key, place, asked, checks, target.verdict);
+  const probe = group.targetType === "alb" ? balancerProbe(elbv2) : undefined;
+  const verdict = elbv2.checks.ask(key, place, asked, checks, target.verdict, probe);
   if (verdict !== target.verdict && (verdict.kind !== target.verdict.kind || verdict.kind === "unhealthy")) {
     elbv2.targets.update(key, { verdict, checked: true });
   } else if (!target.checked) elbv2.targets.update(key, { checked: true });
@@ -132,41 +117,4 @@ function describe(elbv2: Elbv2, group: TargetGroup, target: Target): TargetHealt
     HealthCheckPort: check.port === "traffic-port" ? String(target.port) : check.port,
     TargetHealth: healthOf(elbv2, group, target),
   };
-}
-
-/** The state of one target, as it is told. */
-export function healthOf(elbv2: Elbv2, group: TargetGroup, target: Target): TargetHealth {
-  if (target.drainingSince !== undefined)
-    return told("draining", "Target.DeregistrationInProgress", "Target deregistration is in progress");
-  const owners = loadBalancersOf(elbv2, group.arn).map((arn) => elbv2.loadBalancers.get(arn)!);
-  if (owners.length === 0)
-    return told("unused", "Target.NotInUse", "Target group is not configured to receive traffic from the load balancer");
-  const instance = elbv2.account.ec2.instances.get(target.id);
-  if (instance !== undefined && instance.state !== "running") {
-    return told("unused", "Target.InvalidState", `Target is in the ${instance.state} state`);
-  }
-  const zone = instance?.zone ?? target.zone;
-  if (zone !== undefined && zone !== "all" && !owners.some((owner) => owner.zones.some((mapping) => mapping.zone === zone))) {
-    return told("unused", "Target.NotInUse", "Target is in an Availability Zone that is not enabled for the load balancer");
-  }
-  if (!group.check.enabled) return told("unavailable", "Target.HealthCheckDisabled", "Health checks are not enabled for this target");
-  if (target.verdict.kind === "pending") {
-    return target.checked
-      ? told("initial", "Elb.InitialHealthChecking", "Initial health checks in progress")
-      : told("initial", "Elb.RegistrationInProgress", "Target registration is in progress");
-  }
-  return target.verdict.kind === "healthy" ? { State: "healthy" } : unhealthy(group, target.verdict);
-}
-
-function unhealthy(group: TargetGroup, { failure }: Extract<Verdict, { kind: "unhealthy" }>): TargetHealth {
-  if (typeof failure === "number") {
-    return told("unhealthy", "Target.ResponseCodeMismatch", `Health checks failed with these codes: [${failure}]`);
-  }
-  // Of a connection that never came about AWS says the same, whether it was refused or ignored.
-  if (failure === "timeout" && group.check.protocol !== "TCP") return told("unhealthy", "Target.Timeout", "Request timed out");
-  return told("unhealthy", "Target.FailedHealthChecks", "Health checks failed");
-}
-
-function told(State: TargetHealthStateEnum, Reason: TargetHealthReasonEnum, Description: string): TargetHealth {
-  return { State, Reason, Description };
 }

@@ -10,6 +10,7 @@ import { blockOf, contains, parseAddress, parseBlock } from "../ec2/cidr.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, write } from "../service.ts";
 import { allAttributes } from "./attribute-tables.ts";
+import { targetsOf } from "./health-state.ts";
 import {
   type Elbv2,
   groupsOf,
@@ -22,7 +23,7 @@ import {
   targetKey,
 } from "./state.ts";
 import { targetGroupAttributes } from "./target-group-attributes.ts";
-import { targetsOf, watchTargets } from "./target-health.ts";
+import { watchTargets } from "./target-health.ts";
 import { checkTargetCount } from "./usage.ts";
 
 /**

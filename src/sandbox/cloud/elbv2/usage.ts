@@ -2,8 +2,8 @@
 import type { ProtocolEnum } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { invalidConfiguration } from "../balancing/network.ts";
 import { ServiceError } from "../errors.ts";
+import { targetsOf } from "./health-state.ts";
 import { type Elbv2, groupsOf, type LoadBalancer, loadBalancersOf, type TargetGroup } from "./state.ts";
-import { targetsOf } from "./target-health.ts";
 import { TYPES } from "./types.ts";
 
 interface Place {
