@@ -212,7 +212,7 @@ export class Gateway {
     if (principal === ANONYMOUS || service.undeniable?.includes(called)) return;
     const { account, controls } = this.#options;
     const { policy } = controls.settings();
-    for (const permission of [routed.action, ...operation.alsoNeeds(input)]) {
+    for (const permission of [operation.permission ?? routed.action, ...operation.alsoNeeds(input)]) {
       const verdict = judge(policy, principal.arn, permission, () => checkedResources(account, { permission, called, input, region }));
       if (verdict !== "allowed") throw service.protocol.refusals.denied(principal.arn, permission, verdict === "explicitly denied");
     }

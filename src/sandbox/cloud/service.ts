@@ -19,6 +19,8 @@ export interface Operation {
   readonly schema: StaticOperationSchema;
   /** A read may be served stale and is left out of the journal. */
   readonly mutates: boolean;
+  /** The permission that AWS checks, `service:Action`, where it does not have the operation's own name. */
+  readonly permission?: string;
   /** Permissions that AWS checks besides the action itself, `service:Action`. */
   readonly alsoNeeds: (input: Readonly<Record<string, unknown>>) => readonly string[];
   /** What EC2 checks of the parameters in a dry run too: throws the refusal. */

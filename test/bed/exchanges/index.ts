@@ -3,6 +3,7 @@ import { applyExchanges } from "./applies.ts";
 import { binaryExchanges } from "./binary.ts";
 import { customExchanges } from "./custom.ts";
 import { deleteExchanges } from "./deletes.ts";
+import { evictionExchanges } from "./evictions.ts";
 import { kindExchanges } from "./kinds.ts";
 import { listExchanges } from "./lists.ts";
 import { normalised } from "./normal.ts";
@@ -23,6 +24,7 @@ export const exchanges: readonly Exchange[] = [
   ...customExchanges,
   ...shapeExchanges,
   ...binaryExchanges,
+  ...evictionExchanges,
 ];
 
 /** Holds one exchange in a namespace of its own and returns what was said, in comparable form. */

@@ -61,14 +61,23 @@ export function sqsService({ sqs }: Account): Service {
       write<SentMessage & { readonly QueueUrl: string }, unknown>(SendMessage$, (input, call) =>
         sendMessage(sqs, input, call.principal.userId),
       ),
-      write<Parameters<typeof sendMessageBatch>[1], unknown>(SendMessageBatch$, (input) => sendMessageBatch(sqs, input)),
+      {
+        ...write<Parameters<typeof sendMessageBatch>[1], unknown>(SendMessageBatch$, (input) => sendMessageBatch(sqs, input)),
+        permission: "sqs:SendMessage",
+      },
       longPoll<ReceiveInput, unknown>(ReceiveMessage$, (input, { clock, signal }) => receiveMessage(sqs, clock, input, signal)),
       write<Parameters<typeof deleteMessage>[1], void>(DeleteMessage$, (input) => deleteMessage(sqs, input)),
-      write<Parameters<typeof deleteMessageBatch>[1], unknown>(DeleteMessageBatch$, (input) => deleteMessageBatch(sqs, input)),
+      {
+        ...write<Parameters<typeof deleteMessageBatch>[1], unknown>(DeleteMessageBatch$, (input) => deleteMessageBatch(sqs, input)),
+        permission: "sqs:DeleteMessage",
+      },
       write<Parameters<typeof changeMessageVisibility>[1], void>(ChangeMessageVisibility$, (input) => changeMessageVisibility(sqs, input)),
-      write<Parameters<typeof changeMessageVisibilityBatch>[1], unknown>(ChangeMessageVisibilityBatch$, (input) =>
-        changeMessageVisibilityBatch(sqs, input),
-      ),
+      {
+        ...write<Parameters<typeof changeMessageVisibilityBatch>[1], unknown>(ChangeMessageVisibilityBatch$, (input) =>
+          changeMessageVisibilityBatch(sqs, input),
+        ),
+        permission: "sqs:ChangeMessageVisibility",
+      },
     ],
   };
 }

@@ -4,6 +4,7 @@ import type { HttpRequest } from "../../../runtime/http.ts";
 import type { Log } from "../../../runtime/log.ts";
 import type { World } from "../../../runtime/world.ts";
 import { discover } from "./discovery.ts";
+import { evict } from "./evictions.ts";
 import { asObject, asText, at, copy, type Json, type JsonObject, type KubeObject } from "./json.ts";
 import type { Writer } from "./ownership.ts";
 import { patchOf } from "./patches.ts";
@@ -102,6 +103,7 @@ export class Api {
     }
     if (subresource === "scale") return this.#scale(call, resource);
     if (subresource === "token") return this.#token(call, resource);
+    if (subresource === "eviction") return this.#eviction(call, resource);
     switch (call.method) {
       case "GET":
         if (name === undefined || call.target.watching) return this.#listOrWatch(call, resource);
@@ -257,6 +259,22 @@ export class Api {
     if (call.method !== "POST") throw methodNotAllowed();
     const account = this.#get(call, resource);
     return { kind: "object", status: 201, body: this.#tokens.issue(account, bodyOf(call.request, "TokenRequest")) };
+  }
+
+  #eviction(call: Call, pods: Resource): Answer {
+    if (call.method !== "POST") throw methodNotAllowed();
+    const { store, writes } = { store: this.#store, writes: this.writes };
+    const budgets = this.#registry.find("policy", "v1", "poddisruptionbudgets")!;
+    const options = this.#options(call, pods, "CreateOptions");
+    const body = evict(this.#get(call, pods), bodyOf(call.request, "Eviction"), {
+      store,
+      writes,
+      pods,
+      budgets,
+      now: writes.now(),
+      options,
+    });
+    return { kind: "object", status: 201, body };
   }
 
   #review(request: HttpRequest, target: Target, user: User): JsonObject | undefined {

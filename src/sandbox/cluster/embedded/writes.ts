@@ -171,7 +171,12 @@ export class Writes {
       metadata.deletionTimestamp = timestamp(this.#world.clock.now() + grace * 1000);
       if (resource.kind !== "Namespace") metadata.deletionGracePeriodSeconds = grace;
       if (typeof metadata.generation === "number") metadata.generation += 1;
-    } else if (grace < Number(metadata.deletionGracePeriodSeconds ?? 0)) metadata.deletionGracePeriodSeconds = grace;
+    } else if (grace < Number(metadata.deletionGracePeriodSeconds ?? 0)) {
+      // A shorter period counts from when the deletion began.
+      const begun = Date.parse(asText(metadata.deletionTimestamp)) - Number(metadata.deletionGracePeriodSeconds) * 1000;
+      metadata.deletionTimestamp = timestamp(begun + grace * 1000);
+      metadata.deletionGracePeriodSeconds = grace;
+    }
     if (resource.kind === "Namespace") doomed.status = { ...asObject(doomed.status), phase: "Terminating" };
     return doomed;
   }

@@ -3,7 +3,19 @@ import { mergeRulesOf } from "../merge-rules.ts";
 import type { Behaviour, Resource } from "../resources.ts";
 import type { Allocator } from "./allocator.ts";
 import { nodes } from "./nodes.ts";
-import { bindings, configMaps, endpointSlices, endpoints, events, ingresses, leases, namespaces, roles, secrets } from "./plain.ts";
+import {
+  bindings,
+  configMaps,
+  disruptionBudgets,
+  endpointSlices,
+  endpoints,
+  events,
+  ingresses,
+  leases,
+  namespaces,
+  roles,
+  secrets,
+} from "./plain.ts";
 import { pods } from "./pods.ts";
 import { services } from "./services.ts";
 
@@ -34,7 +46,7 @@ export function builtInResources(allocator: Allocator): Resource[] {
       plural: "pods",
       shortNames: ["po"],
       categories: ["all"],
-      subresources: ["status"],
+      subresources: ["eviction", "status"],
       generation: true,
       behaviour: pods,
       returnsDeleted: true,
@@ -85,6 +97,26 @@ export function builtInResources(allocator: Allocator): Resource[] {
       behaviour: ingresses,
     }),
     resource({ ...networking, kind: "IngressClass", plural: "ingressclasses", namespaced: false, generation: true }),
+    resource({
+      group: "policy",
+      version: "v1",
+      kind: "PodDisruptionBudget",
+      plural: "poddisruptionbudgets",
+      shortNames: ["pdb"],
+      subresources: ["status"],
+      generation: true,
+      behaviour: disruptionBudgets,
+    }),
+    resource({
+      group: "apps",
+      version: "v1",
+      kind: "DaemonSet",
+      plural: "daemonsets",
+      shortNames: ["ds"],
+      categories: ["all"],
+      subresources: ["status"],
+      generation: true,
+    }),
     resource({ ...rbac, kind: "ClusterRole", plural: "clusterroles", namespaced: false, behaviour: roles }),
     resource({ ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false, behaviour: bindings }),
     resource({ ...rbac, kind: "Role", plural: "roles", behaviour: roles }),

@@ -177,3 +177,11 @@ export const roles: Behaviour = {
     role.rules ??= null;
   },
 };
+
+/** A budget of which nothing has been counted allows nothing. */
+export const disruptionBudgets: Behaviour = {
+  complete(budget) {
+    const nothing = { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 };
+    budget.status = { ...nothing, ...asObject(budget.status) };
+  },
+};
