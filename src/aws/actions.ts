@@ -7,6 +7,8 @@ import type { ServiceName } from "./services.ts";
 export interface AnyAction {
   readonly service: ServiceName;
   readonly name: string;
+  /** The name of its permission in IAM, where that is not its own. */
+  readonly permission?: string;
   /** Whether it changes anything. What does, passes the write gate. */
   readonly writes: boolean;
   load(): Promise<{ readonly Client: SdkClientClass }>;
@@ -26,9 +28,11 @@ export function actionsOf<Sdk extends { readonly Client: unknown }>(service: Ser
   return <Input extends object, Output extends MetadataBearer>(
     name: string,
     pick: (sdk: Sdk) => CommandClass<Input, Output>,
+    permission?: string,
   ): Action<Input, Output> => ({
     service,
     name,
+    ...(permission !== undefined && { permission }),
     writes: !readVerbs.test(name),
     async load() {
       const sdk = await load();
@@ -39,4 +43,4 @@ export function actionsOf<Sdk extends { readonly Client: unknown }>(service: Ser
 }
 
 /** Anything that does not begin like a read is taken for a write, so that a new action is gated until it is known. */
-const readVerbs = /^(Describe|Get|List|Search|Simulate|Batch(Get|Check)|Assume)/;
+const readVerbs = /^(Describe|Get|List|Receive|Search|Simulate|Batch(Get|Check)|Assume)/;

@@ -27,6 +27,8 @@ const services = {
     iam: "elasticloadbalancing",
     aliases: ["elasticloadbalancingv2", "elbv2"],
   },
+  autoscaling: { sdkId: "Auto Scaling", environment: "AUTO_SCALING", iam: "autoscaling", aliases: ["autoscaling"] },
+  sqs: { sdkId: "SQS", environment: "SQS", iam: "sqs", aliases: [] },
   kms: { sdkId: "KMS", environment: "KMS", iam: "kms", aliases: [] },
   iam: { sdkId: "IAM", environment: "IAM", iam: "iam", aliases: [] },
   sts: { sdkId: "STS", environment: "STS", iam: "sts", aliases: [] },

@@ -46,6 +46,20 @@ export const eventReasons = [
   "TargetGroupBindingInvalid",
   "TargetsLeftOut",
   "LeaderElection",
+  "SpotInterruption",
+  "CapacityInterruption",
+  "RebalanceRecommendation",
+  "ScheduledEvent",
+  "StateChange",
+  "ASGLifecycle",
+  "MonitorError",
+  "PreDrain",
+  "Cordon",
+  "CordonAndDrain",
+  "CordonAndDrainError",
+  "PostDrain",
+  "PostDrainError",
+  "Uncordon",
 ] as const;
 
 export type EventReason = (typeof eventReasons)[number];

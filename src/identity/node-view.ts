@@ -14,6 +14,9 @@ export const providedNodeIpAnnotation = "alpha.kubernetes.io/provided-node-ip";
 /** What this program says of a Node's own cloud part; there only while something about it is amiss. */
 export const cloudCondition = "CloudProviderInitialized";
 
+/** Where the plan of a Node's interruption is kept. `interruptions/` writes it. */
+export const interruptionPlanAnnotation = "interruption.fairlead.io/plan";
+
 /** Conditions that somebody here reads; a Node has many more, and their heartbeats are nobody's business. */
 const readConditions: ReadonlySet<string> = new Set(["Ready", "NetworkUnavailable", cloudCondition]);
 
@@ -37,6 +40,10 @@ export interface NodeView {
   readonly providerId: string;
   /** The annotation's value; undefined when it is not there. */
   readonly providedNodeIp: string | undefined;
+  /** The annotation's value, there only while a Node is interrupted or was. */
+  readonly interruptionPlan?: string;
+  /** Another one after each start of the machine. */
+  readonly bootId: string;
   readonly podCidrs: readonly string[];
   readonly taints: readonly Taint[];
   readonly unschedulable: boolean;
@@ -53,15 +60,21 @@ export type SeenNode = Frozen<NodeView>;
 export const nodeInformer = {
   name: "nodes",
   make: (client: KubeClient): Nodes => informer({ client, of: nodes, project: nodeView, indexes: { instance, address } }),
+  /** Of one Node alone, for a process that runs on it. */
+  makeFor: (client: KubeClient, name: string): Nodes =>
+    informer({ client, of: nodes, fieldSelector: `metadata.name=${name}`, project: nodeView, indexes: { instance, address } }),
 };
 
 /** What is kept of a Node. */
 export function nodeView({ metadata, spec = {}, status = {} }: Stored<Node>): NodeView {
   const { name, uid, resourceVersion, creationTimestamp = "", deletionTimestamp, labels = {}, annotations } = metadata;
+  const interruptionPlan = annotations?.[interruptionPlanAnnotation];
   return {
     metadata: { name, uid, resourceVersion, creationTimestamp, ...(deletionTimestamp && { deletionTimestamp }), labels },
     providerId: spec.providerID ?? "",
     providedNodeIp: annotations?.[providedNodeIpAnnotation],
+    ...(interruptionPlan !== undefined && { interruptionPlan }),
+    bootId: status.nodeInfo?.bootID ?? "",
     podCidrs: spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []),
     taints: spec.taints ?? [],
     unschedulable: spec.unschedulable ?? false,

@@ -1,4 +1,6 @@
 /** The built-in resources that more than one part of the product reads or writes. */
+
+import type { DaemonSet } from "kubernetes-types/apps/v1.d.ts";
 import type { TokenReview } from "kubernetes-types/authentication/v1.d.ts";
 import type { SubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
 import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
@@ -48,3 +50,4 @@ export const subjectAccessReviews = resource<SubjectAccessReview>({
   kind: "SubjectAccessReview",
   namespaced: false,
 });
+export const daemonSets = resource<DaemonSet>({ group: "apps", version: "v1", plural: "daemonsets", kind: "DaemonSet", namespaced: true });

@@ -186,7 +186,7 @@ export class KubeClient {
     of: Resource<KubeObject>,
     target: Target & { readonly name: string; readonly subresource: string },
     body: B,
-    options: CallOptions = {},
+    options: CallOptions & { readonly once?: boolean } = {},
   ): Promise<B> {
     return this.#json({
       asked: `create ${nameOf(of, target)}`,

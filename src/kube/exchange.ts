@@ -25,6 +25,8 @@ export interface Call {
   readonly accept?: string;
   /** Asking twice does no more than asking once: it is asked again after a failure that may pass. */
   readonly repeatable: boolean;
+  /** Never asked again by itself, not even when the server is busy: whoever calls decides. */
+  readonly once?: boolean;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
 }
@@ -198,7 +200,7 @@ export class Exchange {
 
   /** How long to wait before asking again; undefined when that would be wrong or pointless. */
   #pauseBeforeRetry(call: Call, error: unknown, tried: number): number | undefined {
-    if (tried >= triesAtMost) return undefined;
+    if (tried >= triesAtMost || call.once) return undefined;
     const { random } = this.options.host.world;
     const backOff = jittered(random, firstPauseMs * 2 ** (tried - 1), 1);
     if (isApiError(error, "too-many-requests"))

@@ -68,6 +68,8 @@ export function clientConfig(options: ClientOptions) {
     requestHandler: { handle: (request: SdkRequest, { attempt }: { attempt: Attempt }) => send(options.transport, request, attempt) },
     defaultUserAgentProvider: async () => [[...options.userAgent]],
     userAgentAppId: async () => undefined,
+    // A queue is asked for where its region or the user says, not at the host that its URL happens to name.
+    useQueueUrlAsEndpoint: false,
   };
 }
 

@@ -1,0 +1,19 @@
+/** The actions of queues, and of the hooks of Auto Scaling. */
+import { actionsOf } from "./actions.ts";
+
+const sqs = actionsOf("sqs", () => import("./sdk/sqs.ts"));
+const autoscaling = actionsOf("autoscaling", () => import("./sdk/autoscaling.ts"));
+
+export const receiveMessage = sqs("ReceiveMessage", (sdk) => sdk.ReceiveMessageCommand);
+export const deleteMessageBatch = sqs("DeleteMessageBatch", (sdk) => sdk.DeleteMessageBatchCommand, "DeleteMessage");
+export const changeMessageVisibilityBatch = sqs(
+  "ChangeMessageVisibilityBatch",
+  (sdk) => sdk.ChangeMessageVisibilityBatchCommand,
+  "ChangeMessageVisibility",
+);
+export const completeLifecycleAction = autoscaling("CompleteLifecycleAction", (sdk) => sdk.CompleteLifecycleActionCommand);
+export const recordLifecycleActionHeartbeat = autoscaling(
+  "RecordLifecycleActionHeartbeat",
+  (sdk) => sdk.RecordLifecycleActionHeartbeatCommand,
+);
+export const describeLifecycleHooks = autoscaling("DescribeLifecycleHooks", (sdk) => sdk.DescribeLifecycleHooksCommand);

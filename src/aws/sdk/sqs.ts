@@ -1,0 +1,7 @@
+/** What is used of the SQS client. */
+export {
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
+  ReceiveMessageCommand,
+  SQSClient as Client,
+} from "@aws-sdk/client-sqs";
