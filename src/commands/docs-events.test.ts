@@ -6,7 +6,10 @@ import { eventReasons } from "../identity/event-reasons.ts";
 import { eventTable } from "./docs-events.ts";
 
 const root = join(import.meta.dirname, "../..");
-const sources = globSync("src/{nodes,routes,loadbalancers,process,commands/controller-manager}/**/*.ts", { cwd: root })
+const sources = globSync(
+  "src/{nodes,routes,loadbalancers,interruptions,process,commands/controller-manager,commands/node-termination-handler}/**/*.ts",
+  { cwd: root },
+)
   .filter((file) => !/\.test\.ts$|fixture/.test(file))
   .map((file) => readFileSync(join(root, file), "utf8"));
 

@@ -8,6 +8,7 @@ const titles: Readonly<Record<Feature, string>> = {
   "load-balancers": "Load balancers of Services",
   "target-group-bindings": "Target groups of TargetGroupBindings (the load balancer controller)",
   volumes: "EBS CSI driver (the role of its controller)",
+  interruptions: "Interruptions: the termination handler in queue mode",
   registry: "ECR credential provider (the role of the nodes, not of the controllers)",
   "assume-role": "Acting as another role",
   doctor: "The doctor",

@@ -11,6 +11,7 @@ import { eventsPage } from "./docs-events.ts";
 import { hostPage } from "./docs-host.ts";
 import { permissionsPage } from "./docs-permissions.ts";
 import { flagSections as loadBalancerFlags } from "./load-balancer-controller/flags.ts";
+import { flagSections as handlerFlags } from "./node-termination-handler/flags.ts";
 
 const generated = "<!-- Generated from the tables in src/commands/controller-manager; run `npm run docs` after changing them. -->";
 
@@ -18,6 +19,7 @@ const generated = "<!-- Generated from the tables in src/commands/controller-man
 export function pages(): Readonly<Record<string, string>> {
   return {
     "docs/reference/flags.md": flagsPage(),
+    "docs/reference/node-termination-handler.md": handlerFlagsPage(),
     "docs/reference/cloud-config.md": cloudConfigPage(),
     "docs/reference/cluster.md": hostPage(row),
     "docs/reference/annotations.md": annotationsPage(row),
@@ -61,6 +63,17 @@ ${flagReference(loadBalancerFlags)}`;
 function definitionFile(): string {
   const about = "# Generated from src/loadbalancers/targets/crd.ts; run `npm run docs` after changing it.\n";
   return `${about}${stringify(targetGroupBindingDefinition, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+}
+
+function handlerFlagsPage(): string {
+  return `# Flags of \`fairlead node-termination-handler\`
+
+<!-- Generated from the tables in src/commands/node-termination-handler; run \`npm run docs\` after changing them. -->
+
+The same flags are taken when the program is called \`node-termination-handler\`. Each can be given by the environment variable in brackets
+too; the command line wins. Flags begin with one dash or two; a boolean is \`--name\` or \`--name=false\`.
+
+${flagReference(handlerFlags)}`;
 }
 
 function cloudConfigPage(): string {

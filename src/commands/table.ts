@@ -39,6 +39,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     standsFor: "aws-load-balancer-controller",
     load: () => import("./load-balancer-controller.ts"),
   },
+  "node-termination-handler": {
+    summary: "Drain nodes whose instance is about to go: spot, maintenance, Auto Scaling",
+    standsFor: "node-termination-handler",
+    load: () => import("./node-termination-handler.ts"),
+  },
   plan: {
     summary: "Show what would be done to AWS for Services, and do nothing",
     words: ["service/", "routes"],

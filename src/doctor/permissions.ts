@@ -8,6 +8,7 @@ import * as elb from "../aws/elb-actions.ts";
 import * as elbv2 from "../aws/elbv2-actions.ts";
 import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
+import { interruptionGrants } from "./interruption-grants.ts";
 
 /** What can be switched on by itself, and so has a policy of its own. */
 export type Feature =
@@ -16,6 +17,7 @@ export type Feature =
   | "routes"
   | "load-balancers"
   | "target-group-bindings"
+  | "interruptions"
   | "registry"
   | "volumes"
   | "assume-role"
@@ -303,6 +305,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       strict: [{ resources: ["arn:*:elasticloadbalancing:REGION:ACCOUNT_ID:targetgroup/*/*"] }],
     },
   ],
+  interruptions: interruptionGrants,
   registry: [
     {
       sid: "LogInToRegistries",
@@ -480,8 +483,8 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
 };
 
 /** The name IAM knows an action by. */
-export function iamName({ service, name }: AnyAction): string {
-  return `${serviceFacts(service).iam}:${name}`;
+export function iamName({ service, name, permission = name }: AnyAction): string {
+  return `${serviceFacts(service).iam}:${permission}`;
 }
 
 /** The IAM names a grant allows, each once. */

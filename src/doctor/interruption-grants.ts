@@ -1,0 +1,57 @@
+/** What the termination handler needs of AWS in queue mode. In metadata mode it needs nothing. */
+import { describeInstances } from "../aws/ec2-actions.ts";
+import * as queues from "../aws/queue-actions.ts";
+import type { Grant } from "./permissions.ts";
+
+const queue = ["arn:*:sqs:*:*:*"];
+const ownQueue = [{ resources: ["arn:PARTITION:sqs:REGION:ACCOUNT_ID:*"] }];
+const groups = ["arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*"];
+const inRegion = [{ condition: { StringEquals: { "aws:RequestedRegion": "REGION" } } }];
+
+export const interruptionGrants: readonly Grant[] = [
+  {
+    sid: "ReadQueue",
+    why: "Receive the notices of the queue, and delete those whose nodes are drained",
+    calls: [queues.receiveMessage, queues.deleteMessageBatch],
+    resources: queue,
+    strict: ownQueue,
+  },
+  {
+    sid: "KeepMessages",
+    why: "Keep a message from other replicas while its node is drained",
+    calls: [queues.changeMessageVisibilityBatch],
+    resources: queue,
+    strict: ownQueue,
+    optional: "messages come again while they are worked on, and are recognised",
+  },
+  {
+    sid: "ReadInterruptedInstances",
+    why: "Find the tag, the name and the state of instances that notices are about",
+    calls: [describeInstances],
+    resources: ["*"],
+    strict: inRegion,
+  },
+  {
+    sid: "CompleteHooks",
+    why: "Let an instance go on when its node is drained, or ready",
+    calls: [queues.completeLifecycleAction],
+    resources: groups,
+    strict: inRegion,
+  },
+  {
+    sid: "HoldHooks",
+    why: "Send heartbeats to hooks",
+    calls: [queues.recordLifecycleActionHeartbeat],
+    resources: groups,
+    strict: inRegion,
+    optional: "no heartbeats are sent",
+  },
+  {
+    sid: "ReadHooks",
+    why: "Give up before a hook runs out by itself, with the reason",
+    calls: [queues.describeLifecycleHooks],
+    resources: ["*"],
+    strict: inRegion,
+    optional: "a hook that cannot be met runs into its own time limit",
+  },
+];

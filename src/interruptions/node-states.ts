@@ -1,0 +1,114 @@
+/** Nodes as they are after our own writes, which the informer may not have seen yet; and those writes. */
+import { claimedInstance, interruptionPlanAnnotation, type Nodes, nodeView, type SeenNode } from "../identity/node-view.ts";
+import { nodes } from "../kube/builtin.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { isApiError } from "../kube/errors.ts";
+import type { PlannedNode } from "./next-step.ts";
+import { changedNode, type NodeChange } from "./node-change.ts";
+import { type NodePlan, readPlan, writePlan } from "./plan.ts";
+
+/** A Node at one version. */
+export interface NodeState extends PlannedNode {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly instanceId: string;
+  readonly addresses: SeenNode["addresses"];
+}
+
+export class NodeStates {
+  readonly #kube: KubeClient;
+  readonly #nodes: Nodes;
+  /** Later than what the informer has; undefined is a Node that is gone. */
+  readonly #written = new Map<string, { readonly uid: string; readonly state: NodeState | undefined }>();
+
+  constructor(kube: KubeClient, nodes: Nodes) {
+    this.#kube = kube;
+    this.#nodes = nodes;
+  }
+
+  get(name: string): NodeState | undefined {
+    const seen = this.#nodes.get(name);
+    const written = this.#written.get(name);
+    if (seen === undefined) {
+      this.#written.delete(name);
+      return undefined;
+    }
+    const state = stateOf(seen);
+    if (written === undefined || written.uid !== state.uid) return state;
+    if (written.state === undefined) return undefined;
+    if ((state.plan?.revision ?? 0) >= (written.state.plan?.revision ?? 0)) {
+      this.#written.delete(name);
+      return state;
+    }
+    return written.state;
+  }
+
+  /** Forgets what was written of a Node; the informer will tell. */
+  forget(name: string): void {
+    const seen = this.#nodes.get(name);
+    const written = this.#written.get(name)?.state;
+    if (seen === undefined || (stateOf(seen).plan?.revision ?? 0) >= (written?.plan?.revision ?? 0)) this.#written.delete(name);
+  }
+
+  /** Writes a plan and a change, unless anybody has changed the Node since. Answers whether it was written; if not, what is there is known now. */
+  async write(state: NodeState, plan: NodePlan, change: NodeChange, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#patch(state, plan, change, signal);
+      return true;
+    } catch (error) {
+      if (isApiError(error, "conflict", "not-found")) {
+        await this.#refresh(state, signal);
+        return false;
+      }
+      const beside = change.labels !== undefined || change.taints !== undefined;
+      if (!isApiError(error, "forbidden", "invalid") || !beside) throw error;
+      // Somebody refuses the label or the taint. The Node is cordoned all the same.
+      this.#kube.host.log.warn("labels or taints of a Node are refused; it is cordoned without them", { node: state.name, error });
+      const { unschedulable } = change;
+      await this.#patch(state, plan, unschedulable === undefined ? {} : { unschedulable }, signal);
+      return true;
+    }
+  }
+
+  async #patch(state: NodeState, plan: NodePlan, change: NodeChange, signal: AbortSignal): Promise<void> {
+    const { unschedulable, taints, labels } = change;
+    const spec = { ...(unschedulable !== undefined && { unschedulable: unschedulable || null }), ...(taints && { taints }) };
+    const merge = {
+      metadata: {
+        resourceVersion: state.resourceVersion,
+        annotations: { [interruptionPlanAnnotation]: writePlan(plan) },
+        ...(labels && { labels }),
+      },
+      ...(Object.keys(spec).length > 0 && { spec }),
+    };
+    const { resourceVersion } = await this.#kube.patch(nodes, { name: state.name }, { merge, uid: state.uid }, { signal });
+    this.#written.set(state.name, { uid: state.uid, state: { ...changedNode(state, change), plan, resourceVersion } });
+  }
+
+  async #refresh({ name, uid }: NodeState, signal: AbortSignal): Promise<void> {
+    try {
+      const state = stateOf(nodeView(await this.#kube.get(nodes, { name }, { signal })));
+      this.#written.set(name, { uid: state.uid, state });
+    } catch (error) {
+      if (!isApiError(error, "not-found")) throw error;
+      this.#written.set(name, { uid, state: undefined });
+    }
+  }
+}
+
+function stateOf(node: SeenNode): NodeState {
+  const { name, uid, resourceVersion, labels } = node.metadata;
+  return {
+    name,
+    uid,
+    resourceVersion,
+    labels,
+    instanceId: claimedInstance(node) ?? "",
+    addresses: node.addresses,
+    unschedulable: node.unschedulable,
+    taints: node.taints,
+    bootId: node.bootId,
+    plan: readPlan(node.interruptionPlan),
+  };
+}

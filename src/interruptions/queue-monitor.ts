@@ -1,0 +1,270 @@
+/** The queue: receives messages, finds the Nodes they are about, and hands their events over. Nothing that comes in ends it. */
+
+import type { Cloud } from "../aws/cloud.ts";
+import type { Instance } from "../aws/instance.ts";
+import type { Queue, QueueMessage } from "../aws/queue.ts";
+import { claimedInstance, isReady, type Nodes, type SeenNode } from "../identity/node-view.ts";
+import type { Host } from "../runtime/host.ts";
+import { messageOf } from "../runtime/message-of.ts";
+import { jittered, sleep } from "../runtime/world.ts";
+import type { ActionMetrics } from "./action-metrics.ts";
+import type { HookRef, InterruptionEvent } from "./event.ts";
+import { HeldMessages } from "./held-messages.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Inbox } from "./inbox.ts";
+import { readMessage } from "./messages.ts";
+
+/** What a user decides about the queue. */
+export interface QueueSettings {
+  readonly visibilitySeconds: number;
+  /** Act only on instances that carry this tag; undefined: on all. */
+  readonly managedTag: string | undefined;
+  /** Messages about instances without a Node here are deleted, and their hooks completed; otherwise left to others. */
+  readonly deleteIfNodeNotFound: boolean;
+  readonly completionDelayMs: number;
+}
+
+export interface QueueMonitorParts {
+  readonly host: Host;
+  readonly cloud: Cloud;
+  readonly queue: Queue;
+  readonly nodes: Nodes;
+  readonly inbox: Inbox;
+  readonly hooks: Hooks;
+  readonly metrics: ActionMetrics;
+  readonly settings: QueueSettings;
+}
+
+/** A message that nobody can read is deleted when it has come so often: a dead-letter queue may want it before. */
+const maxReceives = 3;
+const firstPauseMs = 2_000;
+const maxPauseMs = 30_000;
+/** The tag of an instance changes seldom. */
+const instanceAgeMs = 60_000;
+const monitor = "SQS_MONITOR";
+
+/** What is to become of an event. */
+type Verdict = { readonly kind: "ours"; readonly node: string } | { readonly kind: "drop" | "foreign" | "later"; readonly why: string };
+
+interface Launch {
+  readonly id: string;
+  readonly hook: HookRef;
+  readonly message: QueueMessage;
+  completing: boolean;
+}
+
+export class QueueMonitor {
+  readonly #parts: QueueMonitorParts;
+  readonly #held: HeldMessages;
+  /** Instances that wait in a launch hook. */
+  readonly #launches = new Map<string, Launch>();
+  #problem: string | undefined = "the queue has not been asked yet";
+
+  constructor(parts: QueueMonitorParts) {
+    this.#parts = parts;
+    this.#held = new HeldMessages(parts.host, parts.queue);
+    parts.metrics.held.set(0);
+  }
+
+  /** Why the queue cannot be used at the moment. */
+  problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Receives until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { host, nodes, queue, settings } = this.#parts;
+    const { clock, random } = host.world;
+    void this.#held.run(signal);
+    const unsubscribe = nodes.subscribe((_, node) => node && this.#launched(node, signal));
+    for (let pauseMs = firstPauseMs; !signal.aborted; ) {
+      try {
+        const messages = await queue.receive(settings.visibilitySeconds, signal);
+        this.#problem = undefined;
+        pauseMs = firstPauseMs;
+        for (const message of messages) void this.#handle(message, signal);
+        this.#parts.metrics.held.set(this.#held.size);
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#problem = messageOf(error);
+        this.#parts.metrics.error(monitor);
+        host.log.warn("There was a problem monitoring for events", { monitor_type: monitor, error, retryInMs: pauseMs });
+        await sleep(clock, jittered(random, pauseMs, 0.2), signal).catch(() => {});
+        pauseMs = Math.min(maxPauseMs, pauseMs * 2);
+      }
+    }
+    unsubscribe();
+  }
+
+  /** Lets others have at once what this process held. */
+  giveBack(signal: AbortSignal): Promise<void> {
+    return this.#held.giveBack(signal);
+  }
+
+  async #handle(message: QueueMessage, signal: AbortSignal): Promise<void> {
+    if (this.#held.isHeld(message)) return;
+    const { host, metrics } = this.#parts;
+    try {
+      await this.#read(message, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      // It comes again when others may see it.
+      metrics.error(monitor);
+      host.log.warn("a message could not be handled; it will come again", { message: message.id, error });
+    }
+  }
+
+  async #read(message: QueueMessage, signal: AbortSignal): Promise<void> {
+    const { host, metrics } = this.#parts;
+    const now = host.world.clock.now();
+    const read = readMessage(message.body, now);
+    if (message.receives === 1 && message.sentAt !== undefined) metrics.age.observe(Math.max(0, now - message.sentAt) / 1000);
+    switch (read.kind) {
+      case "nothing":
+        metrics.messages.inc({ outcome: "ignored" });
+        host.log.info("dropping event", { message: message.id, why: read.why });
+        this.#held.drop(message);
+        return;
+      case "unreadable": {
+        metrics.messages.inc({ outcome: "unreadable" });
+        const deleted = message.receives >= maxReceives;
+        host.log.warn("a message cannot be read", { message: message.id, why: read.why, receives: message.receives, deleted });
+        if (deleted) this.#held.drop(message);
+        return;
+      }
+      case "launch":
+        return this.#launch(message, read.id, read.hook, signal);
+      case "capacity-block": {
+        const filter = [{ name: "capacity-reservation-id", values: [read.reservationId] }];
+        const instances = await this.#parts.cloud.instances.list(filter, { cause: "interruptions", signal, urgency: "user" });
+        const events = instances.map(
+          (instance): InterruptionEvent => ({
+            id: `${read.id}-${instance.id}`,
+            kind: "capacity-block",
+            monitor,
+            instanceId: instance.id,
+            description: `Capacity block ${read.reservationId} ends. Instance ${instance.id} will be terminated`,
+            startTime: read.startTime,
+            deadline: read.deadline,
+          }),
+        );
+        return this.#take(message, events, signal);
+      }
+      case "events":
+        return this.#take(message, read.events, signal);
+    }
+  }
+
+  async #take(message: QueueMessage, events: readonly InterruptionEvent[], signal: AbortSignal): Promise<void> {
+    const { host, inbox, metrics, hooks, settings } = this.#parts;
+    const judged = await Promise.all(events.map(async (event) => ({ event, verdict: await this.#judge(event, signal) })));
+    const ours = judged.flatMap(({ event, verdict }) => (verdict.kind === "ours" ? [{ event, node: verdict.node }] : []));
+    for (const { event, verdict } of judged) {
+      if (verdict.kind === "ours") continue;
+      metrics.messages.inc({ outcome: verdict.kind === "drop" ? "unmanaged" : verdict.kind });
+      host.log.info("dropping event", { event: event.id, instance: event.instanceId, why: verdict.why });
+      if (verdict.kind === "foreign" && settings.deleteIfNodeNotFound && event.hook) await hooks.complete(event.hook, "CONTINUE", signal);
+    }
+    // What has to come again must not be deleted with the rest of its message.
+    const later = judged.some(({ verdict }) => verdict.kind === "later" || (verdict.kind === "foreign" && !settings.deleteIfNodeNotFound));
+    if (ours.length === 0) {
+      if (!later) this.#held.drop(message);
+      return;
+    }
+    metrics.messages.inc({ outcome: "events" });
+    const pending = ours.map(({ event }) => event.id);
+    if (!later) this.#held.hold(message, pending);
+    for (const { event, node } of ours) inbox.take(node, event, (reached) => this.#held.ended(message.id, event.id, reached));
+  }
+
+  /** Whose an event is. A Node that names the instance is enough; EC2 is asked where the tag decides, or where there is no such Node. */
+  async #judge({ instanceId }: InterruptionEvent, signal: AbortSignal): Promise<Verdict> {
+    const { nodes, cloud, settings } = this.#parts;
+    const [named] = nodes.by("instance", instanceId);
+    if (named !== undefined && settings.managedTag === undefined) return { kind: "ours", node: named.metadata.name };
+    const found = await cloud.instances.lookup(instanceId, {
+      cause: "interruptions",
+      signal,
+      urgency: "user",
+      maxAgeMs: instanceAgeMs,
+    });
+    if (found.kind !== "found") {
+      if (found.kind === "absent") return { kind: "later", why: "EC2 did not answer for the instance" };
+      // A Node may outlive what EC2 remembers of its instance.
+      return named === undefined ? { kind: "drop", why: `EC2 knows no such instance` } : { kind: "ours", node: named.metadata.name };
+    }
+    const { instance } = found;
+    if (settings.managedTag !== undefined && instance.tags[settings.managedTag] === undefined) {
+      return { kind: "drop", why: `the instance does not carry the tag ${settings.managedTag}` };
+    }
+    const node = named ?? this.#nodeByName(instance);
+    if (node !== undefined) return { kind: "ours", node: node.metadata.name };
+    if (instance.state !== "running" && instance.state !== "pending") return { kind: "drop", why: `the instance is ${instance.state}` };
+    return { kind: "foreign", why: "no Node of this cluster is on the instance" };
+  }
+
+  /** A Node whose provider ID is not set yet is known by the name of its machine. */
+  #nodeByName({ privateDnsName = "", id }: Instance): SeenNode | undefined {
+    const node = privateDnsName === "" ? undefined : this.#parts.nodes.get(privateDnsName);
+    return node !== undefined && [undefined, id].includes(claimedInstance(node)) ? node : undefined;
+  }
+
+  /** An instance waits until its Node is ready. */
+  #launch(message: QueueMessage, id: string, hook: HookRef, signal: AbortSignal): void {
+    const { nodes, metrics, host } = this.#parts;
+    metrics.messages.inc({ outcome: "launch" });
+    host.log.info("Waiting for node to be ready before completing ASG launch lifecycle", {
+      "event-id": id,
+      "instance-id": hook.instanceId,
+    });
+    this.#held.hold(message, [id]);
+    this.#launches.set(hook.instanceId, { id, hook, message, completing: false });
+    const [node] = nodes.by("instance", hook.instanceId);
+    if (node !== undefined) this.#launched(node, signal);
+    else void this.#expire(hook, signal);
+  }
+
+  #launched(node: SeenNode, signal: AbortSignal): void {
+    const launch = this.#launches.get(claimedInstance(node) ?? "");
+    if (launch === undefined || launch.completing || !isReady(node)) return;
+    launch.completing = true;
+    void this.#completeLaunch(launch, node.metadata.name, signal);
+  }
+
+  async #completeLaunch(launch: Launch, node: string, signal: AbortSignal): Promise<void> {
+    const { host, hooks, metrics, settings } = this.#parts;
+    try {
+      if (settings.completionDelayMs > 0) await sleep(host.world.clock, settings.completionDelayMs, signal);
+      await hooks.complete(launch.hook, "CONTINUE", signal);
+      host.log.info("Completed ASG Lifecycle Hook", { "event-id": launch.id, "instance-id": launch.hook.instanceId, "node-name": node });
+      metrics.action("post-drain", true, node, launch.id);
+      this.#end(launch);
+    } catch (error) {
+      if (signal.aborted) return;
+      launch.completing = false;
+      host.log.warn("a launch hook could not be completed; trying again", { "instance-id": launch.hook.instanceId, error });
+      metrics.action("post-drain", false, node, launch.id);
+      host.world.clock.after(5_000, () => {
+        const [current] = this.#parts.nodes.by("instance", launch.hook.instanceId);
+        if (current !== undefined && !signal.aborted) this.#launched(current, signal);
+      });
+    }
+  }
+
+  /** Nobody waits for a Node longer than its hook does. */
+  async #expire(hook: HookRef, signal: AbortSignal): Promise<void> {
+    const { host, hooks } = this.#parts;
+    const ms = (await hooks.timeout(hook, signal).catch(() => undefined)) ?? 3_600_000;
+    host.world.clock.after(ms, () => {
+      const launch = this.#launches.get(hook.instanceId);
+      if (launch === undefined || launch.completing || signal.aborted) return;
+      host.log.warn("an instance did not become a ready Node before its launch hook ended", { "instance-id": hook.instanceId });
+      this.#end(launch);
+    });
+  }
+
+  #end({ id, hook, message }: Launch): void {
+    this.#launches.delete(hook.instanceId);
+    this.#held.ended(message.id, id, "ended");
+  }
+}
