@@ -298,6 +298,22 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       strict: inRegion,
     },
     {
+      sid: "ReadTargetNetwork",
+      why: "Find the security groups that targets have, where a binding lets the load balancer in (`spec.networking`)",
+      calls: [ec2.describeInstances, ec2.describeNetworkInterfaces, ec2.describeSecurityGroupRules, ec2.describeSecurityGroups],
+      resources: ["*"],
+      strict: inRegion,
+      optional: "`spec.networking` is not carried out",
+    },
+    {
+      sid: "WriteRules",
+      why: "Let the load balancer in to the targets, as `spec.networking` says",
+      calls: [ec2.authorizeSecurityGroupIngress, ec2.revokeSecurityGroupIngress],
+      resources: [...groups, ...groupRules],
+      strict: [{ resources: groups, condition: ofCluster }, { resources: groupRules }],
+      optional: "`spec.networking` is not carried out",
+    },
+    {
       sid: "WriteTargets",
       why: "Keep target groups filled with the endpoints of Services. They are the user's: no tag tells which",
       calls: [elbv2.registerTargets, elbv2.deregisterTargets],

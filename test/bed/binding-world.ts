@@ -52,7 +52,8 @@ export interface PodWish {
   readonly gates?: readonly string[];
   readonly ready?: boolean;
   readonly terminating?: boolean;
-  readonly labels?: Readonly<Record<string, string>>;
+  /** An interface of its own. */
+  readonly eni?: string;
 }
 
 interface MadePod extends PodWish {
@@ -216,7 +217,10 @@ export class BindingWorld {
       const number = ++this.#pods;
       const pod = { ...wish, name: `${service}-${number}`, ip: `10.0.${32 + Math.floor(number / 200)}.${(number % 200) + 10}` };
       await this.say("POST", "/api/v1/namespaces/default/pods", {
-        metadata: { name: pod.name },
+        metadata: {
+          name: pod.name,
+          ...(wish.eni && { annotations: { "vpc.amazonaws.com/pod-eni": JSON.stringify([{ eniId: wish.eni, privateIp: pod.ip }]) } }),
+        },
         spec: {
           nodeName: [...this.nodes.keys()][0],
           containers: [{ name: "c", image: "c:1", ports: [{ name: "web", containerPort: 8080 }] }],

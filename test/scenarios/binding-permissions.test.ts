@@ -17,20 +17,36 @@ async function life(policy: typeof usualPolicy) {
   const shared = await world.group("shared");
   await world.service("web");
   await world.pods("web", 2, { gates: [gate], ready: false });
+  const nodes = await world.group("nodes", { type: "instance" });
+  await world.service("nodes", { type: "NodePort", ports: [{ name: "http", port: 80, nodePort: 30080 }] });
+  const from = (port: number) => ({ from: [{ securityGroup: { groupID: world.network.nodeGroupId } }], ports: [{ port }] });
+  const [eni] = world.aws.account.ec2.interfaces.values();
+  await world.service("own");
+  await world.pods("own", 1, { eni: eni!.id });
+  const own = await world.group("own");
   world.aws.controls.change({ policy: policy(world.aws, world.network, "test", feature) });
   world.resetCalls();
   world.start("--enable-leader-election=true");
   await world.bind("web", { targetGroupName: "shop" });
+  await world.bind("nodes", { targetGroupARN: nodes, serviceRef: { name: "nodes", port: 80 }, networking: { ingress: [from(30080)] } });
+  await world.bind("own", { targetGroupARN: own, serviceRef: { name: "own", port: 80 }, networking: { ingress: [from(8080)] } });
   await world.bind("shared", { targetGroupARN: shared, multiClusterTargetGroup: true });
   await world.until("registered", () => world.targets(arn).length === 2 && world.targets(shared).length === 2);
   const [more = ""] = await world.pods("web", 1, { gates: [gate], ready: false });
   await world.world.advance(10_000);
   await world.remove("web", more);
   await world.world.advance(10_000);
-  await world.unbind("web");
-  await world.unbind("shared");
-  await world.until("gone", () => world.binding("web") === undefined && world.binding("shared") === undefined);
-  assert.deepEqual([world.targets(arn), world.targets(shared)], [[], []]);
+  assert.deepEqual(
+    ["nodes", "own"].map((name) => world.condition(name, "NetworkingReady")?.status),
+    ["True", "True"],
+  );
+  const all = ["web", "shared", "nodes", "own"];
+  for (const name of all) await world.unbind(name);
+  await world.until("gone", () => all.every((name) => world.binding(name) === undefined));
+  assert.deepEqual(
+    [arn, shared, nodes, own].flatMap((group) => world.targets(group)),
+    [],
+  );
   world.close();
   return world;
 }

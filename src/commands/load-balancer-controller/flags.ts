@@ -27,8 +27,18 @@ export const clusterFlags = {
 
 /** TargetGroupBindings, their targets and readiness gates. */
 export const bindingFlags = {
+  "disable-restricted-sg-rules": flag(
+    bool,
+    false,
+    "Write every rule of a target's security group as it is asked for. Else those from one group are one rule, from the lowest port to the highest.",
+  ),
   "enable-endpoint-slices": flag(bool, true, "Accepted for compatibility; EndpointSlices are read always, which every Service has."),
   "max-targets-per-target-group": flag(int, 0, "The most targets that are registered with one target group. 0: as many as AWS takes."),
+  "service-target-eni-security-group-tags": flag(
+    stringToString,
+    noPairs,
+    "Tags of the security group that rules are written to, besides the cluster's, where an interface has several groups.",
+  ),
   "targetgroupbinding-max-concurrent-reconciles": flag(int, 3, "TargetGroupBindings worked on at the same time."),
   "targetgroupbinding-max-exponential-backoff-delay": undecided(
     duration,
@@ -72,7 +82,6 @@ export const laterFlags = {
   "default-target-type": flag(string, "instance", notBuilt),
   "disable-ingress-class-annotation": flag(bool, false, notBuilt),
   "disable-ingress-group-name-annotation": flag(bool, false, notBuilt),
-  "disable-restricted-sg-rules": flag(bool, false, notBuilt),
   "enable-backend-security-group": flag(bool, true, notBuilt),
   "enable-manage-backend-security-group-rules": flag(bool, false, notBuilt),
   "enable-pod-readiness-gate-inject": flag(bool, true, notBuilt),
@@ -90,7 +99,6 @@ export const laterFlags = {
   "quic-environment-variable-name": flag(string, "AWS_LBC_QUIC_SERVER_ID", notBuilt),
   "required-secrets-label": flag(string, "", notBuilt),
   "service-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "service-target-eni-security-group-tags": flag(stringToString, noPairs, notBuilt),
   "tolerate-non-existent-backend-action": flag(bool, true, notBuilt),
   "tolerate-non-existent-backend-service": flag(bool, true, notBuilt),
   "webhook-bind-port": flag(int, 9443, notBuilt),

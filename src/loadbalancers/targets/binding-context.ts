@@ -5,6 +5,7 @@ import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { Nodes } from "../../identity/node-view.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Host } from "../../runtime/host.ts";
+import type { EndpointRules } from "../groups/endpoint-rules-writer.ts";
 import type { Bindings, SeenBinding } from "./binding.ts";
 import type { BindingReport } from "./binding-report.ts";
 import type { GroupTargets } from "./group-targets.ts";
@@ -22,6 +23,10 @@ export interface BindingSettings {
   readonly maxTargets: number;
   /** Whether nodes that are not heard of count where there are no others. */
   readonly failOpen: boolean;
+  /** Write rules of security groups one by one, and join none. */
+  readonly exactRules: boolean;
+  /** Tags by which the group to write to is chosen, where an interface has several. */
+  readonly groupTags: Readonly<Record<string, string>>;
   /** Every binding is read fully once in this time, whether or not anything changed. */
   readonly syncPeriodMs: number;
 }
@@ -37,8 +42,9 @@ export interface BindingParts {
   readonly pods: Pods;
   readonly nodes: Nodes;
   readonly cloud: Cloud;
-  /** The cluster's own VPC. */
+  /** The cluster's own VPC, and the key of the tag that its security groups carry. */
   readonly vpc: string;
+  readonly clusterTag: string;
   readonly settings: BindingSettings;
 }
 
@@ -56,7 +62,9 @@ export interface RememberedBinding {
   waitsSince?: number;
   /** What was said last, so that it is not said twice. */
   told?: string;
-  toldNetworking?: boolean;
+  /** What kept rules of security groups from being as asked for. */
+  networking?: string;
+  toldNetworking?: string;
 }
 
 /** That, and what the controller keeps. */
@@ -64,6 +72,7 @@ export interface BindingContext extends BindingParts {
   readonly report: BindingReport;
   readonly groups: GroupTargets;
   readonly records: TargetRecords;
+  readonly rules: EndpointRules;
   memoryOf(binding: SeenBinding): RememberedBinding;
 }
 

@@ -7,8 +7,10 @@ import { done } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { sleep } from "../../runtime/world.ts";
+import { EndpointRules } from "../groups/endpoint-rules-writer.ts";
 import type { SeenBinding } from "./binding.ts";
 import type { BindingContext, BindingJob, BindingParts, RememberedBinding } from "./binding-context.ts";
+import { haveAllSpoken } from "./binding-networking.ts";
 import { converge } from "./binding-pass.ts";
 import { BindingReport } from "./binding-report.ts";
 import { cleanUp } from "./clean-up.ts";
@@ -31,8 +33,18 @@ class BindingLoop {
   constructor(parts: BindingParts) {
     const { host, kube, recorder } = parts;
     const { clock } = host.world;
+    const rules = new EndpointRules({
+      cloud: parts.cloud,
+      clock,
+      vpc: parts.vpc,
+      clusterTag: parts.clusterTag,
+      exact: parts.settings.exactRules,
+      isComplete: () => haveAllSpoken(this.#context),
+      onStep: ({ what, why }) => host.log.info(what, { why }),
+    });
     this.#context = {
       ...parts,
+      rules,
       report: new BindingReport(kube, recorder, clock),
       groups: new GroupTargets(clock),
       records: new TargetRecords(kube),

@@ -2,31 +2,23 @@
 import { type Applied, apply } from "../../aws/apply.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
-import { contains, parseAddress, parseCidr } from "../../runtime/ip.ts";
 import type { SeenBinding } from "./binding.ts";
+import { complete, noSuchGroup, problemsOf, refuse, verify } from "./binding-checks.ts";
 import type { BindingContext, BindingJob } from "./binding-context.ts";
+import { letIn } from "./binding-networking.ts";
 import { departures, groupNameOf, holdMs, planBinding } from "./binding-plan.ts";
+import { statusAfter } from "./binding-status.ts";
 import { checkpointOf, identityOf } from "./checkpoint.ts";
 import { deregisterAll } from "./clean-up.ts";
 import { type Endpoint, resolveEndpoints } from "./endpoints.ts";
 import { awaitsHealth, gatedPods, gateOf, pollMs, tellPod } from "./gates.ts";
-import { isDraining, matchTargets, type SeenTarget } from "./group-targets.ts";
+import { matchTargets, type SeenTarget } from "./group-targets.ts";
 import { recorded } from "./multi-cluster.ts";
-import {
-  type BindingProblem,
-  defaultsFor,
-  factsOf,
-  groupProblems,
-  isComplete,
-  type OtherBinding,
-  sharingProblem,
-  specProblems,
-} from "./validate.ts";
+import { isComplete } from "./validate.ts";
+import { zonesFor } from "./zones.ts";
 
-/** How soon something is looked at again that its author, or somebody in AWS, has to put right. */
-const problemMs = 60_000;
 /** How soon targets are looked at again that AWS refused, or that found no room. */
-const refusedMs = 60_000;
+const retryMs = 60_000;
 /** Targets nobody waits for are looked at less often, and not for ever. */
 const settleMs = { first: 30_000, give: 10 * 60_000 };
 /** Right after a start nothing is read that seems to be as it was: whatever has changed goes first. */
@@ -35,19 +27,9 @@ const driftAfterStartMs = { min: 30 * 60_000, spread: 15 * 60_000 };
 export async function converge(job: BindingJob, context: BindingContext): Promise<Outcome> {
   const { binding, remembered, ask } = job;
   const { spec } = binding;
-  const problems = [...specProblems(spec), ...[sharingProblem(spec, othersOf(binding, context))].flatMap((each) => each ?? [])];
+  const problems = problemsOf(binding, context);
   if (problems.length > 0) return refuse(job, problems, context);
   if (!isComplete(spec)) return complete(job, context);
-  if (spec.targetGroupProtocol === "QUIC" || spec.targetGroupProtocol === "TCP_QUIC")
-    return refuse(
-      job,
-      [{ reason: "UnsupportedTargetType", message: `targets of protocol ${spec.targetGroupProtocol} are not supported` }],
-      context,
-    );
-  if (spec.iamRoleArnToAssume) {
-    const message = "spec.iamRoleArnToAssume is not supported yet: nothing is registered";
-    return refuse(job, [{ reason: "InvalidSpec", message }], context);
-  }
   const resolved = resolve(binding, context);
   if (resolved.kind === "not-found") return backendGone(job, resolved.why, context);
   if (resolved.kind === "invalid") return refuse(job, [{ reason: "InvalidSpec", message: resolved.why }], context);
@@ -101,6 +83,9 @@ async function bring(
   const waited = clock.monotonic() - (remembered.waitsSince ?? clock.monotonic());
   const { held, leaving } = departures({ ...match, missing }, (target) => isServing(target, context), waited < holdMs);
   const isChange = missing.length + leaving.length > 0;
+  const lets = spec.networking !== undefined;
+  if (isChange || remembered.force || remembered.networking || lets !== context.rules.hasClaim(job.key))
+    await letIn(job, endpoints, context);
   if (isChange) {
     const wrong = await verify(job, context);
     if (wrong.length > 0) return refuse(job, wrong, context);
@@ -129,28 +114,34 @@ async function bring(
       : []),
   ];
   tellOddities(job, odd, context);
-  tellNetworking(job, context);
   const isNews = isChange || binding.status.observedGeneration !== binding.metadata.generation;
   if (open === 0 && (remembered.checkpoint ?? binding.checkpoint) !== checkpoint) await setCheckpoint(job, checkpoint, context);
-  await report.status(
-    binding,
-    statusAfter(endpoints.length, match.matched, registered.length, held.length, seen, leaving.length, odd),
-    ask.signal,
-  );
+  const status = statusAfter({
+    wanted: endpoints.length,
+    matched: match.matched,
+    registered: registered.length,
+    held: held.length,
+    seen,
+    leaving: leaving.length,
+    oddities: odd,
+    networking: lets ? (remembered.networking ?? "") : undefined,
+  });
+  await report.status(binding, status, ask.signal);
   if (isNews && open === 0) report.event(binding, "Normal", "SuccessfullyReconciled", "Successfully reconciled");
   remembered.force = false;
   remembered.driftAt = clock.monotonic() + context.settings.syncPeriodMs;
-  return outcome(job, { pending: pending || held.length > 0, waiting, open: refused.length + leftOut.length > 0 }, context);
+  const retry = refused.length + leftOut.length > 0 || Boolean(remembered.networking);
+  return outcome(job, { pending: pending || held.length > 0, waiting, retry }, context);
 }
 
 function outcome(
   { binding, remembered }: BindingJob,
-  { pending, waiting, open }: { readonly pending: boolean; readonly waiting: boolean; readonly open: boolean },
+  { pending, waiting, retry }: { readonly pending: boolean; readonly waiting: boolean; readonly retry: boolean },
   { host, settings }: BindingContext,
 ): Outcome {
   const waited = host.world.clock.monotonic() - (remembered.waitsSince ?? host.world.clock.monotonic());
   if (pending) return again(settings.pollMs ?? pollMs(binding.spec.targetGroupProtocol, waited), "targets are not healthy yet");
-  if (open) return again(refusedMs, "AWS does not take all targets");
+  if (retry) return again(retryMs, "AWS does not take all targets, or all rules");
   if (waiting && waited < settleMs.give) return again(Math.max(settleMs.first, waited / 2), "targets are not healthy yet");
   delete remembered.waitsSince;
   return done;
@@ -167,7 +158,7 @@ async function change(
   const { groups, cloud, host } = context;
   const arn = binding.spec.targetGroupARN!;
   const group = { arn, name: groupNameOf(arn), service: `${binding.metadata.namespace}/${binding.spec.serviceRef.name}` };
-  const zoneOf = await zones(binding, missing, context, ask);
+  const zoneOf = await zonesFor(binding, missing, context, ask);
   const onStep = ({ what, why }: { readonly what: string; readonly why: string }) => host.log.info(what, { why, binding: key });
   const run = (gone: readonly SeenTarget[]) => apply(planBinding(group, missing, gone, zoneOf), cloud, { ...ask, onStep });
   try {
@@ -183,20 +174,6 @@ async function change(
   }
 }
 
-/** Addresses outside the group's VPC are registered for all zones. */
-async function zones(binding: SeenBinding, missing: readonly Endpoint[], { cloud }: BindingContext, ask: BindingJob["ask"]) {
-  if (binding.spec.targetType !== "ip" || missing.length === 0) return () => undefined;
-  const cidrs = await cloud.vpcs.cidrs(binding.spec.vpcID!, ask);
-  if (cidrs === undefined)
-    throw new Error(`VPC ${binding.spec.vpcID} of target group ${binding.spec.targetGroupARN} is not known to these credentials`);
-  const blocks = cidrs.flatMap((text) => parseCidr(text) ?? []);
-  return ({ id }: Endpoint) => {
-    const address = parseAddress(id);
-    const isInside = address && blocks.some((block) => contains(block, { ...address, prefix: address.family === 4 ? 32 : 128 }));
-    return isInside ? undefined : "all";
-  };
-}
-
 /** A pod whose containers are ready and that is not being deleted takes traffic as long as it gets any. */
 function isServing({ id }: SeenTarget, { pods }: BindingContext): boolean {
   return pods.by("ip", id).some(({ metadata, containersReady }) => metadata.deletionTimestamp === undefined && containersReady);
@@ -208,73 +185,6 @@ function withinLimit(missing: readonly Endpoint[], present: number, limit: numbe
   const sorted = missing.toSorted((a, b) => (identityOf(a) < identityOf(b) ? -1 : 1));
   const room = Math.max(0, limit - present);
   return { missing: sorted.slice(0, room), leftOut: sorted.slice(room) };
-}
-
-function statusAfter(
-  wanted: number,
-  matched: readonly (readonly [Endpoint, SeenTarget])[],
-  registered: number,
-  held: number,
-  seen: readonly SeenTarget[],
-  leaving: number,
-  odd: readonly string[],
-) {
-  const counts = {
-    wanted,
-    registered: matched.length + registered + held,
-    healthy: matched.filter(([, { state }]) => state === "healthy").length,
-    draining: seen.filter(isDraining).length + leaving,
-  };
-  const ready = {
-    status: "True",
-    reason: "TargetsRegistered",
-    message: `${matched.length + registered} of ${wanted} endpoints are registered`,
-  } as const;
-  const partly = { status: "False", reason: "TargetsLeftOut", message: odd.join("; ") } as const;
-  return { conditions: { Ready: matched.length + registered === wanted ? ready : partly }, targets: counts, observed: true };
-}
-
-/** Fields that the binding leaves to its target group are written down in it; its change wakes it again. */
-async function complete(job: BindingJob, context: BindingContext): Promise<Outcome> {
-  const { binding, ask } = job;
-  const { targetGroupARN: arn, targetGroupName: name = "" } = binding.spec;
-  const { loadBalancers } = context.cloud;
-  const group = await (arn ? loadBalancers.targetGroupAt(arn, ask) : loadBalancers.targetGroup(name, ask));
-  if (group === undefined) return refuse(job, [noSuchGroup(arn || name)], context);
-  const facts = factsOf(group);
-  const problems = groupProblems(binding.spec, facts);
-  if (problems.length > 0) return refuse(job, problems, context);
-  await context.report.complete(binding, defaultsFor(binding.spec, facts), ask.signal);
-  return done;
-}
-
-/** Before the first change: the group is what the binding takes it for. */
-async function verify({ binding, remembered, ask }: BindingJob, { cloud }: BindingContext): Promise<readonly BindingProblem[]> {
-  if (remembered.verified === binding.metadata.generation) return [];
-  const arn = binding.spec.targetGroupARN!;
-  const group = await cloud.loadBalancers.targetGroupAt(arn, ask);
-  const problems = group === undefined ? [noSuchGroup(arn)] : groupProblems(binding.spec, factsOf(group));
-  if (problems.length === 0) remembered.verified = binding.metadata.generation;
-  return problems;
-}
-
-const noSuchGroup = (id: string): BindingProblem => ({
-  reason: "TargetGroupNotFound",
-  message: `target group ${id} does not exist in this account and region`,
-});
-
-/** Says what is wrong where its author looks, and touches nothing. */
-async function refuse(
-  { binding, remembered, ask }: BindingJob,
-  problems: readonly BindingProblem[],
-  context: BindingContext,
-): Promise<Outcome> {
-  const message = problems.map((problem) => problem.message).join("; ");
-  const { reason } = problems[0]!;
-  if (remembered.told !== message) context.report.event(binding, "Warning", "TargetGroupBindingInvalid", message);
-  remembered.told = message;
-  await context.report.status(binding, { conditions: { Ready: { status: "False", reason, message } } }, ask.signal);
-  return again(problemMs, message);
 }
 
 /** Without a backend nothing is to be registered. */
@@ -304,34 +214,8 @@ async function setCheckpoint({ binding, remembered, ask }: BindingJob, checkpoin
   return true;
 }
 
-const notManaged = "spec.networking is not carried out yet: let the load balancer's traffic in to the targets yourself";
-
-/** What is asked for and not done is said where its author looks. */
-function tellNetworking({ binding, remembered }: BindingJob, { report }: BindingContext): void {
-  if (binding.spec.networking === undefined || remembered.toldNetworking) return;
-  remembered.toldNetworking = true;
-  report.event(binding, "Warning", "FailedNetworkReconcile", notManaged);
-}
-
 function tellOddities({ binding, remembered }: BindingJob, odd: readonly string[], { report }: BindingContext): void {
   const message = odd.join("; ");
   if (message !== "" && message !== remembered.told) report.event(binding, "Warning", "TargetsLeftOut", message);
   remembered.told = message;
-}
-
-/** Other bindings of the same group. */
-function othersOf(binding: SeenBinding, { bindings }: BindingContext): readonly OtherBinding[] {
-  const { targetGroupARN: arn } = binding.spec;
-  if (!arn) return [];
-  const age = ({ metadata }: SeenBinding) => `${metadata.creationTimestamp} ${metadata.uid}`;
-  return bindings
-    .by("group", arn)
-    .filter(({ metadata }) => metadata.uid !== binding.metadata.uid)
-    .map((other) => ({
-      namespace: other.metadata.namespace,
-      name: other.metadata.name,
-      uid: other.metadata.uid,
-      createdBefore: age(other) < age(binding),
-      multiCluster: other.spec.multiClusterTargetGroup ?? false,
-    }));
 }

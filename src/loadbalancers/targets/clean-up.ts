@@ -13,10 +13,11 @@ import { recorded } from "./multi-cluster.ts";
 
 export async function cleanUp(job: BindingJob, context: BindingContext): Promise<Outcome> {
   const { binding, ask } = job;
-  const { report, records, kube, pods } = context;
+  const { report, records, rules, kube, pods } = context;
   if (!hasBindingFinalizer(binding)) return done;
   try {
     await deregisterAll(job, context);
+    await rules.forget(job.key, ask);
     if (binding.spec.multiClusterTargetGroup) await records.delete(binding, ask.signal);
     const gate = gateOf(binding.metadata.name);
     const waiting = pods.by("gate", `${binding.metadata.namespace}/${gate}`);

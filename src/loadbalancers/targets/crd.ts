@@ -64,7 +64,7 @@ const networking = object("What to let in from the load balancer to the targets.
           ),
         ),
         ports: list(
-          "Ports; none: all ports of TCP.",
+          "Ports; none: nothing is let in.",
           object("A port.", {
             protocol: text("TCP unless said otherwise.", { enum: ["TCP", "UDP"] }),
             port: intOrString("A number, or the name of a container's port. Absent: all."),
@@ -140,11 +140,11 @@ const status = object("What was brought about.", {
   }),
   conditions: {
     ...list(
-      "Ready: whether all endpoints are registered, and why not.",
+      "Ready: whether all endpoints are registered. NetworkingReady: whether their security groups let in what is asked for.",
       object(
         "A condition.",
         {
-          type: text("Ready."),
+          type: text("Ready or NetworkingReady."),
           status: text("Whether it holds.", { enum: ["True", "False", "Unknown"] }),
           reason: text("Why, in a word."),
           message: text("Why, in words."),

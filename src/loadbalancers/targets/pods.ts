@@ -30,6 +30,8 @@ export interface PodState {
   readonly containersReady: boolean;
   /** Ports of its containers that have a name. */
   readonly ports: Readonly<Record<string, number>>;
+  /** The interface of its own, where it has one. */
+  readonly eni?: string;
   /** Readiness gates of ours, whole. */
   readonly gates: readonly string[];
   /** Those of its conditions that answer them. */
@@ -48,11 +50,13 @@ export function podState({ metadata, spec, status = {} }: Stored<Pod>): PodState
   const sidecars = (spec?.initContainers ?? []).filter((container) => container.restartPolicy === "Always");
   const ports = [...(spec?.containers ?? []), ...sidecars].flatMap((container) => container.ports ?? []);
   const named = ports.filter((port) => port.name);
+  const own = ownInterface(metadata.annotations?.[podEniAnnotation], status.podIP ?? "");
   return {
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp, ...(deletionTimestamp && { deletionTimestamp }) },
     ip: status.podIP ?? "",
     node: spec?.nodeName ?? "",
     containersReady: (status.conditions ?? []).some((each) => each.type === "ContainersReady" && each.status === "True"),
+    ...(own && { eni: own }),
     ports: named.length === 0 ? noPorts : Object.fromEntries(named.map((port) => [port.name, port.containerPort])),
     gates,
     conditions: (status.conditions ?? [])
@@ -65,6 +69,22 @@ export function podState({ metadata, spec, status = {} }: Stored<Pod>): PodState
         lastTransitionTime: String(lastTransitionTime ?? ""),
       })),
   };
+}
+
+/** Set by the VPC's own network plugin on pods with security groups of their own. */
+const podEniAnnotation = "vpc.amazonaws.com/pod-eni";
+
+/** Text of others: what cannot be read names no interface. */
+function ownInterface(annotation: string | undefined, ip: string): string | undefined {
+  if (annotation === undefined) return undefined;
+  try {
+    const interfaces: unknown = JSON.parse(annotation);
+    const list = Array.isArray(interfaces) ? (interfaces as { eniId?: unknown; privateIp?: unknown; ipv6Addr?: unknown }[]) : [];
+    const id = list.find((each) => each?.privateIp === ip || each?.ipv6Addr === ip)?.eniId;
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const isOurs = (type: string) => type.startsWith(gatePrefix) || type.startsWith(legacyGatePrefix);

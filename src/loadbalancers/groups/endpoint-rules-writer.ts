@@ -1,0 +1,135 @@
+/** The one writer of what TargetGroupBindings let in: who asks for what, and each group brought to the union of it. */
+import { apply, type Refusal } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import type { Cloud } from "../../aws/cloud.ts";
+import type { Step } from "../../aws/plan.ts";
+import type { Clock } from "../../runtime/world.ts";
+import { type EndpointRule, endpointRuleDescription, endpointRuleKey, isPartOf, planEndpointRules, unionOf } from "./endpoint-rules.ts";
+
+export interface EndpointRulesOptions {
+  readonly cloud: Cloud;
+  readonly clock: Clock;
+  readonly vpc: string;
+  /** The cluster's tag: groups that carry it may have rules of ours from before. */
+  readonly clusterTag: string;
+  /** Write every rule as it is asked for, and join none. */
+  readonly exact: boolean;
+  /** Whether everybody who lets something in has said what. Until then nothing is revoked. */
+  isComplete(): boolean;
+  onStep(step: Step): void;
+}
+
+/** What one binding lets in, by security group. */
+export type EndpointClaim = ReadonlyMap<string, readonly EndpointRule[]>;
+
+/** So long a group is believed to be as it was left, whoever else may have changed it. */
+const trustMs = 10 * 60_000;
+
+interface Left {
+  readonly digest: string;
+  readonly at: number;
+}
+
+export class EndpointRules {
+  readonly #options: EndpointRulesOptions;
+  readonly #claims = new Map<string, EndpointClaim>();
+  /** Groups that have, or may have, rules of ours. */
+  readonly #known = new Set<string>();
+  readonly #left = new Map<string, Left>();
+  readonly #turns = new Map<string, Promise<unknown>>();
+  #swept = false;
+
+  constructor(options: EndpointRulesOptions) {
+    this.#options = options;
+  }
+
+  hasClaim(key: string): boolean {
+    return this.#claims.has(key);
+  }
+
+  /** Says what a binding lets in, and brings all groups concerned to it; errors of single groups are thrown together. */
+  async claim(key: string, claim: EndpointClaim, ask: Ask): Promise<void> {
+    const before = this.#claims.get(key)?.keys() ?? [];
+    this.#claims.set(key, claim);
+    await this.#bring(new Set([...before, ...claim.keys()]), ask, claim);
+  }
+
+  /** A binding lets nothing in any more. */
+  async forget(key: string, ask: Ask): Promise<void> {
+    const before = this.#claims.get(key);
+    this.#claims.delete(key);
+    if (before !== undefined) await this.#bring(new Set(before.keys()), ask);
+  }
+
+  async #bring(groups: ReadonlySet<string>, ask: Ask, claim?: EndpointClaim): Promise<void> {
+    for (const id of groups) this.#known.add(id);
+    const all = this.#options.isComplete() ? await this.#withUnused(groups, ask) : groups;
+    const work = [...all].map((id) => this.#inTurn(id, async () => ({ id, refused: await this.#converge(id, ask) })));
+    const errors = (await Promise.allSettled(work)).flatMap((result): readonly unknown[] => {
+      if (result.status === "rejected") return [result.reason];
+      const { id, refused } = result.value;
+      // What another binding asks for is its own affair.
+      const own = claim?.get(id) ?? [];
+      return refused.filter(({ ids }) => ids.some((key) => own.some((rule) => isPartOf(key, rule)))).map(({ error }) => error);
+    });
+    if (errors.length === 1) throw errors[0];
+    if (errors.length > 1) throw new AggregateError(errors, errors.map((error) => (error as Error).message).join("; "));
+  }
+
+  /** When everybody has spoken, groups that nobody uses any more are looked at, too; once also those from before the start. */
+  async #withUnused(groups: ReadonlySet<string>, ask: Ask): Promise<ReadonlySet<string>> {
+    if (!this.#swept) {
+      const { cloud, vpc, clusterTag } = this.#options;
+      const filters = [
+        { name: "vpc-id", values: [vpc] },
+        { name: `tag:${clusterTag}`, values: ["owned", "shared"] },
+      ];
+      for (const { id, descriptions } of await cloud.securityGroups.list(filters, ask))
+        if (descriptions.some((text) => text.includes(endpointRuleDescription))) this.#known.add(id);
+      this.#swept = true;
+    }
+    const used = new Set([...this.#claims.values()].flatMap((claim) => [...claim.keys()]));
+    return new Set([...groups, ...[...this.#known].filter((id) => !used.has(id))]);
+  }
+
+  /** Returns the rules that AWS would not take; all others are written. */
+  async #converge(id: string, ask: Ask): Promise<readonly Refusal[]> {
+    const { clock, exact, isComplete } = this.#options;
+    ask.signal.throwIfAborted();
+    const claims = [...this.#claims.values()].flatMap((claim) => claim.get(id) ?? []);
+    const wanted = unionOf(claims, exact);
+    const complete = isComplete();
+    const digest = JSON.stringify([wanted.map(endpointRuleKey).toSorted(), complete]);
+    const left = this.#left.get(id);
+    if (left?.digest === digest && clock.monotonic() - left.at < trustMs) return [];
+    this.#left.delete(id);
+    const refused = await this.#write(id, wanted, complete, ask);
+    // A group that is gone lets nothing in, and needs nothing.
+    const isGone = refused.some(({ error }) => error.class === "not-found" && error.detail.includes(id));
+    if (isGone || (wanted.length === 0 && complete)) this.#known.delete(id);
+    if (isGone) return [];
+    if (refused.length === 0) this.#left.set(id, { digest, at: clock.monotonic() });
+    return refused;
+  }
+
+  async #write(id: string, wanted: readonly EndpointRule[], complete: boolean, ask: Ask): Promise<readonly Refusal[]> {
+    const { cloud, onStep } = this.#options;
+    // What is not as it was seen is looked at once more.
+    for (let tries = 1; ; tries++) {
+      const rules = await cloud.securityGroups.rules(id, ask);
+      const { grant, revoke } = planEndpointRules({ id, rules }, wanted, complete);
+      const applied = await apply([...grant, ...revoke], cloud, { ...ask, onStep });
+      if (applied.kind === "done") return applied.refused;
+      if (tries === 2) throw new Error(applied.why);
+    }
+  }
+
+  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(id) ?? Promise.resolve()).then(work);
+    this.#turns.set(
+      id,
+      turn.catch(() => {}),
+    );
+    return turn;
+  }
+}

@@ -1,0 +1,46 @@
+/** Lets the load balancer's traffic in to the targets of a binding, where it asks for that. */
+
+import { keyOf } from "../../kube/store.ts";
+import { refusalIn } from "../../runtime/gate.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import type { BindingContext, BindingJob } from "./binding-context.ts";
+import type { Endpoint } from "./endpoints.ts";
+import { networkingOf } from "./networking.ts";
+
+/** What the targets let in, before anything is sent to them. A failure holds nobody back, and is tried again. */
+export async function letIn(job: BindingJob, endpoints: readonly Endpoint[], context: BindingContext): Promise<void> {
+  const { binding, key, remembered, ask } = job;
+  const { rules, report, cloud, vpc, clusterTag, nodes, settings } = context;
+  let problem: string;
+  try {
+    if (binding.spec.networking === undefined) {
+      await rules.forget(key, ask);
+      delete remembered.networking;
+      return;
+    }
+    const parts = { cloud, vpc, clusterTag, groupTags: settings.groupTags, node: (name: string) => nodes.get(name) };
+    const { claim, problems } = await networkingOf(binding.spec, endpoints, parts, ask);
+    problem = problems.join("; ");
+    // Who is not known in full is not heard yet: nothing is revoked meanwhile.
+    remembered.networking = problem;
+    await rules.claim(key, claim, ask);
+  } catch (error) {
+    ask.signal.throwIfAborted();
+    if (refusalIn(error)) throw error;
+    problem = messageOf(error);
+  }
+  if (problem !== "" && problem !== remembered.toldNetworking) report.event(binding, "Warning", "FailedNetworkReconcile", problem);
+  remembered.toldNetworking = problem;
+  remembered.networking = problem;
+}
+
+/** Whether every binding that lets something in has said what, in full. */
+export function haveAllSpoken({ bindings, rules, memoryOf }: Pick<BindingContext, "bindings" | "rules" | "memoryOf">): boolean {
+  return (
+    bindings.hasSynced &&
+    bindings
+      .list()
+      .filter(({ spec, metadata }) => spec.networking !== undefined && metadata.deletionTimestamp === undefined)
+      .every((binding) => rules.hasClaim(keyOf(binding)) && !memoryOf(binding).networking)
+  );
+}
