@@ -1,5 +1,6 @@
 /** Every difference between our cloud and moto that is accepted, with its reason. */
 import type { Accepted } from "./accepted.ts";
+import { applicationLoadBalancerDifferences } from "./differences/application-load-balancers.ts";
 import { classicDifferences } from "./differences/classic.ts";
 import { groupDifferences, queueDifferences } from "./differences/groups.ts";
 import { instanceDifferences } from "./differences/instances.ts";
@@ -13,6 +14,7 @@ export const differences: readonly Accepted[] = [
   ...instanceDifferences,
   ...classicDifferences,
   ...networkLoadBalancerDifferences,
+  ...applicationLoadBalancerDifferences,
   ...queueDifferences,
   ...groupDifferences,
 ];

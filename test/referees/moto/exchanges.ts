@@ -1,7 +1,9 @@
 /** The script that the simulated AWS and moto are both held to: one story, in order. */
+import { applicationEndExchanges, applicationExchanges } from "./exchanges/application-load-balancers.ts";
 import { classicExchanges } from "./exchanges/classic.ts";
 import { endExchanges } from "./exchanges/endings.ts";
 import { groupExchanges } from "./exchanges/groups.ts";
+import { certificateExchanges, guardExchanges } from "./exchanges/guards.ts";
 import { instanceExchanges, lifecycleExchanges } from "./exchanges/instances.ts";
 import { addressExchanges, interfaceEndExchanges, interfaceExchanges } from "./exchanges/interfaces.ts";
 import { ipv6Exchanges } from "./exchanges/ipv6.ts";
@@ -32,6 +34,10 @@ export const exchanges: readonly Exchange[] = [
   ...targetGroupExchanges,
   ...networkListenerExchanges,
   ...targetExchanges,
+  ...certificateExchanges,
+  ...applicationExchanges,
+  ...guardExchanges,
+  ...applicationEndExchanges,
   ...networkEndExchanges,
   ...targetGroupEndExchanges,
   ...queueExchanges,

@@ -2,14 +2,19 @@
  * A script of exchanges with AWS, as data: each is one call of an SDK client. What an answer gives a name to, later inputs
  * refer to by `$name`, so that the same script can be held with two clouds that make up ids of their own.
  */
+
+import { ACMClient } from "@aws-sdk/client-acm";
 import { AutoScalingClient } from "@aws-sdk/client-auto-scaling";
 import { EC2Client } from "@aws-sdk/client-ec2";
 import { ElasticLoadBalancingClient } from "@aws-sdk/client-elastic-load-balancing";
 import { ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { ResourceGroupsTaggingAPIClient } from "@aws-sdk/client-resource-groups-tagging-api";
+import { ShieldClient } from "@aws-sdk/client-shield";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { WAFV2Client } from "@aws-sdk/client-wafv2";
 import { pageMarks } from "./normal.ts";
 
-export type ServiceName = "ec2" | "elb" | "elbv2" | "sqs" | "autoscaling";
+export type ServiceName = "ec2" | "elb" | "elbv2" | "sqs" | "autoscaling" | "acm" | "wafv2" | "shield" | "tagging";
 
 /** One call: what it is about, what is asked, and which parts of the answer get names. */
 export interface Exchange {
@@ -101,6 +106,10 @@ function clientsOf(endpoint: string): Record<ServiceName, Sender> {
     ec2: new EC2Client(config) as unknown as Sender,
     elb: new ElasticLoadBalancingClient(config) as unknown as Sender,
     elbv2: new ElasticLoadBalancingV2Client(config) as unknown as Sender,
+    acm: new ACMClient(config) as unknown as Sender,
+    wafv2: new WAFV2Client(config) as unknown as Sender,
+    shield: new ShieldClient(config) as unknown as Sender,
+    tagging: new ResourceGroupsTaggingAPIClient(config) as unknown as Sender,
     // It would else ask at the address that a queue's URL names.
     sqs: new SQSClient({ ...config, useQueueUrlAsEndpoint: false }) as unknown as Sender,
     autoscaling: new AutoScalingClient(config) as unknown as Sender,

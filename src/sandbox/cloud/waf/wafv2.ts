@@ -86,7 +86,7 @@ export function wafv2Service(account: Account): Service {
         const association = associations.get(checkedResource(account, input.ResourceArn));
         if (association === undefined) return {};
         const { id, name, arn: ARN, input: settings } = aclAt(association.acl);
-        return { WebACL: { ...settings, Id: id, Name: name, ARN, Capacity: 0 } };
+        return { WebACL: { ...settings, Id: id, Name: name, ARN, Capacity: 0, LabelNamespace: `awswaf:${account.id}:webacl:${name}:` } };
       }),
       write<AssociateWebACLRequest, object>(
         AssociateWebACL$,
