@@ -96,6 +96,7 @@ export class Caller {
     const signal = action.writes ? AbortSignal.any([options.signal, gate.lost]) : options.signal;
     const budget = this.budget(action);
     const corrected = new Set<ErrorClass>();
+    const of = { service: action.service, action: action.name };
     const askedAt = clock.monotonic();
     let waitedMs = 0;
     let attempts = 0;
@@ -124,7 +125,7 @@ export class Caller {
       try {
         signedWith = await unlessAborted(signal, credentials.get(signal));
         const output = await this.#attempt(action, input, attempt);
-        ledger.attempted(action.service, action.name, undefined);
+        ledger.attempted({ ...of, durationMs: clock.monotonic() - sentAt, failure: undefined });
         record("ok", answerFacts(attempt));
         return output;
       } catch (error) {
@@ -142,7 +143,7 @@ export class Caller {
           // Against the offset it was signed with: another call may have corrected it since.
           ...(skewMs === undefined ? {} : { skewMs: skewMs - signedSkewMs }),
         });
-        ledger.attempted(action.service, action.name, failure);
+        ledger.attempted({ ...of, durationMs: clock.monotonic() - sentAt, failure });
         if (failure.class === "throttled") budget.throttled(sentAt);
         if (failure.class === "expired-credentials" && signedWith !== undefined) credentials.expired(signedWith);
         if (failure.class === "clock-skew" && skewMs !== undefined) this.#skewMs = skewMs;

@@ -28,6 +28,7 @@ const kept = 500;
 export class Ledger {
   readonly #metrics: CallMetrics;
   readonly #records: CallRecord[] = [];
+  readonly #followers: ((attempt: AttemptRecord) => void)[] = [];
 
   constructor(metrics: CallMetrics) {
     this.#metrics = metrics;
@@ -43,9 +44,23 @@ export class Ledger {
     this.#metrics.called(call);
   }
 
-  attempted(service: ServiceName, action: string, failure: AwsError | undefined): void {
-    this.#metrics.attempted(service, action, failure);
+  /** Tells of every request that was sent, and what came of it, from now on. */
+  follow(tell: (attempt: AttemptRecord) => void): void {
+    this.#followers.push(tell);
   }
+
+  attempted(attempt: AttemptRecord): void {
+    this.#metrics.attempted(attempt.service, attempt.action, attempt.failure);
+    for (const tell of this.#followers) tell(attempt);
+  }
+}
+
+/** One request to AWS. */
+export interface AttemptRecord {
+  readonly service: ServiceName;
+  readonly action: string;
+  readonly durationMs: number;
+  readonly failure: AwsError | undefined;
 }
 
 /** How the reference names the few requests it times. */

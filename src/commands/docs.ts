@@ -10,6 +10,7 @@ import { bindingsPage } from "./docs-bindings.ts";
 import { eventsPage } from "./docs-events.ts";
 import { hostPage } from "./docs-host.ts";
 import { permissionsPage } from "./docs-permissions.ts";
+import { sectionsOf as driverSections } from "./ebs-csi-driver/flags.ts";
 import { flagSections as loadBalancerFlags } from "./load-balancer-controller/flags.ts";
 import { flagSections as handlerFlags } from "./node-termination-handler/flags.ts";
 
@@ -20,6 +21,7 @@ export function pages(): Readonly<Record<string, string>> {
   return {
     "docs/reference/flags.md": flagsPage(),
     "docs/reference/node-termination-handler.md": handlerFlagsPage(),
+    "docs/reference/ebs-csi-driver.md": driverFlagsPage(),
     "docs/reference/cloud-config.md": cloudConfigPage(),
     "docs/reference/cluster.md": hostPage(row),
     "docs/reference/annotations.md": annotationsPage(row),
@@ -74,6 +76,18 @@ The same flags are taken when the program is called \`node-termination-handler\`
 too; the command line wins. Flags begin with one dash or two; a boolean is \`--name\` or \`--name=false\`.
 
 ${flagReference(handlerFlags)}`;
+}
+
+function driverFlagsPage(): string {
+  return `# Flags of \`fairlead ebs-csi-driver\`
+
+<!-- Generated from src/commands/ebs-csi-driver/flags.ts; run \`npm run docs\` after changing it. -->
+
+\`fairlead ebs-csi-driver [all | controller | node | pre-stop-hook] [flags]\`; the same when the program is called
+\`aws-ebs-csi-driver\`. Mode \`controller\` has the flags below but for those of the node, mode \`node\` but for those of AWS and the
+controller. What the driver does is told in [volumes](../volumes.md).
+
+${flagReference(driverSections("all"))}`;
 }
 
 function cloudConfigPage(): string {

@@ -54,6 +54,12 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     words: ["service/", "node/"],
     load: () => import("./explain.ts"),
   },
+  "ebs-csi-driver": {
+    summary: "Make, attach and mount EBS volumes for the claims of a cluster",
+    standsFor: "aws-ebs-csi-driver",
+    words: ["all", "controller", "node", "pre-stop-hook"],
+    load: () => import("./ebs-csi-driver.ts"),
+  },
   "ecr-credential-provider": {
     summary: "Give kubelet the credentials for images in Amazon ECR",
     standsFor: "ecr-credential-provider",

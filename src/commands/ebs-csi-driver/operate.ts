@@ -1,0 +1,110 @@
+/** From the command line of the driver to the running services. */
+import { Clouds } from "../../aws/cloud.ts";
+import { type AwsSettings, noSettings } from "../../aws/settings.ts";
+import { nodes } from "../../kube/builtin.ts";
+import { KubeClient } from "../../kube/client.ts";
+import { loadKubeConfig } from "../../kube/config/load.ts";
+import { build } from "../../process/build.ts";
+import { agentOf } from "../../process/clients.ts";
+import { openGate } from "../../runtime/gate.ts";
+import type { Host } from "../../runtime/host.ts";
+import { runDriver } from "../../volumes/driver.ts";
+import { type MetadataSource, nodeFacts } from "../../volumes/node/metadata.ts";
+import { awaitDetachments } from "../../volumes/node/pre-stop.ts";
+import { removeStartupTaint } from "../../volumes/node/startup-taint.ts";
+import type { Life } from "../long-running.ts";
+import type { Mode } from "./flags.ts";
+import { type DriverValues, extraTags, sourcesOf } from "./validate.ts";
+
+/** Runs a mode to its end. */
+export async function operate(mode: Mode, values: DriverValues, { host, network, stop, version }: Life): Promise<void> {
+  const { environment } = host.world;
+  const kube = await kubeClient(host, values.kubeconfig ?? "");
+  if (mode === "pre-stop-hook") {
+    if (kube === undefined) throw new Error("there is no Kubernetes client");
+    await awaitDetachments(kube, environment.CSI_NODE_NAME, stop);
+    return;
+  }
+  const extra = values["user-agent-extra"] ? `-${values["user-agent-extra"]}` : "";
+  const clouds = new Clouds({
+    host,
+    transport: network.aws,
+    gate: openGate(),
+    settings: awsSettings(environment),
+    version: build.version + extra,
+  });
+  const withNode = mode !== "controller";
+  const nodeName = environment.CSI_NODE_NAME;
+  const facts = withNode
+    ? await nodeFacts(
+        {
+          sources: sourcesOf(values) as readonly MetadataSource[],
+          metadata: clouds.metadata,
+          node: kube && nodeName ? (signal) => kube.get(nodes, { name: nodeName }, { signal }) : undefined,
+          nodeName,
+          region: environment.AWS_REGION,
+          clock: host.world.clock,
+          log: host.log,
+        },
+        stop,
+      )
+    : undefined;
+  if (facts !== undefined && kube !== undefined && nodeName && !environment.DISABLE_TAINT_WATCHER) {
+    removeStartupTaint(kube, nodeName, host, stop).catch((error: unknown) => {
+      if (!stop.aborted) host.log.warn("the start-up taint is not looked after", { error });
+    });
+  }
+  const here = facts && (await facts(stop));
+  await runDriver({
+    host,
+    version,
+    endpoint: values.endpoint ?? "",
+    metrics: values["http-endpoint"]
+      ? { address: values["http-endpoint"], certFile: values["metrics-cert-file"] ?? "", keyFile: values["metrics-key-file"] ?? "" }
+      : undefined,
+    controller:
+      mode === "node"
+        ? undefined
+        : {
+            cloud: here === undefined ? await clouds.home(stop) : clouds.in(here.region),
+            settings: {
+              tags: {
+                extraTags: extraTags(values),
+                clusterId: values["k8s-tag-cluster-id"] || undefined,
+                warnOnInvalid: values["warn-on-invalid-tag"] ?? false,
+              },
+              nodeLocalVolumes: values["enable-node-local-volumes"] ?? false,
+              modifyWindowMs: values["modify-volume-request-handler-timeout"] ?? 0,
+              ...(here && { ownZone: here.zone }),
+            },
+          },
+    node: facts && {
+      facts,
+      settings: {
+        legacyXfs: values["legacy-xfs"] ?? false,
+        limits: { attachLimit: values["volume-attach-limit"] ?? -1, reserved: values["reserved-volume-attachments"] ?? -1 },
+      },
+    },
+    stop,
+  });
+  await kube?.close();
+}
+
+/** Undefined when there is none to be had: then what needs it is left out. */
+async function kubeClient(host: Host, kubeconfig: string): Promise<KubeClient | undefined> {
+  try {
+    const config = await loadKubeConfig(host.world, { kubeconfig });
+    return new KubeClient({ host, config, gate: openGate(), userAgent: agentOf("ebs-csi-driver") });
+  } catch (error) {
+    host.log.v(2)?.info("works without the Kubernetes API", { error });
+    return undefined;
+  }
+}
+
+function awsSettings({ AWS_REGION: region, AWS_EC2_ENDPOINT: url }: Host["world"]["environment"]): AwsSettings {
+  return {
+    ...noSettings,
+    ...(region && { region }),
+    serviceOverrides: url && region ? [{ id: "AWS_EC2_ENDPOINT", service: "EC2", region, url, signingRegion: region }] : [],
+  };
+}
