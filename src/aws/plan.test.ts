@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { redact } from "../runtime/redact.ts";
+import { Secret } from "../runtime/secret.ts";
 import { apply, type Caller } from "./apply.ts";
 import { createListener, createTargetGroup, deleteTargetGroup } from "./elbv2-actions.ts";
 import { AwsError } from "./errors.ts";
-import { made, planJson, planText, step } from "./plan.ts";
+import { made, planJson, planText, resolved, step } from "./plan.ts";
 
 const group = step(
   createTargetGroup,
@@ -96,4 +98,11 @@ test("a plan reads as text and as JSON, with names where ids are not known yet",
 
 test("a step knows whether it brings something or takes it away", () => {
   assert.deepEqual([group.effect, removal.effect], ["create", "delete"]);
+});
+
+test("a secret that was sent is masked in what AWS says of it", () => {
+  const clientSecret = "correct-horse-battery";
+  const refused = `Value '${clientSecret}' at 'actions.1.member.clientSecret' failed to satisfy constraint`;
+  assert.deepEqual(resolved({ ClientSecret: new Secret(clientSecret) }, new Map()), { ClientSecret: clientSecret });
+  assert.doesNotMatch(redact(refused), /correct-horse/);
 });

@@ -2,6 +2,7 @@
  * A plan: the AWS calls that lead from what is seen to what is wanted, in order, each with its reason. It is data that a
  * person can read and a machine can compare; the controller carries out exactly what `fairlead plan` prints.
  */
+import { rememberSecret } from "../runtime/known-secrets.ts";
 import { Secret } from "../runtime/secret.ts";
 import type { Action } from "./actions.ts";
 
@@ -109,12 +110,19 @@ export function resolved<T>(input: Planned<T>, ids: ReadonlyMap<string, string>)
       if (id === undefined) throw new Error(`the plan uses ${value.made} before it is made`);
       return id;
     }
-    if (value instanceof Secret) return value.reveal();
+    if (value instanceof Secret) return sent(value);
     if (Array.isArray(value)) return value.map(resolve);
     if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
   };
   return resolve(input) as T;
+}
+
+/** What AWS refuses it may repeat in the error, so what is sent is masked from then on. */
+function sent(secret: Secret): string {
+  const value = secret.reveal();
+  rememberSecret(value);
+  return value;
 }
 
 /** The steps as text, one a line. */

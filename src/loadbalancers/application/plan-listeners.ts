@@ -80,10 +80,11 @@ function creations(model: ApplicationLoadBalancer, listener: ApplicationListener
 function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, present: SeenListener, context: ListenersContext): Step[] {
   const name = `listener ${titleOf(model, listener)}`;
   const isCareful = model.keepsUnclaimed === true;
-  const certificates = planCertificates(model, listener, present.arn, present.furtherCertificates);
-  return [
-    ...(isCareful || listener.untagged ? [] : planTags(name, present.arn, listener.tags ?? model.tags, present.tags, context.isForeignTag)),
-    ...(!isCareful && differs(listener, present, context.arnOf)
+  // Attributes and further certificates do not outlast a change of the protocol.
+  const isConverted = !isCareful && present.protocol !== listener.protocol;
+  const certificates = planCertificates(model, listener, present.arn, isConverted ? [] : present.furtherCertificates);
+  const settled =
+    !isCareful && differs(listener, present, context.arnOf)
       ? [
           step(
             modifyListener,
@@ -91,10 +92,17 @@ function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, 
             { what: `change ${name}`, why: "it differs from what is wanted" },
           ),
         ]
-      : []),
+      : [];
+  const rules = planRules(listener.rules, present.rules, rulesContext(model, listener, present.arn, context));
+  // AWS takes HTTPS from a listener only when none of its rules needs it any more.
+  const rulesFirst = isConverted && !isSecure(listener);
+  return [
+    ...(isCareful || listener.untagged ? [] : planTags(name, present.arn, listener.tags ?? model.tags, present.tags, context.isForeignTag)),
+    ...(rulesFirst ? rules : []),
+    ...settled,
     ...certificates.filter(({ action }) => !isCareful || action === addListenerCertificates),
-    ...planAttributes(model, listener, present.arn, present.attributes),
-    ...planRules(listener.rules, present.rules, rulesContext(model, listener, present.arn, context)),
+    ...planAttributes(model, listener, present.arn, isConverted ? {} : present.attributes),
+    ...(rulesFirst ? [] : rules),
   ];
 }
 
@@ -178,6 +186,8 @@ function planCertificates(
         what: `add certificate ${certificate} to ${where}`,
         why: "it is wanted for its host names",
         waitsOn: ["ListenerNotFound"],
+        // Those that are about to go count too.
+        needsRoom: ["TooManyCertificates"],
       }),
     ),
     ...removed.map((certificate) =>

@@ -44,6 +44,8 @@ const lastPriority = 50_000;
 /** What AWS grants a load balancer unless it was asked for more. */
 const defaultQuota = 100;
 
+const tooManyGroups = "TooManyUniqueTargetGroupsPerLoadBalancer";
+
 export function planRules(wanted: readonly ListenerRule[], seen: readonly SeenRule[], context: RulesContext): Step[] {
   const { kept, moved, changed, added, removed } = matchRules(wanted, seen, context.arnOf);
   const creations = added.map((rule) => creation(rule, context));
@@ -144,7 +146,12 @@ function change(rule: ListenerRule, present: SeenRule, context: RulesContext): S
       ...(transforms.length > 0 && { Transforms: transforms }),
       ...(transforms.length === 0 && present.transforms.length > 0 && { ResetTransforms: true }),
     },
-    { what: `change ${ruleName(rule, context)}: ${conditionsText(rule.conditions)}`, why: rule.why, waitsOn: ["RuleNotFound"] },
+    {
+      what: `change ${ruleName(rule, context)}: ${conditionsText(rule.conditions)}`,
+      why: rule.why,
+      waitsOn: ["RuleNotFound"],
+      needsRoom: [tooManyGroups],
+    },
   );
 }
 
@@ -165,6 +172,8 @@ function creation(rule: ListenerRule, context: RulesContext): Step {
       why: rule.why,
       // It was made a moment ago and is not seen yet, or its listener is not: look again.
       waitsOn: ["PriorityInUse", "ListenerNotFound"],
+      // Those of other listeners count too, and those that are about to go.
+      needsRoom: ["TooManyRules", tooManyGroups],
     },
   );
 }

@@ -224,3 +224,28 @@ test("more rules than AWS grants make room first", () => {
   const calls = bring(account, withRules(...many.slice(0, 98), rule(200, "/new", "web")));
   assert.deepEqual(calls, ["DeleteRule", "DeleteRule", "CreateRule"]);
 });
+
+test("of two target groups that could stand for the same, one goes", () => {
+  const account = standing(applicationModel());
+  const seen = account.seen();
+  const twin = { ...seen.targetGroups[0]!, arn: "arn:twin", name: "twin" };
+  const steps = planApplication(applicationModel(), "vpc-1", { ...seen, targetGroups: [...seen.targetGroups, twin] });
+  assert.deepEqual(
+    steps.map(({ what }) => what),
+    ["delete target group twin"],
+  );
+});
+
+test("what a security group lets in no more is closed before target groups go, which may have to wait for ever", () => {
+  const seen = standing(applicationModel()).seen();
+  const group = { name: "k8s-shop", description: "", tags: {}, ownership: {}, rules: [] };
+  const open = { id: "sgr-1", protocol: "tcp", fromPort: 80, toPort: 80, cidr: "0.0.0.0/0" };
+  const model = applicationModel({
+    securityGroups: { kind: "wanted", groups: [{ kind: "managed", group }] },
+    targetGroups: [targetGroup("api")],
+    listeners: [listener({ rules: [rule(1, "/api", "api")] })],
+  });
+  const managedGroup = { id: "sg-1", name: "k8s-shop", tags: {}, owned: true, rules: [open] };
+  const calls = planApplication(model, "vpc-1", { ...seen, managedGroup }).map(({ action }) => action.name);
+  assert.deepEqual(calls, ["DeleteRule", "RevokeSecurityGroupIngress", "DeleteTargetGroup"]);
+});

@@ -12,7 +12,7 @@ import {
 import { type Made, made, type Step, step } from "../../aws/plan.ts";
 import { attributesText, changedAttributes } from "../elbv2/attributes.ts";
 import { type ForeignTags, planTags } from "../elbv2/tags.ts";
-import { type GroupsPlan, planGroups, tagList } from "../groups/managed.ts";
+import { type GroupsPlan, isRevocation, planGroups, tagList } from "../groups/managed.ts";
 import type { Seen } from "../kind.ts";
 import type { ApplicationLoadBalancer, Attributes, Tags } from "../model.ts";
 import { planTargetGroup, type SeenTargetGroup, standsFor, targetGroupDeletion } from "../target-group-plan.ts";
@@ -69,8 +69,9 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
     if (present?.tags === undefined) return [];
     return planTags(`target group ${present.name}`, present.arn, group.tags ?? model.tags, present.tags, isForeignTag);
   });
-  const isUnclaimed = (present: SeenTargetGroup) => !model.targetGroups.some((group) => standsFor(present, group));
-  const unwanted = model.keepsUnclaimed ? [] : seen.targetGroups.filter(isUnclaimed);
+  // Of two that could stand for the same one is enough.
+  const used = model.targetGroups.map((group) => seen.targetGroups.find((present) => standsFor(present, group)));
+  const unwanted = model.keepsUnclaimed ? [] : seen.targetGroups.filter((present) => !used.includes(present));
   const isCareful = lb !== undefined && model.keepsUnclaimed === true;
   const widening = (steps: readonly Step[]) => (isCareful ? steps.filter(({ effect }) => effect === "create") : steps);
   return [
@@ -81,8 +82,9 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
     ...planAttributes(model, arn, lb?.attributes ?? newAttributes),
     ...planListeners(model, lb?.listeners ?? [], { loadBalancer: arn, arnOf, isForeignTag }),
     ...planCapacity(model, arn, lb?.capacity ?? 0),
+    ...(isCareful ? [] : groups.close.filter(isRevocation)),
     ...unwanted.map(targetGroupDeletion),
-    ...(isCareful ? [] : groups.close),
+    ...(isCareful ? [] : groups.close.filter((each) => !isRevocation(each))),
   ];
 }
 

@@ -22,7 +22,12 @@ export function planTags(thing: string, arn: string, wanted: Tags, present: Tags
           step(
             addTags,
             { ResourceArns: [arn], Tags: tagList(Object.fromEntries(added)) },
-            { what: `tag ${thing} with ${added.map(([key, value]) => `${key}=${value}`).join(", ")}`, why },
+            {
+              what: `tag ${thing} with ${added.map(([key, value]) => `${key}=${value}`).join(", ")}`,
+              why,
+              // The old ones and the new may be more than AWS takes, and those that mark it are not among what goes.
+              needsRoom: ["TooManyTags"],
+            },
           ),
         ]
       : []),

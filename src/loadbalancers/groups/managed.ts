@@ -142,6 +142,9 @@ export function revocation(name: string, id: string, rules: readonly SeenRule[],
   );
 }
 
+/** Whether a step closes what was open: no deletion that has to wait may hold it up. */
+export const isRevocation = ({ action }: Step) => action === revokeSecurityGroupIngress;
+
 /** Two rules of one key cannot stand in one group: EC2 takes them for the same, whatever their descriptions. */
 export function ruleKey({ protocol, fromPort, toPort, cidr, prefixList }: Rule): string {
   const source = cidr ?? prefixList;
@@ -184,7 +187,13 @@ function planGroupTags({ name, tags, ownership, isForeignTag }: ManagedGroup, { 
   const why = "without it the group is not known as this cluster's";
   return [
     ...(missing.length > 0
-      ? [step(createTags, { ...resources, Tags: tagList(Object.fromEntries(missing)) }, { what: `tag security group ${name}`, why })]
+      ? [
+          step(
+            createTags,
+            { ...resources, Tags: tagList(Object.fromEntries(missing)) },
+            { what: `tag security group ${name}`, why, needsRoom: ["TagLimitExceeded"] },
+          ),
+        ]
       : []),
     ...(surplus.length > 0
       ? [

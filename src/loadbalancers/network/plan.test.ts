@@ -117,6 +117,18 @@ test("given groups replace the managed one, which is deleted last", () => {
   assert.deepEqual(actions(plan({ settings, annotations: { "security-groups": "sg-mine" } }, unmarked)), ["SetSecurityGroups"]);
 });
 
+test("what a security group lets in no more is closed before target groups go, which may have to wait for ever", () => {
+  const settings = { managedNetworkGroups: true };
+  const two = { settings, service: { ports: [port(443, 31443), port(80, 30080)] } };
+  const open = { id: "sgr-1", protocol: "tcp", fromPort: 8080, toPort: 8080, cidr: "0.0.0.0/0" };
+  const seen = standing(two);
+  const managedGroup = { id: "sg-managed", name: "k8s-x", tags: {}, owned: true, rules: [open] };
+  const calls = actions(
+    plan({ settings }, { ...seen, loadBalancer: { ...seen.loadBalancer, securityGroups: ["sg-managed"] }, managedGroup }),
+  );
+  assert.deepEqual(calls.slice(-3), ["DeleteListener", "RevokeSecurityGroupIngress", "DeleteTargetGroup"]);
+});
+
 test("deletion takes everything that is ours, and goes on where it stopped", () => {
   const seen = { ...standing(), managedGroup: { id: "sg-managed", name: "k8s-x", tags: {}, owned: true, rules: [] } };
   assert.deepEqual(actions(planNetworkDeletion("lb", seen, "Service")), ["DeleteLoadBalancer", "DeleteTargetGroup", "DeleteSecurityGroup"]);

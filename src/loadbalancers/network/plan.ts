@@ -2,7 +2,7 @@
 import { createLoadBalancer, deleteLoadBalancer, modifyLoadBalancerAttributes, setSecurityGroups } from "../../aws/elbv2-actions.ts";
 import { type Made, made, type Step, step } from "../../aws/plan.ts";
 import { attributesText, changedAttributes } from "../elbv2/attributes.ts";
-import { type GroupsPlan, planGroupDeletion, planGroups, type SeenGroup, tagList } from "../groups/managed.ts";
+import { type GroupsPlan, isRevocation, planGroupDeletion, planGroups, type SeenGroup, tagList } from "../groups/managed.ts";
 import type { Seen } from "../kind.ts";
 import type { Attributes, NetworkLoadBalancer } from "../model.ts";
 import { planTargetGroup, type SeenTargetGroup, targetGroupDeletion } from "../target-group-plan.ts";
@@ -37,8 +37,9 @@ export function planNetwork(model: NetworkLoadBalancer, vpc: string, seen: SeenN
     ...targetGroups.flatMap(({ targets }) => targets),
     ...listeners,
     ...planAttributes(model, arn, lb?.attributes ?? newLoadBalancerAttributes),
+    ...groups.close.filter(isRevocation),
     ...seen.targetGroups.filter(({ name }) => !model.targetGroups.some((group) => group.name === name)).map(targetGroupDeletion),
-    ...groups.close,
+    ...groups.close.filter((each) => !isRevocation(each)),
   ];
 }
 
