@@ -1,20 +1,22 @@
 /** The load balancers of the account, as somebody looking for health sees them. */
+import type { LocalPort } from "./clients-way.ts";
 import type { Cloud } from "./cloud/cloud.ts";
 import type { ClassicLoadBalancer } from "./cloud/elb/state.ts";
 import { groupsIn, type Listener, type LoadBalancer, type Rule, type Target } from "./cloud/elbv2/state.ts";
 import type { BalancerRow } from "./view/picture.ts";
 
 /** All of them, classic ones first. */
-export function balancersIn({ account: { store } }: Cloud): readonly BalancerRow[] {
+export function balancersIn({ account: { store } }: Cloud, localPorts: readonly LocalPort[]): readonly BalancerRow[] {
   const classic = store.table<ClassicLoadBalancer>("elb/load-balancers").values();
   const listeners = store.table<Listener>("elbv2/listeners").values();
   const rules = store.table<Rule>("elbv2/rules").values();
   const targets = store.table<Target>("elbv2/targets").values();
   const others = store.table<LoadBalancer>("elbv2/load-balancers").values();
-  return [...classic.map(classicRow), ...others.map((balancer) => rowOf(balancer, { listeners, rules, targets }))];
+  const rows = [...classic.map(classicRow), ...others.map((balancer) => rowOf(balancer, { listeners, rules, targets }))];
+  return rows.map((row) => ({ ...row, local: localPorts.filter(({ dnsName }) => dnsName === row.dnsName.toLowerCase()) }));
 }
 
-function classicRow({ dnsName, listeners, instances }: ClassicLoadBalancer): BalancerRow {
+function classicRow({ dnsName, listeners, instances }: ClassicLoadBalancer): Omit<BalancerRow, "local"> {
   return {
     kind: "classic",
     dnsName,
@@ -31,7 +33,7 @@ interface Parts {
 }
 
 /** A node that serves several ports is healthy when all of them are. */
-function rowOf({ arn, type, dnsName }: LoadBalancer, { listeners, rules, targets }: Parts): BalancerRow {
+function rowOf({ arn, type, dnsName }: LoadBalancer, { listeners, rules, targets }: Parts): Omit<BalancerRow, "local"> {
   const own = listeners.filter(({ loadBalancerArn }) => loadBalancerArn === arn);
   const ruled = rules.filter(({ listenerArn }) => own.some((listener) => listener.arn === listenerArn));
   const groups = new Set([...own, ...ruled].flatMap(({ actions }) => groupsIn(actions)));

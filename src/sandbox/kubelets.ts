@@ -22,7 +22,7 @@ export interface KubeletsOptions {
   /** How often a Lease is renewed; ten seconds on a real node. */
   readonly heartbeatMs: number;
   /** Ports that Services open on every node. */
-  readonly openPorts: () => ReadonlySet<number>;
+  readonly openPorts: () => { has(port: number): boolean };
   /** Told of what a kubelet would log as an error. */
   readonly complain: (message: string, error: unknown) => void;
 }

@@ -7,6 +7,7 @@ import { type Informer, informer, type Trimmed } from "../kube/informer.ts";
 import type { Frozen } from "../kube/resource.ts";
 import { balancersIn } from "./balancers.ts";
 import type { CallLog } from "./calls.ts";
+import type { LocalPort } from "./clients-way.ts";
 import type { Cloud } from "./cloud/cloud.ts";
 import type { Instance } from "./cloud/ec2/state.ts";
 import type { Machines } from "./machines.ts";
@@ -23,6 +24,8 @@ export interface Surroundings {
   readonly fairleadKey: string;
   readonly throttling: () => boolean;
   readonly replicas: Replicas;
+  /** Where load balancers listen on this machine. */
+  readonly localPorts: readonly LocalPort[];
 }
 
 type Seen<T extends object> = Frozen<Trimmed<T>>;
@@ -54,17 +57,18 @@ export class Observer {
     return this.#locks.get("kube-system/cloud-controller-manager")?.spec?.holderIdentity || undefined;
   }
 
-  /** The ports that kube-proxy opens on every node. */
-  openPorts(): ReadonlySet<number> {
-    return new Set(
-      this.#services.list().flatMap(({ spec }) => {
+  /** The ports that kube-proxy opens on every node, and the Services they are for. */
+  openPorts(): ReadonlyMap<number, string> {
+    return new Map(
+      this.#services.list().flatMap(({ metadata, spec }) => {
         const ports = [...(spec?.ports ?? []).map(({ nodePort }) => nodePort), spec?.healthCheckNodePort];
-        return ports.filter((port) => port !== undefined && port > 0) as number[];
+        const open = ports.filter((port) => port !== undefined && port > 0) as number[];
+        return open.map((port) => [port, `${metadata.namespace}/${metadata.name}`] as const);
       }),
     );
   }
 
-  picture({ title, cloud, machines, calls, fairleadKey, throttling, replicas }: Surroundings): Picture {
+  picture({ title, cloud, machines, calls, fairleadKey, throttling, replicas, localPorts }: Surroundings): Picture {
     return {
       now: this.#kube.host.world.clock.now(),
       title,
@@ -73,7 +77,7 @@ export class Observer {
       nodes: nodeRows(machines.list(), this.nodes.list()),
       services: this.#services.list().filter(isBalanced).map(serviceRow),
       routes: routesIn(cloud),
-      balancers: balancersIn(cloud),
+      balancers: balancersIn(cloud, localPorts),
       events: this.#events
         .list()
         .map(eventRow)

@@ -10,8 +10,9 @@ import { openGate } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
-import type { World } from "../runtime/world.ts";
+import { sleep, type World } from "../runtime/world.ts";
 import { CallLog } from "./calls.ts";
+import { ClientsWay } from "./clients-way.ts";
 import type { Probe } from "./cloud/account.ts";
 import { type Cloud, createCloud } from "./cloud/cloud.ts";
 import { type Network, standardNetwork } from "./cloud/network.ts";
@@ -116,7 +117,17 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   ends.push(async () => life.abort(new Error("the sandbox ends")));
   const observer = new Observer(kube);
   await observer.start(life.signal);
-  seats.probe = populate({ ...options, folder, kube, observer, machines, signal: life.signal });
+  const complain = complaints(world, folder);
+  seats.probe = populate({ ...options, kube, observer, machines, complain, signal: life.signal });
+  const way = new ClientsWay({
+    cloud,
+    random: world.random,
+    machines,
+    probe: (target) => seats.probe(target),
+    openPorts: () => observer.openPorts(),
+  });
+  ends.push(() => way.close());
+  void followClientsWay(way, world, complain, life.signal);
   say(`${options.nodes} machines are booting, each with a kubelet that will register its Node`);
 
   const controllers = new Set(Object.keys(controllerTable) as CanonicalName[]);
@@ -151,6 +162,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
         fairleadKey: keys.fairlead,
         throttling: () => throttle !== undefined,
         replicas,
+        localPorts: way.ports(),
       }),
     throttle(on) {
       if (on === (throttle !== undefined)) return;
@@ -164,8 +176,26 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   };
 }
 
-interface Population extends Pick<SandboxOptions, "world" | "nodes" | "withProviderId"> {
-  readonly folder: string;
+/** Where the sandbox's own parts write what they stumble over: it is tried again, and of interest only to who works on them. */
+type Complain = (message: string, error: unknown) => void;
+
+function complaints(world: World, folder: string): Complain {
+  return (message, error) => {
+    const time = new Date(world.clock.now()).toISOString();
+    appendFile(join(folder, "sandbox.log"), `${time} ${message}: ${error instanceof Error ? error.message : error}\n`).catch(() => {});
+  };
+}
+
+/** Lets sockets follow load balancers and Services for as long as the sandbox lives. */
+async function followClientsWay(way: ClientsWay, world: World, complain: Complain, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await way.follow().catch((error: unknown) => complain("a socket for clients failed", error));
+    await sleep(world.clock, pace.followMs, signal).catch(() => {});
+  }
+}
+
+interface Population extends Pick<SandboxOptions, "nodes" | "withProviderId"> {
+  readonly complain: Complain;
   readonly kube: KubeClient;
   readonly observer: Observer;
   readonly machines: Machines;
@@ -173,12 +203,7 @@ interface Population extends Pick<SandboxOptions, "world" | "nodes" | "withProvi
 }
 
 /** Machines, their kubelets and the stand-in for kube-controller-manager. Returns who answers health checks. */
-function populate({ world, nodes, withProviderId, folder, kube, observer, machines, signal }: Population): Probe {
-  // What the sandbox's own parts stumble over is tried again, and of interest only to who works on them.
-  const complain = (message: string, error: unknown) => {
-    const time = new Date(world.clock.now()).toISOString();
-    appendFile(join(folder, "sandbox.log"), `${time} ${message}: ${error instanceof Error ? error.message : error}\n`).catch(() => {});
-  };
+function populate({ nodes, withProviderId, kube, observer, machines, complain, signal }: Population): Probe {
   const openPorts = () => observer.openPorts();
   const kubelets = new Kubelets({ kube, machines, withProviderId, heartbeatMs: pace.heartbeatMs, openPorts, complain });
   void kubelets.run(signal);

@@ -16,6 +16,8 @@ export const pace = {
   heartbeatMs: 1_000,
   /** How long a kubelet may be silent; 50 seconds in a real cluster. */
   graceMs: 3_000,
+  /** How often sockets for clients are brought up to date. */
+  followMs: 250,
   lease: { duration: "6s", renewDeadline: "4s", retryPeriod: "1s" },
   nodeMonitorPeriod: "1s",
 } as const;

@@ -25,6 +25,8 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
     /✓ every Node shows its machine's id, type and zone/,
     /✓ the VPC has a route to the pods of every Node/,
     /✓ AWS finds every node healthy behind both/,
+    /✓ default\/shop on ip-\S+ answers/,
+    /✓ default\/game on ip-\S+ answers/,
     /✓ the AWS account is exactly as it was before/,
     /✓ the other replica has taken over/,
     /✓ the new Node is initialised/,

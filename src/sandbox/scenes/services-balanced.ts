@@ -1,8 +1,9 @@
 import type { Service } from "kubernetes-types/core/v1.d.ts";
+import { request } from "undici";
 import { services } from "../../kube/builtin.ts";
 import { compareSnapshots } from "../cloud/controls/compare.ts";
 import { balancerOf, type Picture } from "../view/picture.ts";
-import type { Objection, Scene } from "./scene.ts";
+import type { Objection, Scene, Stage } from "./scene.ts";
 
 const namespace = "default";
 const names = ["default/shop", "default/game"];
@@ -15,7 +16,8 @@ export const servicesBalanced: Scene = {
     "health checks and firewall rules, and the nodes behind it; it follows every change of the Service; and when the Service goes, " +
     "not a rule of it is left in the account.",
   needs: ["cloud-node-controller", "service-lb-controller"],
-  async play({ sandbox, say, expect }) {
+  async play(stage) {
+    const { sandbox, say, expect } = stage;
     const { kube, cloud } = sandbox;
     const before = cloud.controls.snapshot();
     say("kubectl create: Service shop for a classic load balancer, Service game for a network load balancer");
@@ -23,6 +25,8 @@ export const servicesBalanced: Scene = {
     await kube.create(services, wish("game", { "service.beta.kubernetes.io/aws-load-balancer-type": "nlb" }));
     await expect("both have an address", (picture) => (served(picture).length === 2 ? undefined : `${served(picture).length} of 2 have`));
     await expect("AWS finds every node healthy behind both", (picture) => everyNodeHealthy(picture), 30_000);
+
+    for (const name of names) await reaches(name, stage);
 
     say("kubectl patch: Service game serves port 443 as well");
     const ports = [httpPort, { name: "https", port: 443, targetPort: 8443, protocol: "TCP" }];
@@ -48,6 +52,20 @@ export const servicesBalanced: Scene = {
     });
   },
 };
+
+/** A client at this machine gets through the load balancer to a node. */
+async function reaches(name: string, { sandbox, say, expect }: Stage): Promise<void> {
+  const url = () => {
+    const picture = sandbox.picture();
+    const service = picture.services.find((each) => each.name === name);
+    return service && balancerOf(service, picture)?.local.find(({ port }) => port === 80)?.url;
+  };
+  await expect(`port 80 of ${name} is open on this machine`, () => (url() === undefined ? "it is not" : undefined));
+  say(`curl ${url()}`);
+  const { body } = await request(url()!, { reset: true });
+  const { pod } = (await body.json()) as { readonly pod: string };
+  await expect(`${pod} answers`, () => (pod.startsWith(`${name} on ip-`) ? undefined : "somebody else does"));
+}
 
 const httpPort = { name: "http", port: 80, targetPort: 8080, protocol: "TCP" };
 

@@ -66,6 +66,8 @@ export interface BalancerRow {
   /** Nodes behind it, and how many of them pass its health checks. */
   readonly targets: number;
   readonly healthy: number;
+  /** Its ports on this machine, those that are open. */
+  readonly local: readonly { readonly port: number; readonly url: string }[];
 }
 
 export interface EventRow {

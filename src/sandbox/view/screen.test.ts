@@ -84,7 +84,7 @@ test("a Service shows its load balancer and how many nodes are healthy behind it
   const served: Picture = {
     ...picture,
     services: [{ name: "default/web", kind: "network", ports: "80:31979", address, deleting: false }],
-    balancers: [{ kind: "network", dnsName: address, ports: [80], targets: 2, healthy: 1 }],
+    balancers: [{ kind: "network", dnsName: address, ports: [80], targets: 2, healthy: 1, local: [] }],
   };
   assert.deepEqual(shown(served, scenery, { columns: 80, rows: 24 }).slice(7, 9), [
     "   SERVICE      HEALTHY  LOAD BALANCER",

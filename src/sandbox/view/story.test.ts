@@ -92,7 +92,7 @@ test("a Service is followed from its wish through its load balancer's health to 
   const behind = (healthy: number): Picture => ({
     ...picture,
     services: [served],
-    balancers: [{ kind: "network", dnsName: "web.elb.amazonaws.com", ports: [80], targets: 2, healthy }],
+    balancers: [{ kind: "network", dnsName: "web.elb.amazonaws.com", ports: [80], targets: 2, healthy, local: [] }],
   });
   assert.deepEqual(told(picture, { ...picture, services: [service] }), ["you: Service default/web asks for a network load balancer"]);
   assert.deepEqual(told({ ...picture, services: [service] }, behind(0)), [
@@ -102,6 +102,10 @@ test("a Service is followed from its wish through its load balancer's health to 
   assert.deepEqual(told(behind(1), behind(2)), ["AWS: all 2 nodes behind default/web are healthy: it serves"]);
   assert.deepEqual(told(behind(2), behind(1)), ["AWS: 1 of 2 nodes behind default/web are healthy"]);
   assert.deepEqual(told(behind(2), picture), ["Kubernetes: Service default/web is gone"]);
+  const [balancer] = behind(2).balancers;
+  const open = { ...behind(2), balancers: [{ ...balancer!, local: [{ port: 80, url: "http://127.0.0.1:4711" }] }] };
+  assert.deepEqual(told(behind(2), open), ["AWS: port 80 of default/web is open to you: curl http://127.0.0.1:4711"]);
+  assert.deepEqual(told(open, open), []);
 });
 
 test("each step that Fairlead takes is told once, with its reason, in words that can be read", () => {

@@ -36,6 +36,7 @@ export function storyBetween(before: Picture, after: Picture): readonly Happenin
     ...routes(pairs(before.routes, after.routes, ({ destination }) => destination)),
     ...pairs(before.services, after.services, ({ name }) => name).flatMap(([old, now]) => service(old, now)),
     ...after.services.flatMap((row) => health(row, balancerOf(row, before), balancerOf(row, after))),
+    ...after.services.flatMap((row) => opened(row, balancerOf(row, before), balancerOf(row, after))),
     ...events(pairs(before.events, after.events, ({ uid }) => uid)),
   ].map(told);
 }
@@ -168,6 +169,12 @@ function health({ name }: ServiceRow, old: BalancerRow | undefined, now: Balance
     return fewer ? [{ who: "AWS", text: `${now.healthy} of ${now.targets} nodes behind ${name} are healthy`, style: "warn" }] : [];
   }
   return [{ who: "AWS", text: `all ${now.targets} nodes behind ${name} are healthy: it serves`, style: "good" }];
+}
+
+/** How somebody at this machine gets through. */
+function opened({ name }: ServiceRow, old: BalancerRow | undefined, now: BalancerRow | undefined): readonly Told[] {
+  const fresh = (now?.local ?? []).filter(({ url }) => !old?.local.some((each) => each.url === url));
+  return fresh.map(({ port, url }) => ({ who: "AWS", text: `port ${port} of ${name} is open to you: curl ${url}`, style: "accent" }));
 }
 
 /** Not of leases: the replicas tell of those themselves. The same about several objects is said once. */
