@@ -212,7 +212,9 @@ export class NodesScene {
     const { name } = before.metadata;
     // Where something is amiss it is told again and again what.
     const amiss = before.status?.conditions?.some(({ type }) => type === "CloudProviderInitialized");
-    if (!amiss && !before.spec?.taints?.some(({ key }) => key === uninitialized)) this.lastWriteAt = this.world.clock.monotonic();
+    const initialised = !before.spec?.taints?.some(({ key }) => key === uninitialized);
+    // One that was initialised late, of a machine that has been stopped meanwhile, gets its taint with the next look.
+    if (!amiss && initialised && this.#wrongWith(before).length === 0) this.lastWriteAt = this.world.clock.monotonic();
     if (request.method === "DELETE") {
       const id = before.spec?.providerID?.split("/").at(-1) ?? name;
       this.cloud.account.time.settle();
