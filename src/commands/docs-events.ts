@@ -4,7 +4,7 @@ import type { EventReason } from "../identity/event-reasons.ts";
 export interface EventRow {
   readonly reason: EventReason;
   readonly type: "Normal" | "Warning";
-  readonly on: "Node" | "Service" | "TargetGroupBinding" | "Lease" | "Node, Lease";
+  readonly on: "Node" | "Service" | "TargetGroupBinding" | "Lease" | "Node, Lease" | "Ingress" | "Ingress, TargetGroupBinding";
   readonly means: string;
   readonly todo: string;
 }
@@ -206,8 +206,8 @@ export const eventTable: readonly EventRow[] = [
   {
     reason: "SuccessfullyReconciled",
     type: "Normal",
-    on: "TargetGroupBinding",
-    means: "All endpoints are registered. Said when something was changed, not at every look.",
+    on: "Ingress, TargetGroupBinding",
+    means: "All endpoints are registered, or the load balancer is as the Ingress asks. Said when something was changed, not at every look.",
     todo: nothing,
   },
   {
@@ -251,6 +251,49 @@ export const eventTable: readonly EventRow[] = [
     on: "TargetGroupBinding",
     means: "Targets could not be deregistered; the binding stays until they are.",
     todo: "Read the message. Do not remove the finalizer by hand: targets would stay behind.",
+  },
+  {
+    reason: "FailedLoadGroupID",
+    type: "Warning",
+    on: "Ingress",
+    means: "Its class or the name of its group cannot be used. What it has stays, and it gets nothing new.",
+    todo: "Read the message: create the IngressClass or its parameters, or correct the name of the group.",
+  },
+  {
+    reason: "FailedAddFinalizer",
+    type: "Warning",
+    on: "Ingress",
+    means: "The finalizer that guards its load balancer could not be written; nothing is made before it is.",
+    todo: "Read the message; it is tried again.",
+  },
+  {
+    reason: "FailedBuildModel",
+    type: "Warning",
+    on: "Ingress",
+    means:
+      "What it asks for cannot be understood, or contradicts another Ingress of its group. Its last rules stay; the others of the group are served.",
+    todo: "Read the message, which names the annotation, the value and what is allowed.",
+  },
+  {
+    reason: "FailedDeployModel",
+    type: "Warning",
+    on: "Ingress",
+    means: "AWS refused a step. What was done before it stays, and the rest is tried again.",
+    todo: "Read the message.",
+  },
+  {
+    reason: "FailedUpdateStatus",
+    type: "Warning",
+    on: "Ingress",
+    means: "The address of the load balancer could not be written to the status.",
+    todo: "Read the message; it is tried again.",
+  },
+  {
+    reason: "FailedRemoveFinalizer",
+    type: "Warning",
+    on: "Ingress",
+    means: "Everything is gone, and the finalizer could not be taken away.",
+    todo: "Read the message; it is tried again.",
   },
   { reason: "LeaderElection", type: "Normal", on: "Lease", means: "A replica became the leader, or stopped being it.", todo: nothing },
   {

@@ -211,7 +211,10 @@ export interface ApplicationLoadBalancer extends SecondGeneration {
    * Somebody who shares it cannot be understood now, and nobody remembers what they asked for: what stands may be theirs, so
    * things are added and rules put in order, and nothing else is changed or taken away.
    */
-  readonly keepsUnclaimed?: boolean;
+  readonly keepsUnclaimed?: {
+    /** How the parts of theirs begin: such target groups stay. */
+    readonly prefixes: readonly string[];
+  };
   /** Read when the load balancer is made. */
   readonly customerOwnedIpv4Pool?: string;
   readonly ipv4IpamPool?: string;

@@ -7,6 +7,7 @@ import { apply } from "../aws/apply.ts";
 import type { Ask } from "../aws/ask.ts";
 import type { Step } from "../aws/plan.ts";
 import type { SecurityGroup } from "../aws/security-groups.ts";
+import type { ClusterId } from "../identity/cluster-id.ts";
 import { isOwned } from "../identity/ownership.ts";
 import { findLoadBalancers, isOwn, type Sighting } from "./find.ts";
 import { planGroupDeletion } from "./groups/managed.ts";
@@ -16,6 +17,7 @@ import { isMarkedGroup } from "./groups/own.ts";
 import { type Inventory, presentAges, reconcileAges } from "./inventory.ts";
 import type { Found, LoadBalancerKind } from "./kind.ts";
 import type { Ages } from "./listing.ts";
+import type { Tags } from "./model.ts";
 import { kindOf, type LoadBalancerOwner, namesOf } from "./owner.ts";
 import { targetGroupDeletion } from "./target-group-plan.ts";
 import { marked } from "./target-groups.ts";
@@ -99,14 +101,14 @@ export async function remove(owner: LoadBalancerOwner, parts: NodeAccessParts, a
 /** Those that carry our mark by what was read this recently: a removal that waits reads the groups now and then only. */
 async function stillMarked(
   groups: readonly SecurityGroup[],
-  { key }: LoadBalancerOwner,
+  owner: LoadBalancerOwner,
   { groups: all, scope }: Inventory,
   maxAgeMs: number,
   ask: Ask,
 ): Promise<readonly SecurityGroup[]> {
   if (groups.length === 0) return groups;
-  const now = await all.all(maxAgeMs, ask, key);
-  return now.filter(({ id, tags }) => groups.some((group) => group.id === id) && isOwned(tags, scope.cluster));
+  const now = await all.all(maxAgeMs, ask, owner.key);
+  return now.filter(({ id, tags }) => groups.some((group) => group.id === id) && isOwnGroup(tags, owner, scope.cluster));
 }
 
 /** Nothing is seen any more: it is over, unless rules that were asked for are still on their way into a node group. */
@@ -195,7 +197,7 @@ async function leftoverGroups(
   const groups = await inventory.groups.all(maxAgeMs, ask, owner.key);
   const groupNames = new Set(names.map(({ kind, loadBalancer }) => kind.managedGroupName(owner, loadBalancer)));
   const named = groups.filter(({ name, tags }) => groupNames.has(name) || isMarkedGroup(tags, owner));
-  const ownGroups = named.filter(({ tags }) => (owner.marks ? isMarkedGroup(tags, owner) : isOwned(tags, inventory.scope.cluster)));
+  const ownGroups = named.filter(({ tags }) => isOwnGroup(tags, owner, inventory.scope.cluster));
   const marks = names.map(({ kind, loadBalancer }) => marksFor(kind, [loadBalancer], ownGroups, settings));
   return {
     ownGroups,
@@ -204,6 +206,9 @@ async function leftoverGroups(
     notOurs: named.filter((group) => !ownGroups.includes(group)),
   };
 }
+
+const isOwnGroup = (tags: Tags, owner: LoadBalancerOwner, cluster: ClusterId) =>
+  owner.marks ? isMarkedGroup(tags, owner) : isOwned(tags, cluster);
 
 /** What is left, in words. */
 export function describe({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Leftovers): string[] {

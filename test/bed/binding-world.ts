@@ -83,6 +83,7 @@ export class BindingWorld {
   readonly #user: ReturnType<Clouds["in"]>;
   readonly #ends: (() => void)[] = [];
   #pods = 0;
+  #onMutation: (action: string) => void = () => {};
 
   constructor({ ipv6 = false, probe }: BindingWorldOptions) {
     this.world = virtualWorld(1, { environment: { AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE", AWS_SECRET_ACCESS_KEY: "of-no-worth" } });
@@ -125,7 +126,8 @@ export class BindingWorld {
         const answer = await send(request);
         if (!alive) return dead;
         after(request);
-        return answer;
+        // The process may have died by what it did just now: then it never learns the answer.
+        return alive ? answer : dead;
       };
     const kube = over(this.cluster.send, ({ method, url }) => {
       this.#note(method, url);
@@ -150,7 +152,10 @@ export class BindingWorld {
       options: parseOptions(argv).values,
       version: "v0.0.0",
       host: { world: own, log: logs.log, metrics: newRegistry() },
-      network: { aws: over(this.aws.handle, () => {}), kube: () => ({ send: kube, close: async () => {} }) },
+      network: {
+        aws: over(this.aws.handle, (request) => this.#tellMutation(request)),
+        kube: () => ({ send: kube, close: async () => {} }),
+      },
       master: "http://cluster",
       stop: new AbortController().signal,
     }).catch((error: unknown) => this.lines.push(String(error)));
@@ -159,6 +164,19 @@ export class BindingWorld {
     };
     this.#ends.push(end);
     return end;
+  }
+
+  /** Called after every call of the controller that changes something in AWS. Returns the function that ends it. */
+  onAwsMutation(handler: (action: string) => void): () => void {
+    this.#onMutation = handler;
+    return () => {
+      this.#onMutation = () => {};
+    };
+  }
+
+  #tellMutation({ body }: HttpRequest): void {
+    const action = /(?:^|&)Action=([A-Za-z]+)/.exec(typeof body === "string" ? body : "")?.[1] ?? "";
+    if (action !== "" && !/^(Describe|Get|List)/.test(action)) this.#onMutation(action);
   }
 
   /** A target group of the user's own; returns its ARN. */

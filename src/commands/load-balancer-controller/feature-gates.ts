@@ -16,6 +16,7 @@ const gates = {
   EnhancedDefaultBehavior: false,
   GatewayListenerSet: true,
   GlobalAcceleratorController: false,
+  IngressController: false,
   IngressPlanAnnotation: false,
   LBCapacityReservation: true,
   ListenerRulesTagging: true,

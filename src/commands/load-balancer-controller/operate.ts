@@ -1,6 +1,7 @@
 /** The load balancer controller as a process: from its options to what `process/` runs. */
 import type { AwsSettings, ServiceOverride } from "../../aws/settings.ts";
 import { nodeInformer } from "../../identity/node-view.ts";
+import { bindingInformers } from "../../loadbalancers/targets/informers.ts";
 import { ConfigurationFailed } from "../../process/errors.ts";
 import { type Network, operate as operateProcess, type ServedPorts } from "../../process/operate.ts";
 import type { ControllerEntry, ProcessContext } from "../../process/program.ts";
@@ -46,7 +47,7 @@ export async function operate({ options, version, host, network, master = "", st
     aws: awsSettings(options, host.world),
     leadership: { leases: options["enable-leader-election"] ? [{ ...home, timings }] : [], home, dryRun: false },
     serve: (health) => servePorts(host, options, health),
-    programs: [{ component, controllers: [bindings(options)], migrated: [], startIntervalMs: 0 }],
+    programs: [{ component, controllers: controllersOf(options), migrated: [], startIntervalMs: 0 }],
     minResyncMs: options["sync-period"],
   });
 }
@@ -103,24 +104,35 @@ async function servePorts(host: Host, options: Options, health: HealthChecks): P
   };
 }
 
-function bindings(options: Options): ControllerEntry {
+/** Ingresses are served where their gate is open: not all of what the reference does for them is built. */
+function controllersOf(options: Options): readonly ControllerEntry[] {
+  const informers = bindingInformers(options["watch-namespace"]);
+  return [
+    bindings(options, informers),
+    ...(gateOpen(options["feature-gates"], "IngressController") ? [ingresses(options, informers)] : []),
+  ];
+}
+
+type BindingInformers = ReturnType<typeof bindingInformers>;
+
+function bindings(options: Options, informers: BindingInformers): ControllerEntry {
   return {
     name: "targetGroupBinding",
     client: component,
     eventSource: "targetGroupBinding",
     metric: undefined,
     queue: "targetGroupBinding",
-    make: async (context) => ({ kind: "run", controllers: [{ controller: await bindingControllerOf(context, options) }] }),
+    make: async (context) => ({ kind: "run", controllers: [{ controller: await bindingControllerOf(context, options, informers) }] }),
   };
 }
 
-async function bindingControllerOf({ host, kube, recorder, cloud, informers, self }: ProcessContext, options: Options) {
-  const [{ bindingController }, { bindingInformers }] = await Promise.all([
-    import("../../loadbalancers/targets/binding-controller.ts"),
-    import("../../loadbalancers/targets/informers.ts"),
-  ]);
+async function bindingControllerOf(
+  { host, kube, recorder, cloud, informers, self }: ProcessContext,
+  options: Options,
+  { bindings, services, slices, pods }: BindingInformers,
+) {
+  const { bindingController } = await import("../../loadbalancers/targets/binding-controller.ts");
   if (self.vpc === undefined) throw new ConfigurationFailed("the VPC of the cluster is not known: set --aws-vpc-id");
-  const { bindings, services, slices, pods } = bindingInformers(options["watch-namespace"]);
   return bindingController({
     host,
     kube,
@@ -144,4 +156,18 @@ async function bindingControllerOf({ host, kube, recorder, cloud, informers, sel
       syncPeriodMs: options["sync-period"],
     },
   });
+}
+
+function ingresses(options: Options, informers: BindingInformers): ControllerEntry {
+  return {
+    name: "ingress",
+    client: component,
+    eventSource: "ingress",
+    metric: undefined,
+    queue: "ingress",
+    make: async (context) => {
+      const { ingressControllerOf } = await import("./ingress.ts");
+      return { kind: "run", controllers: [{ controller: ingressControllerOf(context, options, informers.bindings) }] };
+    },
+  };
 }

@@ -79,7 +79,7 @@ function creations(model: ApplicationLoadBalancer, listener: ApplicationListener
 
 function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, present: SeenListener, context: ListenersContext): Step[] {
   const name = `listener ${titleOf(model, listener)}`;
-  const isCareful = model.keepsUnclaimed === true;
+  const isCareful = model.keepsUnclaimed !== undefined;
   // Attributes and further certificates do not outlast a change of the protocol.
   const isConverted = !isCareful && present.protocol !== listener.protocol;
   const certificates = planCertificates(model, listener, present.arn, isConverted ? [] : present.furtherCertificates);

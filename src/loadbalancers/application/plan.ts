@@ -71,8 +71,9 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
   });
   // Of two that could stand for the same one is enough.
   const used = model.targetGroups.map((group) => seen.targetGroups.find((present) => standsFor(present, group)));
-  const unwanted = model.keepsUnclaimed ? [] : seen.targetGroups.filter((present) => !used.includes(present));
-  const isCareful = lb !== undefined && model.keepsUnclaimed === true;
+  const isTheirs = ({ part = "" }: SeenTargetGroup) => model.keepsUnclaimed?.prefixes.some((prefix) => part.startsWith(prefix)) ?? false;
+  const unwanted = seen.targetGroups.filter((present) => !used.includes(present) && !isTheirs(present));
+  const isCareful = lb !== undefined && model.keepsUnclaimed !== undefined;
   const widening = (steps: readonly Step[]) => (isCareful ? steps.filter(({ effect }) => effect === "create") : steps);
   return [
     ...widening(groups.open),

@@ -50,10 +50,16 @@ export interface GroupDesire {
 /** Stands in bindings for the id of the managed security group, which is known when it stands. */
 export const managedSource = "<managed security group>";
 
-export function desireGroup(group: Group, name: string, remembered: ReadonlyMap<string, MemberModel>, sources: GroupSources): GroupDesire {
+/** One that stands keeps its name. */
+export function desireGroup(
+  group: Group,
+  standing: string | undefined,
+  remembered: ReadonlyMap<string, MemberModel>,
+  sources: GroupSources,
+): GroupDesire {
   const all = new Map<string, readonly string[]>();
   for (;;) {
-    const desire = desireWithout(new Set(all.keys()), group, name, remembered, sources);
+    const desire = desireWithout(new Set(all.keys()), group, standing, remembered, sources);
     const found = [...desire.faults].filter(([key]) => !all.has(key));
     if (found.length === 0) return { ...desire, faults: all };
     // Whoever has a fault has no say in anything now: what the others share is put together anew.
@@ -65,7 +71,7 @@ export function desireGroup(group: Group, name: string, remembered: ReadonlyMap<
 function desireWithout(
   faulty: ReadonlySet<string>,
   group: Group,
-  name: string,
+  standing: string | undefined,
   remembered: ReadonlyMap<string, MemberModel>,
   sources: GroupSources,
 ): GroupDesire {
@@ -109,7 +115,7 @@ function desireWithout(
     understood,
     model: {
       kind: "application",
-      name,
+      name: standing ?? balancer.name,
       askedBy: group.id.kind === "explicit" ? "Ingress group" : "Ingress",
       internal: balancer.internal,
       addressType: balancer.addressType,
@@ -122,7 +128,7 @@ function desireWithout(
       ...(balancer.ipv4IpamPool && { ipv4IpamPool: balancer.ipv4IpamPool }),
       listeners,
       targetGroups: backends.map(({ group: targetGroup }) => targetGroup),
-      ...(unknown.length > 0 && { keepsUnclaimed: true }),
+      ...(unknown.length > 0 && { keepsUnclaimed: { prefixes: unknown.map((key) => `${key}-`) } }),
     },
   };
 }
@@ -253,7 +259,8 @@ function placedRules(group: Group, port: Port, { keys, modelOf, unknown, sources
   const claimed = drafts.flat().filter((rule): rule is DraftRule & { readonly by: MemberOptions } => !isKeptRule(rule));
   const groups = keys.flatMap((key) => modelOf(key)?.backends ?? []).map(({ group: targetGroup }) => targetGroup);
   const place = keys.findIndex((key) => unknown.includes(key));
-  const known = keys.map((key) => ({ key, isUnderstood: !unknown.includes(key) }));
+  const leaving = group.leaving.map(keyOf);
+  const known = [...keys, ...leaving].map((key) => ({ key, isUnderstood: !unknown.includes(key) }));
   const all = place < 0 ? drafts : drafts.toSpliced(place, 0, keptRules(port.port, claimed, groups, seen, known));
   return withoutUseless(all.flat(), port).map((rule, i): ListenerRule => {
     const priority = i + 1;

@@ -114,7 +114,7 @@ export function bed(given: Partial<GroupSources> & { readonly services?: readonl
       seen: withParts(account.seen()),
       ...rest,
     };
-    const result = desireGroup(groupFrom(ingresses), "lb", remembered, sources);
+    const result = desireGroup(groupFrom(ingresses), account.seen().loadBalancer && "lb", remembered, sources);
     if (!forgets) for (const [key, model] of result.understood) remembered.set(key, model);
     return result;
   };

@@ -1,5 +1,5 @@
 /** Ingresses, their classes and the Services behind them, as much of them as is read here. */
-import type { LabelSelector } from "kubernetes-types/meta/v1.d.ts";
+import type { LabelSelector } from "../targets/binding.ts";
 import type { PortRef } from "./routing-json.ts";
 
 export interface BackendView {

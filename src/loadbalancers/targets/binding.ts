@@ -96,6 +96,7 @@ export interface BindingState {
     readonly creationTimestamp: string;
     readonly deletionTimestamp?: string;
     readonly finalizers: readonly string[];
+    readonly labels: Readonly<Record<string, string>>;
   };
   readonly spec: BindingSpec;
   readonly status: BindingStatus;
@@ -117,6 +118,7 @@ export function bindingState({ metadata, spec, status = {} }: Stored<TargetGroup
     creationTimestamp = "",
     deletionTimestamp,
     finalizers = [],
+    labels = {},
     annotations = {},
   } = metadata;
   return {
@@ -129,6 +131,7 @@ export function bindingState({ metadata, spec, status = {} }: Stored<TargetGroup
       creationTimestamp,
       ...(deletionTimestamp && { deletionTimestamp }),
       finalizers,
+      labels,
     },
     spec: spec ?? { serviceRef: { name: "", port: 0 } },
     status,

@@ -1,0 +1,86 @@
+/** The security group that all load balancers of a cluster share towards their targets: made when first needed, by one writer. */
+
+import { apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import { createSecurityGroup } from "../../aws/ec2-actions.ts";
+import { planGroupDeletion, tagList } from "../groups/managed.ts";
+import { type Inventory, reconcileAges } from "../inventory.ts";
+import type { Tags } from "../model.ts";
+import { backendGroupName } from "./names.ts";
+import type { IngressSettings } from "./settings.ts";
+
+const resourceTag = "elbv2.k8s.aws/resource";
+const clusterTag = "elbv2.k8s.aws/cluster";
+const resource = "backend-sg";
+
+export interface BackendGroupOptions {
+  readonly inventory: Inventory;
+  readonly settings: Pick<IngressSettings, "cluster" | "defaultTags" | "sharesBackendGroup">;
+  /** `--backend-security-group`: lent to us, and never edited nor deleted. */
+  readonly given?: string;
+}
+
+export class BackendGroup {
+  readonly #options: BackendGroupOptions;
+  #making: Promise<string | undefined> | undefined;
+
+  constructor(options: BackendGroupOptions) {
+    this.#options = options;
+  }
+
+  /** Its id; undefined where load balancers share none. */
+  async id(ask: Ask): Promise<string | undefined> {
+    const { settings, given } = this.#options;
+    if (!settings.sharesBackendGroup) return undefined;
+    if (given !== undefined) return given;
+    this.#making ??= this.#find(ask).then((found) => found ?? this.#make(ask));
+    try {
+      return await this.#making;
+    } catch (error) {
+      this.#making = undefined;
+      throw error;
+    }
+  }
+
+  /** Nobody needs it any more. Says whether it is gone. */
+  async release(ask: Ask): Promise<boolean> {
+    const { inventory, settings, given } = this.#options;
+    if (given !== undefined || !settings.sharesBackendGroup) return true;
+    const id = await this.#find(ask);
+    this.#making = undefined;
+    if (id === undefined) return true;
+    const name = backendGroupName(settings.cluster);
+    const applied = await apply([planGroupDeletion({ id, name }, "no load balancer uses it")], inventory.cloud, ask);
+    inventory.touchGroup({ name, id }, name);
+    return applied.kind === "done";
+  }
+
+  async #find(ask: Ask): Promise<string | undefined> {
+    const { inventory, settings } = this.#options;
+    const name = backendGroupName(settings.cluster);
+    const groups = await inventory.groups.all(reconcileAges.absentMs, ask, name);
+    return groups.find(({ tags }) => tags[clusterTag] === settings.cluster && tags[resourceTag] === resource)?.id;
+  }
+
+  async #make(ask: Ask): Promise<string | undefined> {
+    const { inventory, settings } = this.#options;
+    const { vpc } = inventory.scope;
+    const name = backendGroupName(settings.cluster);
+    const tags: Tags = { ...settings.defaultTags, [clusterTag]: settings.cluster, [resourceTag]: resource };
+    try {
+      const { GroupId } = await inventory.cloud.call(
+        createSecurityGroup,
+        {
+          GroupName: name,
+          Description: "[k8s] Shared Backend SecurityGroup for LoadBalancer",
+          VpcId: vpc,
+          TagSpecifications: [{ ResourceType: "security-group", Tags: tagList(tags) }],
+        },
+        { ...ask, target: `create security group ${name}` },
+      );
+      return GroupId;
+    } finally {
+      inventory.touchGroup({ name }, name);
+    }
+  }
+}

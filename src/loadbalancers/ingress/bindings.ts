@@ -1,0 +1,88 @@
+/** The TargetGroupBindings of a group: which are there, and what makes them as they are wanted. */
+import type { KubeClient } from "../../kube/client.ts";
+import { isApiError } from "../../kube/errors.ts";
+import { sortedJson } from "../elbv2/actions.ts";
+import { type Bindings, type SeenBinding, targetGroupBindings } from "../targets/binding.ts";
+import type { BindingWish } from "./backends.ts";
+import type { GroupId } from "./groups.ts";
+import { bindingLabels } from "./names.ts";
+
+export interface BindingParts {
+  readonly kube: KubeClient;
+  readonly bindings: Bindings;
+}
+
+/** Those that carry a group's labels. */
+export function bindingsOf(group: GroupId, bindings: Bindings): readonly SeenBinding[] {
+  const labels = Object.entries(bindingLabels(group));
+  return bindings.list().filter(({ metadata }) => labels.every(([key, value]) => metadata.labels[key] === value));
+}
+
+/** The ARN of a target group by its name in the model, and of the managed security group by its place-holder. */
+export interface BindingIds {
+  arnOf(targetGroup: string): string | undefined;
+  groupId(placeholder: string): string;
+}
+
+/** Creates what is missing and changes what differs. A binding is known by its target group: one of another name is as good. */
+export async function writeBindings(
+  group: GroupId,
+  wishes: readonly BindingWish[],
+  ids: BindingIds,
+  { kube, bindings }: BindingParts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const own = bindingsOf(group, bindings);
+  let changed = false;
+  for (const wish of wishes) {
+    const arn = ids.arnOf(wish.targetGroup);
+    if (arn === undefined) continue;
+    const spec = { ...resolved(wish.spec, ids), targetGroupARN: arn };
+    const present = own.find((binding) => binding.spec.targetGroupARN === arn);
+    if (present === undefined) {
+      const metadata = { namespace: wish.namespace, name: wish.name, labels: wish.labels };
+      await kube.create(targetGroupBindings, { metadata, spec }, { signal }).catch((error: unknown) => {
+        // Made a moment ago, and not seen yet: the next look compares it.
+        if (!isApiError(error, "already-exists")) throw error;
+      });
+      changed = true;
+    } else if (sortedJson(withoutDefaults(present.spec)) !== sortedJson(withoutDefaults(spec))) {
+      const { namespace, name, uid } = present.metadata;
+      await kube.patch(targetGroupBindings, { namespace, name }, { merge: { spec: replaced(present.spec, spec) }, uid }, { signal });
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+/** Deletes those whose target groups nobody asks for. Their own controller empties the groups, and lets the bindings go. */
+export async function deleteBindings(surplus: readonly SeenBinding[], { kube }: BindingParts, signal: AbortSignal): Promise<void> {
+  for (const { metadata } of surplus) {
+    if (metadata.deletionTimestamp !== undefined) continue;
+    const { namespace, name, uid } = metadata;
+    await kube.delete(targetGroupBindings, { namespace, name }, { uid, signal }).catch((error: unknown) => {
+      if (!isApiError(error, "not-found", "conflict")) throw error;
+    });
+  }
+}
+
+function resolved(spec: BindingWish["spec"], { groupId }: BindingIds): BindingWish["spec"] {
+  if (!spec.networking) return spec;
+  const ingress = spec.networking.ingress.map((rule) => ({
+    ...rule,
+    from: rule.from.map(({ securityGroup }) => ({ securityGroup: { groupID: groupId(securityGroup.groupID) } })),
+  }));
+  return { ...spec, networking: { ingress } };
+}
+
+/** What the server leaves out, or fills in, means the same. */
+const withoutDefaults = (spec: object) => {
+  const { multiClusterTargetGroup, ...rest } = spec as { readonly multiClusterTargetGroup?: boolean };
+  return { ...rest, ...(multiClusterTargetGroup && { multiClusterTargetGroup }) };
+};
+
+/** A merge that also takes away what is not said any more. */
+const replaced = (present: object, wanted: object) => ({
+  ...Object.fromEntries(Object.keys(present).map((key) => [key, null])),
+  ...wanted,
+});

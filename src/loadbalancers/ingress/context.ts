@@ -1,0 +1,50 @@
+/** What every part of the Ingress controller works with. */
+
+import type { EventRecorder } from "../../identity/event-reasons.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Host } from "../../runtime/host.ts";
+import type { ClaimBook } from "../groups/claim-book.ts";
+import type { Inventory } from "../inventory.ts";
+import type { Bindings } from "../targets/binding.ts";
+import type { BackendGroup } from "./backend-group.ts";
+import type { MemberModel } from "./desire.ts";
+import type { Group } from "./groups.ts";
+import type { Report } from "./report.ts";
+import type { FollowedSecrets } from "./secrets.ts";
+import type { Classes, Ingresses, Namespaces, Params, Services } from "./seen.ts";
+import type { IngressSettings } from "./settings.ts";
+
+/** What the controller is given. */
+export interface IngressParts {
+  readonly host: Host;
+  readonly kube: KubeClient;
+  readonly recorder: EventRecorder;
+  readonly inventory: Inventory;
+  readonly book: ClaimBook;
+  readonly ingresses: Ingresses;
+  readonly services: Services;
+  readonly classes: Classes;
+  readonly params: Params;
+  readonly namespaces: Namespaces;
+  readonly bindings: Bindings;
+  readonly settings: IngressSettings;
+  /** `--ingress-class` */
+  readonly ingressClass: string;
+  /** `--backend-security-group` */
+  readonly backendGroup?: string;
+  readonly concurrency: number;
+  readonly syncPeriodMs: number;
+}
+
+/** That, and what the controller keeps. */
+export interface GroupContext extends Omit<IngressParts, "backendGroup"> {
+  readonly report: Report;
+  readonly secrets: FollowedSecrets;
+  readonly backendGroup: BackendGroup;
+  /** What each Ingress asked for when it was last understood, by `namespace/name`. */
+  readonly memory: Map<string, MemberModel>;
+  /** How old attributes may be: AWS tells of them one load balancer at a time. */
+  readonly attributesAgeMs: number;
+  /** Whether no other group has, or wants, a load balancer. */
+  isLast(group: Group): boolean;
+}

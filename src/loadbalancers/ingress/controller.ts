@@ -1,0 +1,181 @@
+/** The Ingress controller: every group of Ingresses has its load balancer, and nothing is left of those that are gone. */
+import type { Ask } from "../../aws/ask.ts";
+import { watchSource } from "../../kube/watch-source.ts";
+import type { Controller, Outcome, Source } from "../../runtime/controller.ts";
+import { matchesSelector } from "../targets/selector.ts";
+import { BackendGroup } from "./backend-group.ts";
+import { type ClassSources, classOf } from "./classes.ts";
+import type { GroupContext, IngressParts } from "./context.ts";
+import { type Group, type GroupId, groupOf, groupsFinalized, type Membership, membershipOf, stackOf } from "./groups.ts";
+import { reconcileGroup } from "./pass.ts";
+import { Report } from "./report.ts";
+import { FollowedSecrets } from "./secrets.ts";
+import type { SeenIngress } from "./seen.ts";
+import type { IngressView } from "./view.ts";
+
+const backoff = { baseMs: 1_000, maxMs: 300_000 };
+
+export function ingressController(parts: IngressParts): Controller {
+  const loop = new IngressLoop(parts);
+  return loop.controller();
+}
+
+class IngressLoop {
+  readonly #parts: IngressParts;
+  readonly #context: GroupContext;
+  #wake: (key: string) => void = () => {};
+
+  constructor(parts: IngressParts) {
+    this.#parts = parts;
+    const { kube, recorder, inventory, settings, backendGroup: given, ...rest } = parts;
+    const secrets = new FollowedSecrets(kube);
+    this.#context = {
+      ...rest,
+      kube,
+      recorder,
+      inventory,
+      settings,
+      report: new Report({ kube, recorder }),
+      secrets,
+      backendGroup: new BackendGroup({ inventory, settings, ...(given && { given }) }),
+      memory: new Map(),
+      attributesAgeMs: 60 * 60_000,
+      isLast: (group) => this.#isLast(group),
+    };
+    secrets.onChange = (key) => this.#wakeNamespace(key.split("/")[0] ?? "");
+  }
+
+  controller(): Controller {
+    const { ingresses, services, classes, params, namespaces, bindings, concurrency } = this.#parts;
+    const all = () => ingresses.list().flatMap((ingress) => this.#groupKeys(ingress));
+    return {
+      name: "ingress",
+      concurrency,
+      backoff,
+      sources: [
+        // Who looks at Ingresses without knowing their classes, Services and bindings takes away what is right.
+        ...[services, classes, params, namespaces, bindings].map((each) => ({ name: each.name, start: () => each.synced })),
+        watchSource(ingresses, (before, after) => this.#keysOf(before, after)),
+        watchSource(services, (before, after) => this.#byService((after ?? before)!.view)),
+        watchSource(classes, all),
+        watchSource(params, all),
+        watchSource(bindings, (before, after) => (after === undefined && before ? this.#byLabels(before.metadata.labels) : [])),
+        this.#wakeSource(),
+        this.#resync(all),
+      ],
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+    };
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+    const ask: Ask = { cause: `ingress group ${key}`, signal, urgency: "user" };
+    return reconcileGroup(this.#group(idOf(key)), this.#context, ask);
+  }
+
+  #group(id: GroupId): Group {
+    const views = this.#parts.ingresses.list().map(({ view }) => view);
+    return groupOf(id, views, (view) => this.#membership(view));
+  }
+
+  #membership(view: IngressView): Membership {
+    return membershipOf(view, classOf(view, this.#classes()));
+  }
+
+  #classes(): ClassSources {
+    const { ingressClass, classes, params, namespaces } = this.#parts;
+    return {
+      ingressClass,
+      classes: classes.list().map(({ view }) => view),
+      params: (name) => params.get(name)?.view,
+      namespaceMatches: (namespace, selector) => {
+        const labels = namespaces.get(namespace)?.labels;
+        return labels !== undefined && matchesSelector(selector, labels);
+      },
+    };
+  }
+
+  /** The group that an Ingress is in, and those that it has not left yet. */
+  #groupKeys({ view }: SeenIngress): readonly string[] {
+    const membership = this.#membership(view);
+    const current = membership.kind === "in" ? [membership.group] : [];
+    return [...new Set([...groupsFinalized(view), ...current].map(stackOf))];
+  }
+
+  #keysOf(before: SeenIngress | undefined, after: SeenIngress | undefined): readonly string[] {
+    if (after === undefined) return before ? this.#groupKeys(before) : [];
+    if (before && sameWish(before.view, after.view)) return [];
+    const membership = this.#membership(after.view);
+    if (membership.kind === "invalid-class" || membership.kind === "invalid-group") {
+      this.#context.report.failed(after, "FailedLoadGroupID", membership.message);
+    }
+    return [...new Set([...(before ? this.#groupKeys(before) : []), ...this.#groupKeys(after)])];
+  }
+
+  /** Groups of Ingresses that name a Service, plainly or somewhere in their annotations. */
+  #byService({ namespace, name }: { readonly namespace: string; readonly name: string }): readonly string[] {
+    const isNamed = ({ view }: SeenIngress) =>
+      view.namespace === namespace &&
+      (view.defaultBackend?.service?.name === name ||
+        view.rules.some(({ paths }) => paths.some(({ backend }) => backend.service?.name === name)) ||
+        Object.values(view.annotations).some((text) => text.includes(`"${name}"`)));
+    return this.#parts.ingresses
+      .list()
+      .filter(isNamed)
+      .flatMap((ingress) => this.#groupKeys(ingress));
+  }
+
+  #byLabels(labels: Readonly<Record<string, string>>): readonly string[] {
+    const stack = labels["ingress.k8s.aws/stack"];
+    if (stack !== undefined) return [stack];
+    const namespace = labels["ingress.k8s.aws/stack-namespace"];
+    const name = labels["ingress.k8s.aws/stack-name"];
+    return namespace !== undefined && name !== undefined ? [`${namespace}/${name}`] : [];
+  }
+
+  #wakeNamespace(namespace: string): void {
+    for (const ingress of this.#parts.ingresses.list()) {
+      if (ingress.metadata.namespace === namespace) for (const key of this.#groupKeys(ingress)) this.#wake(key);
+    }
+  }
+
+  #wakeSource(): Source {
+    return {
+      name: "secrets",
+      start: async (enqueue) => {
+        this.#wake = enqueue;
+      },
+    };
+  }
+
+  /** Everything is looked at again once in a while, spread over it. */
+  #resync(all: () => readonly string[]): Source {
+    const { host, syncPeriodMs } = this.#parts;
+    return {
+      name: "resync",
+      start: async (enqueue, signal) => {
+        const round = () => {
+          if (signal.aborted) return;
+          for (const key of all()) enqueue(key, "background");
+          host.world.clock.after(syncPeriodMs, round);
+        };
+        host.world.clock.after(syncPeriodMs, round);
+      },
+    };
+  }
+
+  #isLast({ id }: Group): boolean {
+    const own = stackOf(id);
+    return this.#parts.ingresses.list().every((ingress) => this.#groupKeys(ingress).every((key) => key === own));
+  }
+}
+
+/** A key with a slash is an Ingress that is a group of its own. */
+function idOf(key: string): GroupId {
+  const [namespace = "", name] = key.split("/");
+  return name === undefined ? { kind: "explicit", name: namespace } : { kind: "implicit", namespace, name };
+}
+
+/** Whether two states of an Ingress ask for the same. Its finalizers are ours, and its status too. */
+function sameWish({ finalizers: _a, ...before }: IngressView, { finalizers: _b, ...after }: IngressView): boolean {
+  return JSON.stringify(before) === JSON.stringify(after);
+}

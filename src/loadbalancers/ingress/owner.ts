@@ -1,0 +1,34 @@
+/** An Ingress group as an owner of a load balancer: known by its marks alone. */
+import { application } from "../application/kind.ts";
+import type { LoadBalancerOwner } from "../owner.ts";
+import { type GroupId, stackOf } from "./groups.ts";
+import { hasMarks, isLegacyTag, loadBalancerName, managedGroupName, partOf, parts } from "./names.ts";
+import type { IngressSettings } from "./settings.ts";
+
+export const ingressDoor = "ingress";
+
+export function ownerOf(
+  group: GroupId,
+  settings: Pick<IngressSettings, "cluster" | "defaultScheme" | "externalManagedTags">,
+): LoadBalancerOwner {
+  const { cluster, defaultScheme, externalManagedTags } = settings;
+  const key = stackOf(group);
+  return {
+    door: ingressDoor,
+    key,
+    uid: `${ingressDoor} ${key}`,
+    noun: group.kind === "explicit" ? "Ingress group" : "Ingress",
+    kinds: [application],
+    ownName: loadBalancerName(cluster, group, defaultScheme),
+    earlierNames: [],
+    hostname: "",
+    securityGroupName: managedGroupName(cluster, group),
+    claimsTargetGroup: () => "no",
+    hasMarks: (tags) => hasMarks(tags, cluster, group),
+    marks: {
+      partOf,
+      securityGroupPart: parts.securityGroup,
+      isForeign: (key) => externalManagedTags.includes(key) || isLegacyTag(key, cluster),
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** The end of a group: everything that was made for it goes, and its Ingresses are let go when nothing is there any more. */
+import { apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import { isAwsError } from "../../aws/errors.ts";
+import { again, done, type Outcome } from "../../runtime/controller.ts";
+import type { FoundApplication } from "../application/find.ts";
+import { unprotection } from "../application/plan.ts";
+import { findLoadBalancers } from "../find.ts";
+import { freshAges } from "../inventory.ts";
+import type { LoadBalancerOwner } from "../owner.ts";
+import { remove } from "../remove.ts";
+import { parseStringMap } from "../values.ts";
+import { annotationKey } from "./annotations.ts";
+import { bindingsOf, deleteBindings } from "./bindings.ts";
+import type { GroupContext } from "./context.ts";
+import { finalizerOf, type Group } from "./groups.ts";
+import { GroupFault, letGo, logStep, telling, waitMs } from "./telling.ts";
+
+/** Nobody is left: everything goes, and whoever has left is let go when nothing is there any more. */
+export async function removeGroup(group: Group, owner: LoadBalancerOwner, context: GroupContext, ask: Ask): Promise<Outcome> {
+  const { inventory, book, report } = context;
+  if (group.leaving.length === 0) return done;
+  const members = group.leaving.flatMap(({ namespace, name }) => context.ingresses.get(`${namespace}/${name}`) ?? []);
+  const protectedOne = group.leaving.find(isProtected);
+  if (protectedOne) {
+    const message = `deletion_protection is enabled, cannot delete the ingress: ${protectedOne.name}`;
+    for (const member of members) report.failed(member, "FailedBuildModel", message);
+    throw new GroupFault(message);
+  }
+  const left = bindingsOf(group.id, context.bindings);
+  const parts = { inventory, settings: { disableNodeIngress: true }, book };
+  const removal = await telling(members, "FailedDeployModel", context, ask, async () => {
+    await deleteBindings(left, context, ask.signal);
+    try {
+      return await remove(owner, parts, ask, {
+        kinds: owner.kinds,
+        ages: freshAges,
+        marksAgeMs: freshAges.presentMs,
+        withGroups: true,
+        onStep: logStep(context, group),
+      });
+    } catch (error) {
+      if (!isAwsError(error) || error.code !== "OperationNotPermitted" || !/deletion protection/i.test(error.message)) throw error;
+      const { found } = await findLoadBalancers(owner, inventory, freshAges, ask);
+      await apply(
+        found.map((lb) => unprotection(lb as FoundApplication)),
+        inventory.cloud,
+        ask,
+      );
+      return { kind: "waiting", why: "the load balancer may be deleted now" } as const;
+    }
+  });
+  for (const { namespace, name } of group.leaving) context.memory.delete(`${namespace}/${name}`);
+  await context.secrets.follow(owner.key, new Set(), ask.signal);
+  if (removal.kind === "waiting") return again(waitMs, removal.why);
+  if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
+  const isLast = context.isLast(group);
+  if (isLast && !(await context.backendGroup.release(ask))) return again(waitMs, "the shared security group is still in use");
+  for (const { namespace, name } of group.leaving) await letGo(namespace, name, finalizerOf(group.id), context, ask);
+  return done;
+}
+
+/** An author who protects a load balancer means it. */
+function isProtected({ annotations, isDeleted }: Group["leaving"][number]): boolean {
+  const given = parseStringMap(annotations[annotationKey("load-balancer-attributes")] ?? "");
+  return isDeleted && given?.["deletion_protection.enabled"] === "true";
+}

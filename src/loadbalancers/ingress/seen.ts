@@ -1,0 +1,188 @@
+/** Ingresses, their classes and the Services behind them, as informers keep them. */
+import type { Namespace, Service } from "kubernetes-types/core/v1.d.ts";
+import type { Ingress, IngressBackend, IngressClass } from "kubernetes-types/networking/v1.d.ts";
+import { namespaces, services } from "../../kube/builtin.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import { type Informer, informer } from "../../kube/informer.ts";
+import { type Frozen, type KubeObject, resource, type Stored } from "../../kube/resource.ts";
+import type { BackendView, ClassParams, ClassView, IngressView, ServiceView } from "./view.ts";
+
+export const ingresses = resource<Ingress>({
+  group: "networking.k8s.io",
+  version: "v1",
+  plural: "ingresses",
+  kind: "Ingress",
+  namespaced: true,
+});
+export const ingressClasses = resource<IngressClass>({
+  group: "networking.k8s.io",
+  version: "v1",
+  plural: "ingressclasses",
+  kind: "IngressClass",
+  namespaced: false,
+});
+
+interface IngressClassParams extends KubeObject {
+  readonly spec?: Omit<ClassParams, "name"> & { readonly PrefixListsIDs?: readonly string[] };
+}
+
+export const ingressClassParams = resource<IngressClassParams>({
+  group: "elbv2.k8s.aws",
+  version: "v1beta1",
+  plural: "ingressclassparams",
+  kind: "IngressClassParams",
+  namespaced: false,
+});
+
+interface Identity {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+export interface IngressState {
+  readonly metadata: Identity;
+  readonly view: IngressView;
+  /** What the status names. */
+  readonly published: readonly { readonly hostname: string; readonly ip: string; readonly ports: readonly number[] }[];
+}
+
+export interface ServiceState {
+  readonly metadata: Identity;
+  readonly view: ServiceView;
+}
+
+export interface ClassState {
+  readonly metadata: Omit<Identity, "namespace">;
+  readonly view: ClassView;
+}
+
+export interface ParamsState {
+  readonly metadata: Omit<Identity, "namespace">;
+  readonly view: ClassParams;
+}
+
+export interface NamespaceState {
+  readonly metadata: Omit<Identity, "namespace">;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export type SeenIngress = Frozen<IngressState>;
+export type Ingresses = Informer<IngressState>;
+export type Services = Informer<ServiceState>;
+export type Classes = Informer<ClassState>;
+export type Params = Informer<ParamsState>;
+export type Namespaces = Informer<NamespaceState>;
+
+/** Those of one namespace, or of all where it is empty. Each is made and followed once, by whoever asks first. */
+export function ingressInformers(namespace: string) {
+  const scope = namespace === "" ? {} : { namespace };
+  return {
+    ingresses: {
+      name: "ingresses",
+      make: (client: KubeClient): Ingresses => informer({ client, of: ingresses, ...scope, project: ingressState }),
+    },
+    services: {
+      name: "services behind ingresses",
+      make: (client: KubeClient): Services =>
+        informer({ client, of: services, ...scope, name: "services behind ingresses", project: serviceState }),
+    },
+    classes: {
+      name: "ingressclasses",
+      make: (client: KubeClient): Classes => informer({ client, of: ingressClasses, project: classState }),
+    },
+    params: {
+      name: "ingressclassparams",
+      make: (client: KubeClient): Params => informer({ client, of: ingressClassParams, project: paramsState }),
+    },
+    namespaces: {
+      name: "namespaces",
+      make: (client: KubeClient): Namespaces => informer({ client, of: namespaces, project: namespaceState }),
+    },
+  };
+}
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+function identityOf({ name, namespace = "", uid, resourceVersion }: Stored<KubeObject>["metadata"]): Identity {
+  return { name, namespace, uid, resourceVersion };
+}
+
+export function ingressState({ metadata, spec = {}, status = {} }: Stored<Ingress>): IngressState {
+  const { finalizers = [], deletionTimestamp, annotations = {} } = metadata;
+  const { [lastApplied]: _applied, ...own } = annotations;
+  const identity = identityOf(metadata);
+  return {
+    metadata: identity,
+    view: {
+      namespace: identity.namespace,
+      name: identity.name,
+      uid: identity.uid,
+      annotations: own,
+      finalizers,
+      isDeleted: deletionTimestamp !== undefined,
+      ...(spec.ingressClassName !== undefined && { className: spec.ingressClassName }),
+      ...(spec.defaultBackend && { defaultBackend: backendView(spec.defaultBackend) }),
+      rules: (spec.rules ?? []).flatMap(({ host = "", http }) =>
+        http
+          ? [{ host, paths: http.paths.map(({ path = "", pathType, backend }) => ({ path, pathType, backend: backendView(backend) })) }]
+          : [],
+      ),
+      tlsHosts: (spec.tls ?? []).flatMap(({ hosts = [] }) => hosts),
+    },
+    published: (status.loadBalancer?.ingress ?? []).map(({ hostname = "", ip = "", ports = [] }) => ({
+      hostname,
+      ip,
+      ports: ports.map(({ port }) => port),
+    })),
+  };
+}
+
+function backendView({ service }: IngressBackend): BackendView {
+  return service ? { service: { name: service.name, port: service.port?.name || (service.port?.number ?? 0) } } : {};
+}
+
+function serviceState({ metadata, spec = {} }: Stored<Service>): ServiceState {
+  const identity = identityOf(metadata);
+  const { name, namespace, uid } = identity;
+  const { [lastApplied]: _applied, ...annotations } = metadata.annotations ?? {};
+  const ports = (spec.ports ?? []).map((port) => ({
+    name: port.name ?? "",
+    port: port.port,
+    targetPort: port.targetPort ?? port.port,
+    nodePort: port.nodePort ?? 0,
+  }));
+  return {
+    metadata: identity,
+    view: { namespace, name, uid, annotations, type: spec.type ?? "ClusterIP", ipFamilies: spec.ipFamilies ?? [], ports },
+  };
+}
+
+const defaultClass = "ingressclass.kubernetes.io/is-default-class";
+
+function classState({ metadata, spec = {} }: Stored<IngressClass>): ClassState {
+  const { parameters } = spec;
+  return {
+    metadata: identityOf(metadata),
+    view: {
+      name: metadata.name,
+      controller: spec.controller ?? "",
+      isDefault: metadata.annotations?.[defaultClass] === "true",
+      ...(parameters && {
+        parameters: { ...(parameters.apiGroup && { apiGroup: parameters.apiGroup }), kind: parameters.kind, name: parameters.name },
+      }),
+    },
+  };
+}
+
+function paramsState({ metadata, spec = {} }: Stored<IngressClassParams>): ParamsState {
+  const { PrefixListsIDs, ...rest } = spec;
+  const prefixListsIDs = rest.prefixListsIDs ?? PrefixListsIDs;
+  return { metadata: identityOf(metadata), view: { ...rest, name: metadata.name, ...(prefixListsIDs && { prefixListsIDs }) } };
+}
+
+const namespaceState = ({ metadata }: Stored<Namespace>): NamespaceState => ({
+  metadata: identityOf(metadata),
+  labels: metadata.labels ?? {},
+});

@@ -1,0 +1,50 @@
+/** What the work on a group has in common: telling of failures, the log, and letting an Ingress go. */
+import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import type { GroupContext } from "./context.ts";
+import { type Group, stackOf } from "./groups.ts";
+import type { FailureReason } from "./report.ts";
+import type { SeenIngress } from "./seen.ts";
+
+/** How soon something that AWS needs time for is looked at again. */
+export const waitMs = 5_000;
+/** How soon an Ingress is looked at again that was not as it was seen. */
+export const staleMs = 1_000;
+
+/** Something that its author has to mend; it is looked at again, because what it lacks may come. */
+export class GroupFault extends Error {
+  override readonly name = "GroupFault";
+}
+
+/** A failure is told where users look. */
+export async function telling<T>(
+  members: readonly SeenIngress[],
+  reason: FailureReason,
+  { report }: GroupContext,
+  { signal }: Ask,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    for (const member of members) report.failed(member, reason, messageOf(error));
+    throw error;
+  }
+}
+
+/** Says in the log what was done. */
+export const logStep =
+  ({ host }: Pick<GroupContext, "host">, group: Group) =>
+  ({ what, why }: Step) =>
+    host.log.info(what, { why, group: stackOf(group.id) });
+
+/** After everything that its finalizer guards is gone. */
+export async function letGo(namespace: string, name: string, finalizer: string, context: GroupContext, ask: Ask): Promise<void> {
+  const ingress = context.ingresses.get(`${namespace}/${name}`);
+  if (ingress)
+    await telling([ingress], "FailedRemoveFinalizer", context, ask, () =>
+      context.report.setFinalizer(ingress, finalizer, false, ask.signal),
+    );
+}

@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { BindingWorldOptions } from "../bed/binding-world.ts";
+import { type IngressWorld, ingressWorld } from "../bed/ingress-world.ts";
+
+async function bed(t: TestContext, options?: BindingWorldOptions): Promise<IngressWorld> {
+  const world = await ingressWorld(options);
+  t.after(() => world.close());
+  await world.service("web");
+  await world.pods("web", 2);
+  await world.service("api");
+  await world.pods("api", 1);
+  return world;
+}
+
+const settled = (world: IngressWorld, ...names: string[]) =>
+  world
+    .until("addresses are published", () => names.every((name) => world.hostname(name) !== ""), 120_000)
+    .catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${world.lines.slice(-20).join("\n")}\n${names.flatMap((name) => world.events(name)).join("\n")}`);
+    });
+
+test("an Ingress gets a load balancer whose rules lead to its pods, costs nothing at rest, and leaves nothing behind", async (t) => {
+  const world = await bed(t);
+  const before = world.all("elbv2/load-balancers").length;
+  const groupsBefore = world.all("ec2/security-groups").length;
+  world.serve();
+  await world.ingress("shop", { "shop.example.com": ["Prefix / web:80", "Prefix /api api:80"] });
+  await settled(world, "shop");
+  await world.world.advance(60_000);
+  assert.equal(world.all("elbv2/load-balancers").length, before + 1);
+  assert.equal(world.bindings().length, 2);
+  const groups = world.all<{ name: string; arn: string }>("elbv2/target-groups");
+  assert.deepEqual(groups.map(({ arn }) => world.targets(arn).length).toSorted(), [1, 2], world.lines.slice(-10).join("\n"));
+  assert.deepEqual(world.get("shop")?.metadata.finalizers, ["ingress.k8s.aws/resources"]);
+  assert.ok(world.events("shop").includes("Normal SuccessfullyReconciled: Successfully reconciled"), world.events("shop").join());
+
+  await world.world.advance(10 * 60_000);
+  world.resetCalls();
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual([world.mutations(), world.writes], [{}, []]);
+
+  await world.drop("shop");
+  await world
+    .until("the Ingress is gone", () => world.get("shop") === undefined, 30 * 60_000)
+    .catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${world.lines.slice(-20).join("\n")}\n${world.events("shop").join("\n")}`);
+    });
+  assert.deepEqual(
+    [world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length, world.bindings().length],
+    [before, 0, 0],
+  );
+  assert.equal(world.all("ec2/security-groups").length, groupsBefore, "also the shared group is gone");
+});
+
+const shared = { "group.name": "g" };
+const rulesIn = (world: IngressWorld) =>
+  world
+    .all<{ priority: number | "default"; conditions: { Field: string; HostHeaderConfig?: { Values?: string[] } }[] }>("elbv2/rules")
+    .filter(({ priority }) => priority !== "default")
+    .toSorted((a, b) => Number(a.priority) - Number(b.priority))
+    .map(({ conditions }) => conditions.find(({ Field }) => Field === "host-header")?.HostHeaderConfig?.Values?.[0]);
+
+test("three teams share a load balancer; the mistake of one is told to it, and the others go on, also after a restart", async (t) => {
+  const world = await bed(t);
+  let end = world.serve();
+  for (const team of ["a", "b", "c"]) await world.ingress(team, { [`${team}.example.com`]: ["Prefix / web:80"] }, shared);
+  await settled(world, "a", "b", "c");
+  await world.world.advance(60_000);
+  assert.equal(new Set(["a", "b", "c"].map((name) => world.hostname(name))).size, 1);
+  assert.deepEqual(rulesIn(world), ["a.example.com", "b.example.com", "c.example.com"]);
+
+  await world.change("b", { "listen-ports": "[" });
+  await world.change("c", {}, { "c2.example.com": ["Prefix / api:80"] });
+  await world.world.advance(60_000);
+  assert.deepEqual(rulesIn(world), ["a.example.com", "b.example.com", "c2.example.com"], world.lines.slice(-5).join("\n"));
+  assert.match(
+    world.events("b").join("\n"),
+    /Warning FailedBuildModel: Failed build model due to failed to parse listen-ports configuration: `\[`/,
+  );
+  assert.doesNotMatch(world.events("c").join("\n"), /Failed/);
+
+  end();
+  end = world.serve();
+  await world.world.advance(60_000);
+  world.resetCalls();
+  await world.change("a", {}, { "a2.example.com": ["Prefix / web:80"] });
+  await world.world.advance(60_000);
+  assert.deepEqual(
+    rulesIn(world),
+    ["a2.example.com", "b.example.com", "c2.example.com"],
+    "nobody remembers what b asked for, and it stands",
+  );
+  await world.drop("c");
+  await world.until("c is gone", () => world.get("c") === undefined, 600_000);
+  assert.deepEqual(rulesIn(world), ["a2.example.com", "b.example.com"]);
+
+  await world.change("b", { "listen-ports": null }, { "b2.example.com": ["Prefix / web:80"] });
+  await world.world.advance(120_000);
+  assert.deepEqual(rulesIn(world), ["a2.example.com", "b2.example.com"]);
+  assert.equal(world.all("elbv2/target-groups").length, 2, "what belonged to the rules that went is gone");
+});
+
+test("a restart over groups that nothing happened to changes nothing, and costs lists and what AWS tells one by one", async (t) => {
+  const world = await bed(t);
+  const end = world.serve();
+  const names = Array.from({ length: 12 }, (_, i) => `in-${i}`);
+  for (const [i, name] of names.entries())
+    await world.ingress(name, { [`${name}.example.com`]: ["Prefix / web:80", "Prefix /api api:80"] }, { "group.name": `g${i % 4}` });
+  await settled(world, ...names);
+  await world.world.advance(10 * 60_000);
+  end();
+  world.resetCalls();
+  world.serve();
+  await world.world.advance(120_000);
+  assert.deepEqual([world.mutations(), world.writes], [{}, []]);
+  const calls = world.calls();
+  assert.deepEqual(
+    [calls.DescribeLoadBalancers, calls.DescribeListeners, calls.DescribeRules, calls.DescribeTargetHealth],
+    [1, 4, 4, undefined],
+    JSON.stringify(calls),
+  );
+});
+
+test("a crash after any call that changes something leaves nothing behind and nothing undone", async (t) => {
+  const plan = { "shop.example.com": ["Prefix / web:80", "Prefix /api api:80"] };
+  let deaths = 0;
+  for (let after = 1; ; after++) {
+    const world = await bed(t);
+    const before = world.all("ec2/security-groups").length;
+    let end = world.serve();
+    let left = after;
+    const off = world.onAwsMutation(() => {
+      if (--left !== 0) return;
+      end();
+      deaths++;
+    });
+    await world.ingress("shop", plan);
+    await world.world.advance(60_000);
+    if (left > 0) {
+      off();
+      break;
+    }
+    off();
+    end = world.serve();
+    await settled(world, "shop");
+    await world.world.advance(60_000);
+    const counts = ["load-balancers", "listeners", "target-groups"].map((kind) => world.all(`elbv2/${kind}`).length);
+    assert.deepEqual(counts, [1, 1, 2], `after call ${after}: ${world.lines.slice(-5).join("\n")}`);
+    assert.equal(rulesIn(world).length, 2);
+    await world.drop("shop");
+    await world.until("it is gone", () => world.get("shop") === undefined, 30 * 60_000);
+    assert.deepEqual(
+      [world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length, world.all("ec2/security-groups").length],
+      [0, 0, before],
+    );
+  }
+  assert.ok(deaths >= 8, `it died ${deaths} times`);
+});
+
+test("another scheme is another load balancer, of the name that the reference gives it", async (t) => {
+  const world = await bed(t);
+  const end = world.serve();
+  await world.ingress("shop", { "*": ["Prefix / web:80"] });
+  await settled(world, "shop");
+  const internal = world.hostname("shop");
+  await world.change("shop", { scheme: "internet-facing" });
+  await world.until("another address", () => world.hostname("shop") !== internal, 300_000);
+  await world.world.advance(60_000);
+  const [only, ...more] = world.all<{ name: string; scheme: string }>("elbv2/load-balancers");
+  assert.deepEqual([only?.scheme, more.length], ["internet-facing", 0]);
+  assert.equal(world.all("elbv2/target-groups").length, 1);
+
+  end();
+  await world.change("shop", { scheme: null, "listen-ports": "[" });
+  world.serve();
+  await world.world.advance(120_000);
+  assert.equal(world.all<{ scheme: string }>("elbv2/load-balancers")[0]?.scheme, "internet-facing", "nobody knows what it asks for");
+});
+
+test("the class that vanishes, and a group with an impossible name, take nothing away", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.ingress("shop", { "*": ["Prefix / web:80"] });
+  await settled(world, "shop");
+  await world.say("DELETE", "/apis/networking.k8s.io/v1/ingressclasses/alb");
+  await world.change("shop", { tags: "a=b" });
+  await world.world.advance(120_000);
+  assert.equal(world.all("elbv2/load-balancers").length, 1);
+  assert.match(
+    world.events("shop").join("\n"),
+    /FailedLoadGroupID: failed load groupID due to invalid ingress class: IngressClass.networking.k8s.io "alb" not found/,
+  );
+});
+
+test("parameters of the class go before annotations, and an Ingress that moves to a group takes its rules along", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.say("POST", "/apis/elbv2.k8s.aws/v1beta1/ingressclassparams", {
+    apiVersion: "elbv2.k8s.aws/v1beta1",
+    kind: "IngressClassParams",
+    metadata: { name: "public" },
+    spec: { scheme: "internet-facing", tags: [{ key: "team", value: "platform" }], inboundCIDRs: ["10.0.0.0/8"] },
+  });
+  await world.say("POST", "/apis/networking.k8s.io/v1/ingressclasses", {
+    metadata: { name: "public" },
+    spec: { controller: "ingress.k8s.aws/alb", parameters: { apiGroup: "elbv2.k8s.aws", kind: "IngressClassParams", name: "public" } },
+  });
+  await world.ingress("shop", { "shop.example.com": ["Prefix / web:80"] }, { scheme: "internal" });
+  await settled(world, "shop");
+  await world.say(
+    "PATCH",
+    "/apis/networking.k8s.io/v1/namespaces/default/ingresses/shop",
+    { spec: { ingressClassName: "public" } },
+    "merge",
+  );
+  await world.world.advance(120_000);
+  const [balancer] = world.all<{ scheme: string; arn: string }>("elbv2/load-balancers");
+  assert.equal(balancer?.scheme, "internet-facing");
+
+  await world.change("shop", shared);
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual(world.get("shop")?.metadata.finalizers, ["group.ingress.k8s.aws/g"]);
+  assert.deepEqual(
+    [world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length, rulesIn(world)],
+    [1, 1, ["shop.example.com"]],
+  );
+});
+
+test("a log-in by a Secret that comes later, and that changes, is applied when it does", async (t) => {
+  const world = await bed(t);
+  world.aws.controls.change({ certificates: ["arn:aws:acm:us-east-1:123456789012:certificate/x"] });
+  world.serve();
+  const oidc = {
+    issuer: "https://idp",
+    authorizationEndpoint: "https://idp/a",
+    tokenEndpoint: "https://idp/t",
+    userInfoEndpoint: "https://idp/u",
+    secretName: "client",
+  };
+  await world.ingress(
+    "shop",
+    { "*": ["Prefix / web:80"] },
+    {
+      "listen-ports": '[{"HTTPS":443}]',
+      "certificate-arn": "arn:aws:acm:us-east-1:123456789012:certificate/x",
+      "auth-type": "oidc",
+      "auth-idp-oidc": JSON.stringify(oidc),
+    },
+  );
+  await world.world.advance(60_000);
+  assert.match(world.events("shop").join("\n"), /secret "default\/client" not found/);
+  const data = (secret: string) => ({
+    clientID: Buffer.from("id").toString("base64"),
+    clientSecret: Buffer.from(secret).toString("base64"),
+  });
+  await world.say("POST", "/api/v1/namespaces/default/secrets", { metadata: { name: "client" }, data: data("first-secret") });
+  await settled(world, "shop");
+  await world.world.advance(10 * 60_000);
+  world.resetCalls();
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual(world.mutations(), {}, "a secret that AWS does not tell is not written at every look");
+  await world.say("PATCH", "/api/v1/namespaces/default/secrets/client", { data: data("second-secret") }, "merge");
+  await world.world.advance(60_000);
+  assert.deepEqual(world.mutations(), { ModifyRule: 1 });
+  assert.doesNotMatch(world.lines.join("\n"), /first-secret|second-secret/);
+});
