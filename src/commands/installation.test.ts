@@ -28,6 +28,17 @@ test("flags are read in both forms, the last one counts, and an empty one is non
   });
 });
 
+test("variables in flags are put in place as Kubernetes does it; one whose value the pod does not show makes the flag unknown", () => {
+  const nameBy = (text: string, more: object = {}) =>
+    installationOf(podOf({ args: ["--cloud-provider=aws", `--cluster-name=${text}`], env: [{ name: "CLUSTER", value: "shop" }], ...more }))
+      ?.clusterName;
+  assert.equal(nameBy("$(CLUSTER)-east"), "shop-east");
+  assert.equal(nameBy("$$(CLUSTER)"), "$(CLUSTER)");
+  assert.equal(nameBy("$(OTHER)"), "$(OTHER)", "Kubernetes leaves it as it is");
+  assert.equal(nameBy("$(OTHER)", { envFrom: [{ configMapRef: { name: "settings" } }] }), undefined);
+  assert.equal(nameBy("$(CLUSTER)", { env: [{ name: "CLUSTER", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] }), undefined);
+});
+
 test("a pod without a controller manager of AWS tells nothing", () => {
   assert.equal(installationOf(podOf({ args: ["--cloud-provider=gce"] })), undefined);
 });

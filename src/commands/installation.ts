@@ -102,7 +102,19 @@ function flagValue(container: Frozen<Container>, name: string): string | undefin
     if (word === `--${name}`) return [words[index + 1]];
     return word.startsWith(`--${name}=`) ? [word.slice(name.length + 3)] : [];
   });
-  return given.at(-1) || undefined;
+  return expanded(given.at(-1) ?? "", container) || undefined;
+}
+
+/** The text with `$(NAME)` in it, as Kubernetes puts it in place; undefined where a variable has a value that the pod does not show. */
+function expanded(text: string, { env = [], envFrom = [] }: Frozen<Container>): string | undefined {
+  let isKnown = true;
+  const full = text.replaceAll(/\$\$|\$\(([^)]+)\)/g, (written, name?: string) => {
+    if (name === undefined) return "$";
+    const variable = env.findLast((each) => each.name === name);
+    if (variable === undefined ? envFrom.length > 0 : variable.valueFrom !== undefined) isKnown = false;
+    return variable === undefined ? written : (variable.value ?? "");
+  });
+  return isKnown ? full : undefined;
 }
 
 function fileSource(

@@ -10,6 +10,7 @@ import { stepsOf } from "../routes/plan.ts";
 import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, oneOf, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import type { World } from "../runtime/world.ts";
 import type { Command, Console } from "./command.ts";
 import { failure } from "./failure.ts";
@@ -109,13 +110,23 @@ async function readManifest(path: string, world: World, live: Live): Promise<See
   // By a file of ours: imported by itself, a CommonJS package has other exports in the bundle than in the sources.
   const { objectsIn } = await import("./manifest-file.ts");
   const text = Buffer.from(await world.files.read(path)).toString();
-  const found = (objectsIn(text) as readonly (Service | null)[]).filter((object): object is Service => object?.kind === "Service");
+  const found = (objectsOf(path, () => objectsIn(text)) as readonly (Service | null)[]).filter(
+    (object): object is Service => object?.kind === "Service",
+  );
   if (found.length === 0) throw new NotPossible(`${path} holds no Service`);
   return found.map((manifest) => {
     const own = manifest.metadata?.namespace ?? namespace;
     const stored = live.stored.find(({ metadata }) => metadata.namespace === own && metadata.name === manifest.metadata?.name);
     return serviceOfManifest(manifest, stored, namespace);
   });
+}
+
+function objectsOf(path: string, read: () => readonly unknown[]): readonly unknown[] {
+  try {
+    return read();
+  } catch (error) {
+    throw new NotPossible(`${path}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function asJson(previews: readonly Shown[]): string {

@@ -1,6 +1,6 @@
 /**
  * The condition that tells, on the Node itself, why the cloud's part of it is not done. It is there only while something
- * is problem: a Node that is right carries none, so Nodes that others initialised are not touched.
+ * is amiss: a Node that is right carries none, so Nodes that others initialised are not touched.
  */
 import { cloudCondition, type NodeCondition } from "../identity/node-view.ts";
 import { redact } from "../runtime/redact.ts";

@@ -22,7 +22,7 @@ export interface ExtraLabels {
 /** The extra labels that a Node with these labels lacks. AWS not answering in time makes them pending; it never rejects for that. */
 export async function extraLabels({ machine, existing, zones, places, clock, patienceMs }: ExtraQuestion, ask: Ask): Promise<ExtraLabels> {
   const denied = new Set<AwsError>();
-  const told = async (what: string, labels: (ask: Ask) => Promise<Record<string, string>>): Promise<OnceRecorder> => {
+  const told = async (what: string, labels: (ask: Ask) => Promise<Record<string, string>>): Promise<LabelsFound> => {
     try {
       return { labels: await within(clock, patienceMs, what, ask.signal, (signal) => labels({ ...ask, signal })) };
     } catch (error) {
@@ -54,12 +54,12 @@ export interface ExtraQuestion {
   readonly patienceMs: number;
 }
 
-interface OnceRecorder {
+interface LabelsFound {
   readonly labels: Record<string, string>;
   readonly pending?: string;
 }
 
-const nothing: OnceRecorder = { labels: {} };
+const nothing: LabelsFound = { labels: {} };
 
 async function zoneIdLabels(machine: Machine, zones: Cloud["availabilityZones"], ask: Ask): Promise<Record<string, string>> {
   const zone = zoneOf(machine);
