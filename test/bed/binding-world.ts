@@ -78,6 +78,8 @@ export class BindingWorld {
   readonly writes: string[] = [];
   /** What it has asked of the API server, as roles know it: `patch pods/status`. */
   readonly asked = new Set<string>();
+  /** Called after everything that a controller has changed, in AWS or in the cluster. */
+  onWrite: () => void = () => {};
   readonly nodes = new Map<string, string>();
   readonly #services = new Map<string, MadePod[]>();
   readonly #user: ReturnType<Clouds["in"]>;
@@ -131,7 +133,9 @@ export class BindingWorld {
       };
     const kube = over(this.cluster.send, ({ method, url }) => {
       this.#note(method, url);
-      if (method !== "GET" && !/\/(events|leases)(\/|$)/.test(url.pathname)) this.writes.push(`${method} ${url.pathname}`);
+      if (method === "GET" || /\/(events|leases)(\/|$)/.test(url.pathname)) return;
+      this.writes.push(`${method} ${url.pathname}`);
+      this.onWrite();
     });
     const { clock } = this.world;
     const own = {
@@ -176,7 +180,9 @@ export class BindingWorld {
 
   #tellMutation({ body }: HttpRequest): void {
     const action = /(?:^|&)Action=([A-Za-z]+)/.exec(typeof body === "string" ? body : "")?.[1] ?? "";
-    if (action !== "" && !/^(Describe|Get|List)/.test(action)) this.#onMutation(action);
+    if (action === "" || /^(Describe|Get|List)/.test(action)) return;
+    this.#onMutation(action);
+    this.onWrite();
   }
 
   /** A target group of the user's own; returns its ARN. */

@@ -92,8 +92,13 @@ async function bring(
     // Whatever happens from here on, the next look must not believe that all is as it was.
     if ((remembered.checkpoint ?? binding.checkpoint) !== "" && !(await setCheckpoint(job, "", context))) return done;
   }
-  if (spec.multiClusterTargetGroup) await records.write(binding, [...endpoints.map(identityOf), ...held.map(identityOf)], ask.signal);
+  const staying = [...endpoints, ...held];
+  const note = (targets: readonly Pick<SeenTarget, "id" | "port" | "quicServerId">[]) =>
+    spec.multiClusterTargetGroup ? records.write(binding, targets.map(identityOf), ask.signal) : undefined;
+  // Until it is deregistered a target is in the record: else nobody would know whose it was.
+  await note([...staying, ...leaving]);
   const { refused } = isChange ? await change(job, missing, leaving, held, context) : { refused: [] };
+  if (leaving.length > 0) await note(staying);
   const refusedIds = new Set(refused.flatMap(({ ids }) => ids));
   const registered = missing.filter(({ id }) => !refusedIds.has(id));
   const gate = gateOf(binding.metadata.name);
@@ -115,7 +120,6 @@ async function bring(
   ];
   tellOddities(job, odd, context);
   const isNews = isChange || binding.status.observedGeneration !== binding.metadata.generation;
-  if (open === 0 && (remembered.checkpoint ?? binding.checkpoint) !== checkpoint) await setCheckpoint(job, checkpoint, context);
   const status = statusAfter({
     wanted: endpoints.length,
     matched: match.matched,
@@ -127,6 +131,8 @@ async function bring(
     networking: lets ? (remembered.networking ?? "") : undefined,
   });
   await report.status(binding, status, ask.signal);
+  // Last of all: what it vouches for is not looked at again.
+  if (open === 0 && (remembered.checkpoint ?? binding.checkpoint) !== checkpoint) await setCheckpoint(job, checkpoint, context);
   if (isNews && open === 0) report.event(binding, "Normal", "SuccessfullyReconciled", "Successfully reconciled");
   remembered.force = false;
   remembered.driftAt = clock.monotonic() + context.settings.syncPeriodMs;
