@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { nodeView } from "../identity/node-view.ts";
 import { regionOfNodes } from "./cluster-settings.ts";
 
-const node = (providerID: string | undefined, labels: Record<string, string> = {}) =>
+const node = (providerID: string | undefined, labels: Record<string, string> = {}, name = "n") =>
   nodeView({
     apiVersion: "v1",
     kind: "Node",
-    metadata: { name: "n", uid: "u", resourceVersion: "1", labels },
+    metadata: { name, uid: "u", resourceVersion: "1", labels },
     spec: providerID === undefined ? {} : { providerID },
   });
 const zone = (value: string) => ({ "topology.kubernetes.io/zone": value });
@@ -16,6 +16,8 @@ for (const [what, nodes, region] of [
   ["the zone of a provider ID", [node("aws:///eu-west-1a/i-1")], "eu-west-1"],
   ["the zone label, where the provider ID has none", [node("aws:////i-1", zone("us-west-2-lax-1a"))], "us-west-2"],
   ["the region label alone", [node(undefined, { "topology.kubernetes.io/region": "eu-west-1" })], "eu-west-1"],
+  ["the private DNS name of a fresh Node", [node(undefined, {}, "ip-10-0-0-1.eu-west-1.compute.internal")], "eu-west-1"],
+  ["that of the oldest region too, which has none in its name", [node(undefined, {}, "ip-10-0-0-1.ec2.internal")], "us-east-1"],
   ["those Nodes that say", [node(undefined), node("aws:///eu-west-1a/i-1")], "eu-west-1"],
   [
     "AWS's Nodes among another cloud's",

@@ -66,11 +66,18 @@ function regionOfNode(node: NodeView): string | undefined {
   const { labels } = node.metadata;
   const zone = ("zone" in claim ? claim.zone : undefined) ?? labels["topology.kubernetes.io/zone"];
   try {
-    return zone === undefined ? labels["topology.kubernetes.io/region"] : regionOfZone(zone);
+    if (zone !== undefined) return regionOfZone(zone);
+    return labels["topology.kubernetes.io/region"] ?? regionOfName(node.metadata.name);
   } catch {
     // A zone that is none of AWS.
     return undefined;
   }
+}
+
+/** A Node that nobody has initialised yet still has its machine's private DNS name. */
+function regionOfName(name: string): string | undefined {
+  if (name.endsWith(".ec2.internal")) return "us-east-1";
+  return /\.([a-z]{2,}(?:-[a-z]+)+-\d+)\.compute\.internal$/.exec(name)?.[1];
 }
 
 async function nodesOf(kube: KubeClient, signal: AbortSignal): Promise<readonly NodeView[]> {

@@ -77,3 +77,10 @@ test("a node that waits for minutes is told of; one that has just joined is not"
 test("access that cannot be asked about is a warning, not a fault", () => {
   assert.deepEqual(levels(checkAccess(picture({}))), ["warning"]);
 });
+
+test("before the installation the doctor says in one line that the roles are not there yet", () => {
+  const answers = (...allowed: readonly boolean[]) =>
+    known(allowed.map((each) => ({ need: { verb: "get", group: "", resource: "nodes" }, allowed: each })));
+  assert.deepEqual(levels(checkAccess(picture({ access: answers(false, false, false) }))), ["warning"]);
+  assert.deepEqual(levels(checkAccess(picture({ access: answers(false, true, false) }))), ["problem", "problem"]);
+});

@@ -28,6 +28,10 @@ export function checkAccess({ access, account }: Picture): readonly Finding[] {
   }
   const missing = access.value.filter(({ allowed }) => !allowed).map(({ need }) => needText(need));
   if (missing.length === 0) return [ok("access", `${account} may do all ${access.value.length} things it needs`)];
+  if (missing.length === access.value.length) {
+    const what = `${account} may do none of the ${missing.length} things it needs: Fairlead is not installed yet, or without its roles`;
+    return [warning("access", what, "helm upgrade --install fairlead deploy/chart --namespace kube-system   # docs/install.md")];
+  }
   return missing.map((need) =>
     problem("access", `${account} may not ${need}`, "kubectl apply --server-side -f deploy/manifests/rbac.yaml"),
   );

@@ -3,10 +3,6 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { hostArchitecture } from "../../deploy/build/credential-provider.ts";
-import { imageTools, NoDebianPackages, nodeLibraries, plainBase } from "../../deploy/build/debian.ts";
-import { assemble } from "../../deploy/image/assemble.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { nodes } from "../../src/kube/builtin.ts";
 import { realWorld } from "../../src/runtime/world.ts";
@@ -15,43 +11,18 @@ import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts
 import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { serveTransport } from "../../src/sandbox/serve.ts";
 import { bed } from "../bed/bed.ts";
-import { type ImageStore, imageStore } from "../bed/containers.ts";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
+import { buildImages, type ImageStore, imageStore, whyNoContainers } from "../bed/containers.ts";
 
 let store: ImageStore | undefined;
 let reason: string | undefined;
 before(async () => {
-  if (process.getuid?.() !== 0) reason = "building images and running containers here needs root";
-  else {
-    await Promise.all([imageTools(), plainBase(), nodeLibraries()]).catch((error: unknown) => {
-      if (!(error instanceof NoDebianPackages)) throw error;
-      reason = error.message;
-    });
-  }
+  reason = await whyNoContainers();
   if (reason !== undefined) return;
   store = await imageStore();
-  await build(store);
+  const targets = ["fairlead", "cloud-controller-manager", "credential-provider"];
+  await buildImages(store, Object.fromEntries(targets.map((target) => [target, target])));
 });
 after(() => store?.remove());
-
-/**
- * Builds every target. The stage that runs npm is replaced by what it makes, which assemble.ts makes here too; the bases are
- * made from Debian's packages, as those that the Dockerfile names are.
- */
-async function build(images: ImageStore): Promise<void> {
-  const made = join(images.folder, "made");
-  const architecture = hostArchitecture();
-  await assemble(join(made, "out/fairlead"), { architecture, withCredentialProvider: false });
-  await assemble(join(made, "out/credential-provider"), { architecture, withCredentialProvider: true });
-  const base = await images.fromFolder("gcr.io/distroless/cc-debian12", await plainBase());
-  const buildBase = await images.fromFolder("docker.io/library/node", await nodeLibraries());
-  const digests = [`--build-arg=BASE_DIGEST=${base}`, `--build-arg=BUILD_BASE_DIGEST=${buildBase}`, "--build-arg=VERSION=v0.0.0-test"];
-  for (const target of ["fairlead", "cloud-controller-manager", "credential-provider"]) {
-    const flags = ["--pull-never", `--build-context=build=${made}`, `--target=${target}`, `--tag=${target}`, ...digests];
-    await images.buildah("build", ...flags, "--file", join(root, "deploy/image/Dockerfile"), root);
-  }
-}
 
 /** The test, where the programs for it could be had. */
 function withImages(name: string, body: (images: ImageStore, t: TestContext) => Promise<void>): void {

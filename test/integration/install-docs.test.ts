@@ -99,9 +99,9 @@ for (const page of pages) {
 
 test("every page is in the list of pages, and every link leads somewhere", async () => {
   const index = await readFile(join(root, "docs/README.md"), "utf8");
-  for (const page of pages) assert.ok(index.includes(`(${page}.md)`), page);
+  for (const page of ["quick-start", ...pages]) assert.ok(index.includes(`(${page}.md)`), page);
   const runbooks = globSync("runbooks/*.md", { cwd: join(root, "docs") }).map((file) => file.slice(0, -".md".length));
-  for (const page of [...pages, ...runbooks, "README"]) {
+  for (const page of ["quick-start", ...pages, ...runbooks, "README"]) {
     const text = await readFile(join(root, "docs", `${page}.md`), "utf8");
     for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
       if (/^https?:/.test(target)) continue;
