@@ -149,3 +149,51 @@ test("a source that does not exist is named, and keeps no other binding from its
   assert.equal(world.condition("web", "NetworkingReady")?.status, "True");
   assert.deepEqual(rules(world), [`tcp 30080-30090 ${source}`]);
 });
+
+test("a binding goes only when what it let in is gone, also when AWS refuses at first", async (t) => {
+  const world = await bed(t);
+  const arn = await nodePorts(world, "web", 30080);
+  world.start();
+  await world.bind("web", { targetGroupARN: arn, networking: from(world.network.nodeGroupId, 30080) });
+  await world.world.advance(5_000);
+  assert.equal(rules(world).length, 1);
+  const lift = world.aws.controls.deny("ec2:RevokeSecurityGroupIngress");
+  await world.unbind("web");
+  await world.world.advance(60_000);
+  assert.ok(world.binding("web"), "what it let in is still there");
+  assert.match(world.events("web").join("\n"), /FailedCleanup/);
+  lift();
+  await world.until("it goes", () => world.binding("web") === undefined, 600_000);
+  assert.deepEqual(rules(world), []);
+});
+
+test("what a binding let in where another goes on letting in is taken back too, when AWS allows it again", async (t) => {
+  const world = await bed(t);
+  const source = world.network.nodeGroupId;
+  const first = await nodePorts(world, "web", 30080);
+  const second = await nodePorts(world, "api", 30090);
+  world.start("--disable-restricted-sg-rules");
+  await world.bind("web", { targetGroupARN: first, networking: from(source, 30080) });
+  await world.bind("api", { targetGroupARN: second, serviceRef: { name: "api", port: 80 }, networking: from(source, 30090) });
+  await world.world.advance(5_000);
+  const lift = world.aws.controls.deny("ec2:RevokeSecurityGroupIngress");
+  await world.unbind("api");
+  await world.world.advance(60_000);
+  lift();
+  await world.until("it goes", () => world.binding("api") === undefined, 600_000);
+  assert.deepEqual(rules(world), [`tcp 30080-30080 ${source}`]);
+});
+
+test("the last binding, deleted while nobody was in charge, takes with it what it let in", async (t) => {
+  const world = await bed(t);
+  const arn = await nodePorts(world, "web", 30080);
+  const kill = world.start();
+  await world.bind("web", { targetGroupARN: arn, networking: from(world.network.nodeGroupId, 30080) });
+  await world.world.advance(5_000);
+  assert.equal(rules(world).length, 1);
+  kill();
+  await world.unbind("web");
+  world.start();
+  await world.until("it goes", () => world.binding("web") === undefined, 600_000);
+  assert.deepEqual(rules(world), []);
+});

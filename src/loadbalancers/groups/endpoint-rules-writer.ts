@@ -33,6 +33,8 @@ interface Left {
 export class EndpointRules {
   readonly #options: EndpointRulesOptions;
   readonly #claims = new Map<string, EndpointClaim>();
+  /** By binding, the groups that its last change has yet to reach: a second try has to know them. */
+  readonly #owed = new Map<string, ReadonlySet<string>>();
   /** Groups that have, or may have, rules of ours. */
   readonly #known = new Set<string>();
   readonly #left = new Map<string, Left>();
@@ -49,16 +51,27 @@ export class EndpointRules {
 
   /** Says what a binding lets in, and brings all groups concerned to it; errors of single groups are thrown together. */
   async claim(key: string, claim: EndpointClaim, ask: Ask): Promise<void> {
-    const before = this.#claims.get(key)?.keys() ?? [];
+    const groups = new Set([...this.#concerned(key), ...claim.keys()]);
     this.#claims.set(key, claim);
-    await this.#bring(new Set([...before, ...claim.keys()]), ask, claim);
+    await this.#settle(key, groups, ask, claim);
   }
 
-  /** A binding lets nothing in any more. */
-  async forget(key: string, ask: Ask): Promise<void> {
-    const before = this.#claims.get(key);
+  /** A binding lets nothing in any more. `everDid`: whether it may have let something in before this process began. */
+  async forget(key: string, ask: Ask, everDid = false): Promise<void> {
+    const groups = this.#concerned(key);
     this.#claims.delete(key);
-    if (before !== undefined) await this.#bring(new Set(before.keys()), ask);
+    if (groups.size > 0 || everDid) await this.#settle(key, groups, ask);
+  }
+
+  /** The groups that have, or may have, rules of a binding. */
+  #concerned(key: string): ReadonlySet<string> {
+    return new Set([...(this.#owed.get(key) ?? []), ...(this.#claims.get(key)?.keys() ?? [])]);
+  }
+
+  async #settle(key: string, groups: ReadonlySet<string>, ask: Ask, claim?: EndpointClaim): Promise<void> {
+    this.#owed.set(key, groups);
+    await this.#bring(groups, ask, claim);
+    this.#owed.delete(key);
   }
 
   async #bring(groups: ReadonlySet<string>, ask: Ask, claim?: EndpointClaim): Promise<void> {

@@ -17,7 +17,7 @@ export async function cleanUp(job: BindingJob, context: BindingContext): Promise
   if (!hasBindingFinalizer(binding)) return done;
   try {
     await deregisterAll(job, context);
-    await rules.forget(job.key, ask);
+    await rules.forget(job.key, ask, binding.spec.networking !== undefined);
     if (binding.spec.multiClusterTargetGroup) await records.delete(binding, ask.signal);
     const gate = gateOf(binding.metadata.name);
     const waiting = pods.by("gate", `${binding.metadata.namespace}/${gate}`);
