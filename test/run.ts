@@ -23,7 +23,7 @@ interface Suite {
 
 const slow: readonly Suite[] = [
   { name: "scenarios", folder: "test/scenarios", isolation: "together" },
-  { name: "integration", folder: "test/integration", isolation: { atOnce: 2 } },
+  { name: "integration", folder: "test/integration", isolation: { atOnce: 3 } },
   { name: "simulation", folder: "test/simulation", isolation: { atOnce: 2 } },
   { name: "referees", folder: "test/referees", isolation: { atOnce: 1 } },
 ];
@@ -135,12 +135,12 @@ async function runSuite({ name, isolation }: Suite, files: readonly string[]): P
   else await runApart(files, isolation.atOnce, note);
   const failed = tally.fail - before.fail;
   say(failed === 0, name, `${tally.pass - before.pass} passed, ${failed} failed`, started);
-  if (mode === "all") console.log(`  longest: ${longest(byFile)}`);
+  if (files.length > 8) console.log(`  longest: ${longest(byFile)}`);
 }
 
 /** The files whose tests take longest: where to look when the suite grows too slow. */
 function longest(byFile: ReadonlyMap<string, number>): string {
-  const files = [...byFile].sort(([, a], [, b]) => b - a).slice(0, 8);
+  const files = [...byFile].sort(([, a], [, b]) => b - a).slice(0, 12);
   return files.map(([file, ms]) => `${file} ${Math.round(ms / 1000)} s`).join(", ");
 }
 
