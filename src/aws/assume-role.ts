@@ -20,11 +20,25 @@ export function sourceHeaders(settings: AwsSettings): Record<string, string> {
   };
 }
 
+/** A role of somebody else's choice, perhaps of another account. */
+export interface ForeignRole {
+  readonly arn: string;
+  /** What its owner asks for against the confused deputy. */
+  readonly externalId?: string;
+  /** Of at most 64 letters, by which its owner knows who acts. */
+  readonly sessionName: string;
+}
+
 /** Keys of the role, obtained with the caller's own. */
-export async function assumeRole(caller: Caller, roleArn: string, clock: Clock, signal: AbortSignal): Promise<Credentials> {
-  const input = { RoleArn: roleArn, RoleSessionName: `fairlead-${clock.now()}`, DurationSeconds: 900 };
+export async function assumeRole(caller: Caller, role: string | ForeignRole, clock: Clock, signal: AbortSignal): Promise<Credentials> {
+  const { arn: roleArn, externalId, sessionName } = roleOf(role, clock);
+  const input = { RoleArn: roleArn, RoleSessionName: sessionName, DurationSeconds: 900, ...(externalId && { ExternalId: externalId }) };
   const { Credentials: keys } = await caller.call(assume, input, { cause: "credentials", urgency: "user", signal });
   return credentialsFrom(keys, roleArn);
+}
+
+function roleOf(role: string | ForeignRole, clock: Clock): ForeignRole {
+  return typeof role === "string" ? { arn: role, sessionName: `fairlead-${clock.now()}` } : role;
 }
 
 /** Keys of the role, for a token that proves who asks. */

@@ -4,7 +4,7 @@ import type { Host } from "../runtime/host.ts";
 import type { Transport } from "../runtime/http.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { Action, AnyAction } from "./actions.ts";
-import { assumeRole, assumeRoleWithToken, sourceHeaders } from "./assume-role.ts";
+import { assumeRole, assumeRoleWithToken, type ForeignRole, sourceHeaders } from "./assume-role.ts";
 import { AvailabilityZones } from "./availability-zones.ts";
 import { Caller, type CallOptions } from "./caller.ts";
 import { ClassicLoadBalancers } from "./classic-load-balancers.ts";
@@ -65,14 +65,14 @@ export class Clouds {
   }
 
   /** The cloud of a region, as the role if one is given, else as the process's own identity. */
-  in(region: string, roleArn?: string): Cloud {
-    const key = `${region} ${roleArn ?? ""}`;
+  in(region: string, role?: string | ForeignRole): Cloud {
+    const key = typeof role === "object" ? `${region} ${role.arn} ${role.externalId ?? ""} ${role.sessionName}` : `${region} ${role ?? ""}`;
     let cloud = this.#clouds.get(key);
     if (cloud === undefined) {
       cloud = new Cloud(
         region,
         this.#options.host,
-        (ledger) => this.#caller(region, this.#credentials(region, roleArn, ledger), ledger),
+        (ledger) => this.#caller(region, this.#credentials(region, role, ledger), ledger),
         this.#metrics,
       );
       this.#clouds.set(key, cloud);
@@ -80,7 +80,7 @@ export class Clouds {
     return cloud;
   }
 
-  #credentials(region: string, roleArn: string | undefined, ledger: Ledger): CredentialSource {
+  #credentials(region: string, role: string | ForeignRole | undefined, ledger: Ledger): CredentialSource {
     const { host, transport, settings } = this.#options;
     const { world } = host;
     const unsigned = this.#caller(region, anonymous, ledger);
@@ -96,9 +96,10 @@ export class Clouds {
         signal,
       ),
     );
-    if (roleArn === undefined) return own;
-    const asOurselves = this.#caller(region, own, ledger, sourceHeaders({ ...settings, roleArn }));
-    return kept(world, (signal) => assumeRole(asOurselves, roleArn, world.clock, signal));
+    if (role === undefined) return own;
+    const headers = typeof role === "string" ? sourceHeaders({ ...settings, roleArn: role }) : undefined;
+    const asOurselves = this.#caller(region, own, ledger, headers);
+    return kept(world, (signal) => assumeRole(asOurselves, role, world.clock, signal));
   }
 
   #caller(region: string, credentials: CredentialSource, ledger: Ledger, headers?: Readonly<Record<string, string>>): Caller {

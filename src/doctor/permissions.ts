@@ -480,7 +480,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
   "assume-role": [
     {
       sid: "AssumeRole",
-      why: "Act as the role that RoleARN in the cloud config names",
+      why: "Act as the role that RoleARN in the cloud config names, or `iamRoleArnToAssume` of a TargetGroupBinding",
       calls: [],
       also: ["sts:AssumeRole"],
       resources: ["ROLE_ARN"],

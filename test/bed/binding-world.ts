@@ -82,6 +82,7 @@ export class BindingWorld {
   onWrite: () => void = () => {};
   readonly nodes = new Map<string, string>();
   readonly #services = new Map<string, MadePod[]>();
+  readonly #clouds: Clouds;
   readonly #user: ReturnType<Clouds["in"]>;
   readonly #ends: (() => void)[] = [];
   #pods = 0;
@@ -94,7 +95,8 @@ export class BindingWorld {
     this.cluster = createEmbeddedCluster({ world: this.world });
     const host = { world: this.world, log: openLogs(this.world.clock, quiet).log, metrics: newRegistry() };
     const settings = { ...noSettings, region };
-    this.#user = new Clouds({ host, transport: this.aws.handle, gate: openGate(), settings, version: "test" }).in(region);
+    this.#clouds = new Clouds({ host, transport: this.aws.handle, gate: openGate(), settings, version: "test" });
+    this.#user = this.#clouds.in(region);
   }
 
   async prepare(nodes: number): Promise<void> {
@@ -206,6 +208,17 @@ export class BindingWorld {
       await this.#user.call(createListener, { LoadBalancerArn, Port: 80, Protocol: protocol, DefaultActions }, ask);
     }
     return arn;
+  }
+
+  /** Loads the code that assumes roles: virtual time does not wait for files. */
+  async warmUp(arn: string): Promise<void> {
+    const ask = { cause: "user", signal: new AbortController().signal };
+    await this.#clouds.in(region, { arn, sessionName: "warm" }).call(describeLoadBalancers, {}, ask);
+  }
+
+  /** By whom each action that changes something was called last. */
+  callers(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.aws.controls.journal.entries().map(({ action, principal }) => [action.replace(/^.*:/, ""), principal]));
   }
 
   /** Somebody in AWS deregisters everything, or deletes the group. */

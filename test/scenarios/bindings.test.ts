@@ -298,3 +298,21 @@ test("a thousand pods are registered with the fewest calls", async (t) => {
   assert.equal(world.targets(arn).length, 400);
   assert.equal(world.calls().RegisterTargets, 2);
 });
+
+test("targets are registered and deregistered as the role that the binding names", async (t) => {
+  const world = await bed(t);
+  const role = "arn:aws:iam::123456789012:role/targets";
+  const arn = await world.group("shop");
+  await world.service("web");
+  await world.pods("web", 1);
+  world.aws.controls.change({ trust: [{ roleArn: role, principals: ["*"] }] });
+  await world.warmUp(role);
+  world.start();
+  await world.bind("web", { targetGroupARN: arn, targetType: "ip", iamRoleArnToAssume: role, assumeRoleExternalId: "shop" });
+  await world.world.advance(5_000);
+  assert.deepEqual(world.targets(arn), world.addresses("web"), world.lines.join("\n"));
+  assert.match(world.callers().RegisterTargets ?? "", /assumed-role\/targets\/AWS-LBC-test/);
+  await world.unbind("web");
+  await world.world.advance(5_000);
+  assert.deepEqual([world.targets(arn), world.binding("web")], [[], undefined]);
+});

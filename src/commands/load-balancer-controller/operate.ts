@@ -126,8 +126,13 @@ function bindings(options: Options, informers: BindingInformers): ControllerEntr
   };
 }
 
+/** By which the owner of a role knows who acts: AWS takes 64 letters of these kinds. */
+export function sessionNameOf(cluster: string): string {
+  return `AWS-LBC-${cluster.replace(/[^A-Za-z0-9=,.@_-]/g, "")}`.slice(0, 64);
+}
+
 async function bindingControllerOf(
-  { host, kube, recorder, cloud, informers, self }: ProcessContext,
+  { host, kube, recorder, cloud, clouds, informers, self }: ProcessContext,
   options: Options,
   { bindings, services, slices, pods }: BindingInformers,
 ) {
@@ -139,6 +144,7 @@ async function bindingControllerOf(
     recorder,
     cloud,
     vpc: self.vpc,
+    cloudAs: (role) => clouds.in(cloud.region, { ...role, sessionName: sessionNameOf(options["cluster-name"]) }),
     clusterTag: `kubernetes.io/cluster/${options["cluster-name"]}`,
     bindings: informers.shared(bindings),
     services: informers.shared(services),

@@ -1,7 +1,7 @@
 /** Whether a binding can be carried out: what it says, what its group is, and who else has it. */
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import type { SeenBinding } from "./binding.ts";
-import type { BindingContext, BindingJob } from "./binding-context.ts";
+import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
 import { type BindingProblem, defaultsFor, factsOf, groupProblems, type OtherBinding, sharingProblem, specProblems } from "./validate.ts";
 
 /** How soon something is looked at again that its author, or somebody in AWS, has to put right. */
@@ -17,19 +17,16 @@ export function problemsOf(binding: SeenBinding, context: BindingContext): reado
 /** What the reference does and this program does not yet. */
 function unsupported({ spec }: SeenBinding): readonly BindingProblem[] {
   const isQuic = spec.targetGroupProtocol === "QUIC" || spec.targetGroupProtocol === "TCP_QUIC";
-  const quic = {
-    reason: "UnsupportedTargetType",
-    message: `targets of protocol ${spec.targetGroupProtocol} are not supported yet`,
-  } as const;
-  const role = { reason: "InvalidSpec", message: "spec.iamRoleArnToAssume is not supported yet: nothing is registered" } as const;
-  return [...(isQuic ? [quic] : []), ...(spec.iamRoleArnToAssume ? [role] : [])];
+  return isQuic
+    ? [{ reason: "UnsupportedTargetType", message: `targets of protocol ${spec.targetGroupProtocol} are not supported yet` }]
+    : [];
 }
 
 /** Fields that the binding leaves to its target group are written down in it; its change wakes it again. */
 export async function complete(job: BindingJob, context: BindingContext): Promise<Outcome> {
   const { binding, ask } = job;
   const { targetGroupARN: arn, targetGroupName: name = "" } = binding.spec;
-  const { loadBalancers } = context.cloud;
+  const { loadBalancers } = groupCloud(binding, context);
   const group = await (arn ? loadBalancers.targetGroupAt(arn, ask) : loadBalancers.targetGroup(name, ask));
   if (group === undefined) return refuse(job, [noSuchGroup(arn || name)], context);
   const facts = factsOf(group);
@@ -40,10 +37,10 @@ export async function complete(job: BindingJob, context: BindingContext): Promis
 }
 
 /** Before the first change: the group is what the binding takes it for. */
-export async function verify({ binding, remembered, ask }: BindingJob, { cloud }: BindingContext): Promise<readonly BindingProblem[]> {
+export async function verify({ binding, remembered, ask }: BindingJob, context: BindingContext): Promise<readonly BindingProblem[]> {
   if (remembered.verified === binding.metadata.generation) return [];
   const arn = binding.spec.targetGroupARN!;
-  const group = await cloud.loadBalancers.targetGroupAt(arn, ask);
+  const group = await groupCloud(binding, context).loadBalancers.targetGroupAt(arn, ask);
   const problems = group === undefined ? [noSuchGroup(arn)] : groupProblems(binding.spec, factsOf(group));
   if (problems.length === 0) remembered.verified = binding.metadata.generation;
   return problems;

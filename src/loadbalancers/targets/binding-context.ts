@@ -42,6 +42,8 @@ export interface BindingParts {
   readonly pods: Pods;
   readonly nodes: Nodes;
   readonly cloud: Cloud;
+  /** The account of a target group, as the role that its binding names. */
+  cloudAs(role: { readonly arn: string; readonly externalId?: string }): Cloud;
   /** The cluster's own VPC, and the key of the tag that its security groups carry. */
   readonly vpc: string;
   readonly clusterTag: string;
@@ -82,4 +84,10 @@ export interface BindingJob {
   readonly binding: SeenBinding;
   readonly remembered: RememberedBinding;
   readonly ask: Ask;
+}
+
+/** Where a binding's target group is. Everything else, networks above all, is looked at as ourselves. */
+export function groupCloud({ spec }: SeenBinding, { cloud, cloudAs }: Pick<BindingContext, "cloud" | "cloudAs">): Cloud {
+  const { iamRoleArnToAssume: arn, assumeRoleExternalId: externalId } = spec;
+  return arn ? cloudAs({ arn, ...(externalId && { externalId }) }) : cloud;
 }

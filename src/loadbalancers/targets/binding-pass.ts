@@ -4,7 +4,7 @@ import { isAwsError } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import type { SeenBinding } from "./binding.ts";
 import { complete, noSuchGroup, problemsOf, refuse, verify } from "./binding-checks.ts";
-import type { BindingContext, BindingJob } from "./binding-context.ts";
+import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
 import { letIn } from "./binding-networking.ts";
 import { departures, groupNameOf, holdMs, planBinding } from "./binding-plan.ts";
 import { statusAfter } from "./binding-status.ts";
@@ -70,11 +70,11 @@ async function bring(
 ): Promise<Outcome> {
   const { binding, remembered, ask } = job;
   const { spec } = binding;
-  const { groups, report, records, host, kube, cloud } = context;
+  const { groups, report, records, host, kube } = context;
   const { clock } = host.world;
   const arn = spec.targetGroupARN!;
   if (remembered.force) groups.forget(arn);
-  const seen = await groups.list(arn, cloud.loadBalancers, ask);
+  const seen = await groups.list(arn, groupCloud(binding, context).loadBalancers, ask);
   if (seen === undefined) return refuse(job, [noSuchGroup(arn)], context);
   const all = matchTargets(endpoints, seen);
   const record = spec.multiClusterTargetGroup ? await records.read(binding, ask.signal) : undefined;
@@ -161,7 +161,8 @@ async function change(
   held: readonly SeenTarget[],
   context: BindingContext,
 ): Promise<Pick<Applied, "refused">> {
-  const { groups, cloud, host } = context;
+  const { groups, host } = context;
+  const cloud = groupCloud(binding, context);
   const arn = binding.spec.targetGroupARN!;
   const group = { arn, name: groupNameOf(arn), service: `${binding.metadata.namespace}/${binding.spec.serviceRef.name}` };
   const zoneOf = await zonesFor(binding, missing, context, ask);

@@ -5,7 +5,7 @@ import { done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { hasBindingFinalizer } from "./binding.ts";
-import type { BindingContext, BindingJob } from "./binding-context.ts";
+import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
 import { groupNameOf, planDeregistration } from "./binding-plan.ts";
 import { bindingDeleted, gateOf, tellPod } from "./gates.ts";
 import { isDraining } from "./group-targets.ts";
@@ -39,7 +39,8 @@ const nothingLeft = ["TargetGroupNotFound", "InvalidTarget", "ValidationError"];
 
 /** Everything that the binding has registered. Draining is not waited for. */
 export async function deregisterAll({ binding, key, ask }: BindingJob, context: BindingContext): Promise<void> {
-  const { groups, cloud, records, host } = context;
+  const { groups, records, host } = context;
+  const cloud = groupCloud(binding, context);
   const { targetGroupARN: arn, multiClusterTargetGroup, serviceRef } = binding.spec;
   if (!arn) return;
   try {

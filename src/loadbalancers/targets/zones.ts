@@ -8,6 +8,8 @@ import type { Endpoint } from "./endpoints.ts";
 export async function zonesFor(binding: SeenBinding, missing: readonly Endpoint[], { cloud }: BindingContext, ask: BindingJob["ask"]) {
   if (binding.spec.targetType !== "ip" || missing.length === 0) return () => undefined;
   const cidrs = await cloud.vpcs.cidrs(binding.spec.vpcID!, ask);
+  // The VPC of another account, peered with ours: to it all our addresses lie outside.
+  if (cidrs === undefined && binding.spec.iamRoleArnToAssume) return () => "all";
   if (cidrs === undefined)
     throw new Error(`VPC ${binding.spec.vpcID} of target group ${binding.spec.targetGroupARN} is not known to these credentials`);
   const blocks = cidrs.flatMap((text) => parseCidr(text) ?? []);
