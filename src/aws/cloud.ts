@@ -7,6 +7,7 @@ import type { Action, AnyAction } from "./actions.ts";
 import { assumeRole, assumeRoleWithToken, type ForeignRole, sourceHeaders } from "./assume-role.ts";
 import { AvailabilityZones } from "./availability-zones.ts";
 import { Caller, type CallOptions } from "./caller.ts";
+import { Certificates } from "./certificates.ts";
 import { ClassicLoadBalancers } from "./classic-load-balancers.ts";
 import { findCredentials } from "./credential-chain.ts";
 import { anonymous, type CredentialSource, kept } from "./credentials.ts";
@@ -26,6 +27,7 @@ import { Snapshots } from "./snapshots.ts";
 import { Subnets } from "./subnets.ts";
 import { ResourceTags } from "./tags.ts";
 import { Topology } from "./topology.ts";
+import { TrustStores } from "./trust-stores.ts";
 import { Volumes } from "./volumes.ts";
 import { Vpcs } from "./vpcs.ts";
 
@@ -138,6 +140,8 @@ export class Cloud {
   #classicLoadBalancers: ClassicLoadBalancers | undefined;
   #loadBalancers: LoadBalancers | undefined;
   #listeners: Listeners | undefined;
+  #certificates: Certificates | undefined;
+  #trustStores: TrustStores | undefined;
   #vpcs: Vpcs | undefined;
   #volumes: Volumes | undefined;
   #snapshots: Snapshots | undefined;
@@ -194,6 +198,16 @@ export class Cloud {
   get loadBalancers(): LoadBalancers {
     this.#loadBalancers ??= new LoadBalancers(this.#caller, this.#clock);
     return this.#loadBalancers;
+  }
+
+  get certificates(): Certificates {
+    this.#certificates ??= new Certificates(this.#caller, this.#clock);
+    return this.#certificates;
+  }
+
+  get trustStores(): TrustStores {
+    this.#trustStores ??= new TrustStores(this.#caller, this.#clock);
+    return this.#trustStores;
   }
 
   get listeners(): Listeners {

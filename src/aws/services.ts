@@ -29,6 +29,7 @@ const services = {
   },
   autoscaling: { sdkId: "Auto Scaling", environment: "AUTO_SCALING", iam: "autoscaling", aliases: ["autoscaling"] },
   sqs: { sdkId: "SQS", environment: "SQS", iam: "sqs", aliases: [] },
+  acm: { sdkId: "ACM", environment: "ACM", iam: "acm", aliases: [] },
   kms: { sdkId: "KMS", environment: "KMS", iam: "kms", aliases: [] },
   iam: { sdkId: "IAM", environment: "IAM", iam: "iam", aliases: [] },
   sts: { sdkId: "STS", environment: "STS", iam: "sts", aliases: [] },

@@ -1,6 +1,9 @@
 /** A cluster, an AWS account and the load balancer controller that serves Ingresses, in one process on virtual time. */
+import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
+import "../../src/aws/sdk/acm.ts";
 import "../../src/commands/load-balancer-controller/ingress.ts";
 import { ingressClassParamsDefinition } from "../../src/loadbalancers/ingress/crd.ts";
+import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
 import { BindingWorld, type BindingWorldOptions } from "./binding-world.ts";
 import { loadClients } from "./service-world.ts";
 
@@ -25,6 +28,18 @@ export class IngressWorld extends BindingWorld {
   /** Starts the controller with Ingresses. */
   serve(...flags: readonly string[]): () => void {
     return this.start("--feature-gates=IngressController=true", "--default-target-type=ip", ...flags);
+  }
+
+  /** Certificates for these names, issued at once; their ARNs. */
+  async issue(...names: readonly (readonly string[])[]): Promise<readonly string[]> {
+    const arns: string[] = [];
+    for (const [DomainName = "", ...more] of names) {
+      const input = { DomainName, SubjectAlternativeNames: [DomainName, ...more], ValidationMethod: "DNS" as const };
+      const client = new ACMClient(sdkConfig(this.aws));
+      arns.push((await client.send(new RequestCertificateCommand(input))).CertificateArn ?? "");
+    }
+    await this.world.advance(300_000);
+    return arns;
   }
 
   async ingress(name: string, rules: Rules, annotations: Readonly<Record<string, string>> = {}): Promise<void> {

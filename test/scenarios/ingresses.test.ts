@@ -51,6 +51,8 @@ test("an Ingress gets a load balancer whose rules lead to its pods, costs nothin
     [before, 0, 0],
   );
   assert.equal(world.all("ec2/security-groups").length, groupsBefore, "also the shared group is gone");
+  assert.deepEqual([world.mutations().DeleteLoadBalancer, world.mutations().DeleteTargetGroup], [1, 2]);
+  assert.ok((world.mutations().DeleteSecurityGroup ?? 0) <= 4, "AWS is not asked again and again");
 });
 
 const shared = { "group.name": "g" };
@@ -264,4 +266,27 @@ test("a log-in by a Secret that comes later, and that changes, is applied when i
   await world.world.advance(60_000);
   assert.deepEqual(world.mutations(), { ModifyRule: 1 });
   assert.doesNotMatch(world.lines.join("\n"), /first-secret|second-secret/);
+});
+
+test("certificates are found by host names, trust stores and target groups by their names, each for one call", async (t) => {
+  const world = await bed(t);
+  await world.group("theirs", { protocol: "HTTP" });
+  const [wide, narrow] = await world.issue(["*.example.com"], ["shop.example.com"]);
+  world.serve();
+  const forward = '{"type":"forward","forwardConfig":{"targetGroups":[{"targetGroupName":"theirs"}]}}';
+  await world.ingress(
+    "shop",
+    { "shop.example.com": ["Prefix / web:80", "Prefix /theirs theirs:use-annotation"] },
+    { "listen-ports": '[{"HTTPS":443}]', "actions.theirs": forward },
+  );
+  await settled(world, "shop");
+  await world.world.advance(60_000);
+  const [listener] = world.all<{ certificate: string; moreCertificates: readonly string[] }>("elbv2/listeners");
+  assert.deepEqual([listener?.certificate, ...(listener?.moreCertificates ?? [])].toSorted(), [wide, narrow].toSorted());
+  assert.equal(rulesIn(world).length, 2);
+  assert.deepEqual([world.calls().ListCertificates, world.calls().DescribeCertificate], [1, undefined]);
+  await world.change("shop", {}, { "other.org": ["Prefix / web:80"] });
+  await world.world.advance(60_000);
+  assert.match(world.events("shop").join("\n"), /no certificate found for host: other.org/);
+  assert.equal(rulesIn(world).length, 2, "what stands stays");
 });

@@ -16,6 +16,9 @@ import type { GroupContext } from "./context.ts";
 import { finalizerOf, type Group } from "./groups.ts";
 import { GroupFault, letGo, logStep, telling, waitMs } from "./telling.ts";
 
+const clearedMs = 30_000;
+const refusedMs = 15_000;
+
 /** Nobody is left: everything goes, and whoever has left is let go when nothing is there any more. */
 export async function removeGroup(group: Group, owner: LoadBalancerOwner, context: GroupContext, ask: Ask): Promise<Outcome> {
   const { inventory, book, report } = context;
@@ -47,17 +50,23 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
         inventory.cloud,
         ask,
       );
-      return { kind: "waiting", why: "the load balancer may be deleted now" } as const;
+      return { kind: "waiting", why: "the load balancer may be deleted now", refused: false, left: undefined } as const;
     }
   });
   for (const { namespace, name } of group.leaving) context.memory.delete(`${namespace}/${name}`);
   await context.secrets.follow(owner.key, new Set(), ask.signal);
-  if (removal.kind === "waiting") return again(waitMs, removal.why);
+  if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left?.loadBalancers.length ?? 0), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
   const isLast = context.isLast(group);
   if (isLast && !(await context.backendGroup.release(ask))) return again(waitMs, "the shared security group is still in use");
   for (const { namespace, name } of group.leaving) await letGo(namespace, name, finalizerOf(group.id), context, ask);
   return done;
+}
+
+/** AWS takes a while to clear away the interfaces of a load balancer, and refuses to delete its groups until then. */
+function pauseAfter(isRefused: boolean, loadBalancers: number): number {
+  if (loadBalancers > 0) return clearedMs;
+  return isRefused ? refusedMs : waitMs;
 }
 
 /** An author who protects a load balancer means it. */

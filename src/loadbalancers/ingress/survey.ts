@@ -13,6 +13,7 @@ import { secretNames } from "./auth.ts";
 import type { GroupContext } from "./context.ts";
 import { desireGroup, type GroupDesire, type GroupSources } from "./desire.ts";
 import type { Group } from "./groups.ts";
+import { lookUp } from "./look-ups.ts";
 
 /** Bindings say what the targets are, and their own controller registers them. */
 export const noTargets: Targets = { running: [], notRunning: [], instances: [], elsewhere: [] };
@@ -29,6 +30,7 @@ export async function surveyGroup(group: Group, owner: LoadBalancerOwner, contex
   const backendGroup = await context.backendGroup.id(ask);
   const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
   await secrets.follow(owner.key, secretKeys(group, context), ask.signal);
+  const lookUps = await lookUp(group, context, ask);
   let desire: GroupDesire | undefined;
   const seen = await survey(
     {
@@ -56,14 +58,14 @@ export async function surveyGroup(group: Group, owner: LoadBalancerOwner, contex
           settings,
           network: around.network,
           groups,
-          certificates: [],
+          certificates: lookUps.certificates,
           ...(backendGroup !== undefined && { backendGroup }),
           ...(around.standing && { standing: around.standing as FoundApplication }),
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
-          trustStore: () => undefined,
+          trustStore: (name) => lookUps.trustStores.get(name),
           service: (namespace, name) => context.services.get(`${namespace}/${name}`)?.view,
           secret: (namespace, name) => secrets.read(namespace, name, owner.key),
-          targetGroupArn: () => undefined,
+          targetGroupArn: (name) => lookUps.targetGroups.get(name),
           seen: around.seen as SeenApplication,
         };
         desire = desireGroup(group, around.standing?.name, context.memory, sources);

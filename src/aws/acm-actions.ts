@@ -1,0 +1,7 @@
+/** The actions of AWS Certificate Manager. */
+import { actionsOf } from "./actions.ts";
+
+const acm = actionsOf("acm", () => import("./sdk/acm.ts"));
+
+export const listCertificates = acm("ListCertificates", (sdk) => sdk.ListCertificatesCommand);
+export const describeCertificate = acm("DescribeCertificate", (sdk) => sdk.DescribeCertificateCommand);

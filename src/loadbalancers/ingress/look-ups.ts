@@ -1,0 +1,66 @@
+/** What AWS has to be asked before anybody can say what a group wants: only what one of its Ingresses names. */
+import type { Ask } from "../../aws/ask.ts";
+import { reconcileAges } from "../inventory.ts";
+import { annotationPrefix } from "./annotations.ts";
+import type { Certificate } from "./certificates.ts";
+import type { GroupContext } from "./context.ts";
+import type { Group } from "./groups.ts";
+import { needsDiscovery } from "./listeners.ts";
+import { MemberFault, type MemberOptions, readFamily, readMember } from "./member.ts";
+
+export interface LookUps {
+  readonly certificates: readonly Certificate[];
+  /** ARNs by name. */
+  readonly trustStores: ReadonlyMap<string, string>;
+  readonly targetGroups: ReadonlyMap<string, string>;
+}
+
+export async function lookUp(
+  group: Group,
+  { inventory, settings }: Pick<GroupContext, "inventory" | "settings">,
+  ask: Ask,
+): Promise<LookUps> {
+  const members = group.members.flatMap((member) => orNothing(() => readMember(member)));
+  const { certificates, trustStores } = inventory.cloud;
+  const arnsOf = async (names: readonly string[], arnOf: (name: string) => Promise<string | undefined>) => {
+    const found = await Promise.all(names.map(async (name) => [name, await arnOf(name)] as const));
+    return new Map(found.flatMap(([name, arn]) => (arn === undefined ? [] : [[name, arn] as const])));
+  };
+  const [issued, stores, targetGroups] = await Promise.all([
+    members.some(needsDiscovery) ? certificates.issued(settings.allowedAuthorities.length > 0, ask) : [],
+    arnsOf(distinct(members.flatMap(storeNames)), (name) => trustStores.arn(name, ask)),
+    arnsOf(
+      distinct(members.flatMap(targetGroupNames)),
+      async (name) => (await inventory.targetGroups.get(name, reconcileAges, ask))?.TargetGroupArn,
+    ),
+  ]);
+  return { certificates: issued, trustStores: stores, targetGroups };
+}
+
+const distinct = (names: readonly string[]) => [...new Set(names)];
+
+/** Whoever cannot be read asks for nothing here: that it cannot is said elsewhere. */
+function orNothing<T>(read: () => T): T[] {
+  try {
+    return [read()];
+  } catch (error) {
+    if (error instanceof MemberFault) return [];
+    throw error;
+  }
+}
+
+function storeNames({ values }: MemberOptions): readonly string[] {
+  const wishes = [...(values["mutual-authentication"]?.values() ?? [])];
+  return wishes.flatMap((wish) => (wish.mode === "verify" && !wish.trustStore.startsWith("arn:") ? [wish.trustStore] : []));
+}
+
+function targetGroupNames(options: MemberOptions): readonly string[] {
+  const prefix = `${annotationPrefix}actions.`;
+  const names = Object.keys(options.member.ingress.annotations).flatMap((key) =>
+    key.startsWith(prefix) ? [key.slice(prefix.length)] : [],
+  );
+  const actions = names.flatMap((name) => orNothing(() => readFamily(options, "actions.", name)));
+  return actions.flatMap((action) =>
+    action?.kind === "forward" ? action.to.flatMap((share) => ("targetGroupName" in share ? [share.targetGroupName] : [])) : [],
+  );
+}
