@@ -31,6 +31,7 @@ export const settingsSchema: z.ZodType<SettingsChange> = z.strictObject({
   policy: z.array(statement).optional(),
   trust: z.array(trust).optional(),
   keys: z.array(z.string()).optional(),
+  guardTargets: z.boolean().optional(),
   maxSkewMs: z.number().positive().optional(),
 });
 

@@ -29,6 +29,11 @@ export interface Settings {
   readonly certificateValidationMs: number | undefined;
   /** How long a new load balancer of the second service takes to become active. */
   readonly provisioningMs: number;
+  /**
+   * Whether security groups of targets stand in the way of health checks and requests, as on AWS; otherwise only those of load
+   * balancers do, and what runs on a machine can be reached.
+   */
+  readonly guardTargets: boolean;
   /** How far a request's date may be from the cloud's clock; undefined leaves dates alone. */
   readonly maxSkewMs: number | undefined;
 }
@@ -126,5 +131,6 @@ export const DEFAULT_SETTINGS: Settings = {
   keys: ["*"],
   certificateValidationMs: 120_000,
   provisioningMs: 120_000,
+  guardTargets: false,
   maxSkewMs: undefined,
 };

@@ -17,6 +17,7 @@ import {
 } from "@aws-sdk/client-elastic-load-balancing";
 import type { ProbeTarget } from "../account.ts";
 import type { HealthCheck } from "../balancing/checks.ts";
+import { guarded } from "../balancing/firewall.ts";
 import type { Instance as Ec2Instance } from "../ec2/state.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
@@ -137,6 +138,7 @@ function watch(elb: Elb, { name }: ClassicLoadBalancer): void {
 function round(elb: Elb, loadBalancer: ClassicLoadBalancer, checks: number): void {
   const { check, port } = probeOf(loadBalancer.healthCheck);
   const { ec2 } = elb.account;
+  const probe = guarded(elb.account, Object.values(loadBalancer.interfaceIds), elb.account.probe);
   const instances = present(elb, loadBalancer).map((registered): RegisteredInstance => {
     const { id, verdict } = registered;
     const instance = ec2.instances.get(id)!;
@@ -145,7 +147,7 @@ function round(elb: Elb, loadBalancer: ClassicLoadBalancer, checks: number): voi
       return verdict.kind === "pending" ? registered : { id, verdict: { kind: "pending" } };
     }
     const address = ec2.interfaces.get(instance.interfaceIds[0] ?? "")?.privateAddresses[0] ?? "";
-    const now = elb.checks.ask(keyOf(loadBalancer, id), { instanceId: id, address, port }, check, checks, verdict);
+    const now = elb.checks.ask(keyOf(loadBalancer, id), { instanceId: id, address, port }, check, checks, verdict, probe);
     return now.kind === verdict.kind ? registered : { id, verdict: now };
   });
   const changed = instances.length < loadBalancer.instances.length || instances.some((one, index) => one !== loadBalancer.instances[index]);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AuthorizeSecurityGroupIngressCommand } from "@aws-sdk/client-ec2";
 import {
   DeregisterTargetsCommand,
   DescribeTargetGroupAttributesCommand,
@@ -228,4 +229,30 @@ test("one application load balancer has at most 1000 targets, over its groups", 
   await register(bed, a.TargetGroupArn, { Id: "10.0.0.1" });
   await register(bed, b.TargetGroupArn, { Id: "10.0.0.2" });
   await refused(register(bed, b.TargetGroupArn, { Id: "10.0.0.3" }), "TooManyTargetsException");
+});
+
+test("where targets are guarded, a check passes when a rule of their security group names the load balancer's group or addresses", async () => {
+  const bed = await ruleBed({ settings: { guardTargets: true } });
+  const [id] = await bed.instances(1);
+  const { TargetGroupArn } = await webGroup(bed, "web", { TargetType: "instance", HealthyThresholdCount: 2 });
+  await register(bed, TargetGroupArn, { Id: id });
+  await rule(bed, bed.web, 1, { Actions: [forwardTo({ TargetGroupArn })] });
+  const state = async () => Object.values(await health(bed, TargetGroupArn))[0];
+  const open = async (name: string, peer: object) => {
+    // The machine has the default group of its VPC, as the load balancer has, which lets its own members in.
+    const own = await bed.group(name);
+    const first = bed.cloud.account.ec2.interfaces.values().find(({ attachment }) => attachment?.instanceId === id)!;
+    bed.cloud.account.ec2.interfaces.update(first.id, { groupIds: [own] });
+    const IpPermissions = [{ IpProtocol: "tcp", FromPort: 8000, ToPort: 9000, ...peer }];
+    await bed.ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId: own, IpPermissions }));
+    bed.world.pass(200_000);
+  };
+  await open("elsewhere", { IpRanges: [{ CidrIp: "192.168.0.0/16" }] });
+  assert.equal(await state(), "unhealthy Target.Timeout Request timed out");
+  await open("group", { UserIdGroupPairs: [{ GroupId: bed.lb.SecurityGroups![0] }] });
+  assert.equal(await state(), "healthy");
+  await open("nowhere", { IpRanges: [{ CidrIp: "10.9.0.0/16" }] });
+  assert.match((await state())!, /^unhealthy/);
+  await open("addresses", { IpRanges: [{ CidrIp: "10.0.0.0/16" }] });
+  assert.equal(await state(), "healthy");
 });

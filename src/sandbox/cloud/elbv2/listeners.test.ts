@@ -222,3 +222,11 @@ test("only TCP listeners have an idle timeout, and unknown listener attributes a
   await set(tcp.ListenerArn, "tcp.idle_timeout.seconds", "60");
   assert.deepEqual(await list(tcp.ListenerArn), [{ Key: "tcp.idle_timeout.seconds", Value: "60" }]);
 });
+
+test("QUIC needs a load balancer without security groups", async () => {
+  const bed = await balancingBed();
+  const quic = await group(bed, { Name: "quic", Protocol: "QUIC" });
+  const guarded = await network(bed, { Name: "guarded", SecurityGroups: [bed.groupId] });
+  await refused(listener(bed, guarded, quic, { Protocol: "QUIC", Port: 443 }), "InvalidConfigurationRequestException");
+  await listener(bed, await network(bed), quic, { Protocol: "QUIC", Port: 443 });
+});

@@ -25,7 +25,7 @@ import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
 import { checkedActions, needsUserPool, shownActions } from "./actions.ts";
 import { checkedMutualAuthentication } from "./mutual-authentication.ts";
-import { checkUdp } from "./network.ts";
+import { checkQuic, checkUdp } from "./network.ts";
 import { checkedSslPolicy, DEFAULT_SSL_POLICY } from "./ssl-policies.ts";
 import { type Elbv2, type Listener, type LoadBalancer, listenerAt, listenersOf, loadBalancerAt, rulesOf } from "./state.ts";
 import { put } from "./target-health.ts";
@@ -132,6 +132,7 @@ function checked(
   }
   if (port < 1 || port > 65_535) throw new ServiceError("ValidationError", `The port must be between 1 and 65535, not ${port}`);
   checkUdp(loadBalancer, [protocol]);
+  checkQuic(loadBalancer, protocol);
   const actions = input.DefaultActions?.length ? input.DefaultActions : before?.actions;
   return {
     port,

@@ -56,6 +56,13 @@ export function checkedIpAddressType(
   return asked;
 }
 
+/** QUIC connections wander between addresses of a client, which security groups could not follow: AWS takes them without groups only. */
+export function checkQuic({ groupIds }: Pick<LoadBalancer, "groupIds">, protocol: string): void {
+  if (protocol.includes("QUIC") && groupIds.length > 0) {
+    throw invalidConfiguration(`Listeners with protocol ${protocol} are not supported on a load balancer with security groups`);
+  }
+}
+
 /** Listeners that speak UDP need source addresses of their own before IPv6 clients can come: AWS calls that source NAT. */
 export function checkUdp(loadBalancer: Pick<LoadBalancer, "ipAddressType" | "ipv6SourceNat">, protocols: readonly string[]): void {
   const datagrams = protocols.find((protocol) => protocol.includes("UDP") || protocol.includes("QUIC"));

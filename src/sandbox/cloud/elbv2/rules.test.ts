@@ -230,3 +230,37 @@ test("naming a user pool needs the permission to look at its client", async () =
   const made = (await create()).Listeners![0]!;
   assert.equal(made.DefaultActions?.[0]?.AuthenticateCognitoConfig?.SessionCookieName, "AWSELBAuthSessionCookie");
 });
+
+test("policies speak of listeners and rules by ARN and tag, and of the rule to be made when it is tagged", async () => {
+  const bed = await ruleBed();
+  const tag = (Value: string) => ({ Tags: [{ Key: "elbv2.k8s.aws/cluster", Value }] });
+  const [mine, theirs] = [await rule(bed, bed.web, 1, tag("a")), await rule(bed, bed.web, 2, tag("b"))];
+  const owned = { StringEquals: { "aws:ResourceTag/elbv2.k8s.aws/cluster": "a" } };
+  const asked = { StringEquals: { "aws:RequestTag/elbv2.k8s.aws/cluster": "a" } };
+  const rulesOfApplications = ["arn:aws:elasticloadbalancing:*:*:listener-rule/app/*/*/*"];
+  const elb = (...actions: string[]) => actions.map((action) => `elasticloadbalancing:${action}`);
+  bed.cloud.controls.change({
+    policy: [
+      { effect: "allow", actions: elb("DeleteRule", "SetRulePriorities"), resources: rulesOfApplications, condition: owned },
+      { effect: "allow", actions: elb("CreateRule"), resources: [bed.web.ListenerArn!] },
+      { effect: "allow", actions: elb("AddTags"), resources: rulesOfApplications, condition: asked },
+    ],
+  });
+  await refused(bed.elbv2.send(new DeleteRuleCommand({ RuleArn: theirs.RuleArn })), "AccessDenied");
+  const move = (...arns: (string | undefined)[]) =>
+    bed.elbv2.send(new SetRulePrioritiesCommand({ RulePriorities: arns.map((RuleArn, index) => ({ RuleArn, Priority: 100 + index })) }));
+  await refused(move(mine.RuleArn, theirs.RuleArn), "AccessDenied");
+  await move(mine.RuleArn);
+  await refused(rule(bed, bed.web, 3, tag("b")), "AccessDenied");
+  await rule(bed, bed.web, 3, tag("a"));
+  await bed.elbv2.send(new DeleteRuleCommand({ RuleArn: mine.RuleArn }));
+});
+
+test("the tags of a rule that does not exist are RuleNotFound", async () => {
+  const bed = await ruleBed();
+  const { RuleArn } = await rule(bed, bed.web, 1);
+  const unknown = RuleArn!.replace(/.{4}$/, "ffff");
+  await refused(bed.elbv2.send(new DescribeTagsCommand({ ResourceArns: [RuleArn!, unknown] })), "RuleNotFoundException");
+  const theDefault = (await rules(bed, bed.web)).at(-1)!.RuleArn!;
+  assert.deepEqual((await bed.elbv2.send(new DescribeTagsCommand({ ResourceArns: [theDefault] }))).TagDescriptions![0]!.Tags, []);
+});

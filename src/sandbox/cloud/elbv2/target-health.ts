@@ -5,12 +5,13 @@ import {
   type DescribeTargetHealthOutput,
   type TargetHealthDescription,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { guarded } from "../balancing/firewall.ts";
 import { type Operations, read } from "../service.ts";
 import type { Table } from "../store.ts";
 import { balancerProbe } from "../traffic/balancer-probe.ts";
 import { acceptsStatus } from "./health-check.ts";
 import { healthOf, isGone, targetsOf, told } from "./health-state.ts";
-import { placeOf } from "./places.ts";
+import { interfacesOf, placeOf } from "./places.ts";
 import {
   type Elbv2,
   groupsIn,
@@ -102,7 +103,8 @@ function ask(elbv2: Elbv2, group: TargetGroup, target: Target, checks: number): 
     accepts: (status: number) => acceptsStatus(check.codes, status),
     grpc: group.version === "GRPC",
   };
-  const probe = group.targetType === "alb" ? balancerProbe(elbv2) : undefined;
+  const { account } = elbv2;
+  const probe = group.targetType === "alb" ? balancerProbe(elbv2) : guarded(account, interfacesOf(elbv2, group.arn), account.probe);
   const verdict = elbv2.checks.ask(key, place, asked, checks, target.verdict, probe);
   if (verdict !== target.verdict && (verdict.kind !== target.verdict.kind || verdict.kind === "unhealthy")) {
     elbv2.targets.update(key, { verdict, checked: true });

@@ -1,7 +1,8 @@
 /** The ports of classic load balancers. */
+
+import { letsIn, reaches } from "../balancing/firewall.ts";
 import type { ClassicLoadBalancer, Elb, Listener } from "../elb/state.ts";
 import { hash } from "./choice.ts";
-import { letsIn } from "./firewall.ts";
 import type { Front, Shared } from "./front.ts";
 import type { HttpRouting } from "./http-front.ts";
 import type { LoopbackAddress } from "./pods.ts";
@@ -49,7 +50,12 @@ function httpRouting(elb: Elb, loadBalancer: ClassicLoadBalancer | undefined, li
         "x-forwarded-port": [String(listener.port)],
       };
       const secure = listener.instanceProtocol === "HTTPS";
-      return { to: reach(elb, id, listener, shared), secure, request: { ...request, headers }, choice: undefined };
+      return {
+        to: reach(elb, loadBalancer, id, listener.instancePort, shared),
+        secure,
+        request: { ...request, headers },
+        choice: undefined,
+      };
     },
   };
 }
@@ -64,7 +70,7 @@ function connectionTo(
   if (loadBalancer === undefined || !letsIn(elb.account, loadBalancer.groupIds, listener.port, sourceIp)) return undefined;
   const healthy = inService(loadBalancer);
   const id = healthy[hash(`${sourceIp}:${sourcePort}`) % Math.max(1, healthy.length)];
-  return id === undefined ? undefined : reach(elb, id, listener, shared);
+  return id === undefined ? undefined : reach(elb, loadBalancer, id, listener.instancePort, shared);
 }
 
 /** Unlike its successors a classic load balancer sends nothing to instances that are out of service. */
@@ -72,8 +78,11 @@ function inService({ instances }: ClassicLoadBalancer): readonly string[] {
   return instances.filter(({ verdict }) => verdict.kind === "healthy").map(({ id }) => id);
 }
 
-function reach({ account: { ec2 } }: Elb, instanceId: string, { instancePort }: Listener, shared: Shared): LoopbackAddress | undefined {
+function reach(elb: Elb, loadBalancer: ClassicLoadBalancer, instanceId: string, port: number, shared: Shared): LoopbackAddress | undefined {
+  const { account } = elb;
+  const { ec2 } = account;
   const instance = ec2.instances.get(instanceId);
   const address = ec2.interfaces.get(instance?.interfaceIds[0] ?? "")?.privateAddresses[0] ?? "";
-  return shared.reach({ instanceId, address, port: instancePort });
+  const open = reaches(account, Object.values(loadBalancer.interfaceIds), address, port);
+  return open ? shared.reach({ instanceId, address, port }) : undefined;
 }

@@ -1,6 +1,6 @@
 /** Whether a request meets the conditions of a rule: https://docs.aws.amazon.com/elasticloadbalancing/latest/application/rule-condition-types.html */
 import type { RuleCondition } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { blockOf, contains, parseAddress, parseBlock } from "../ec2/cidr.ts";
+import { isIn } from "../balancing/firewall.ts";
 import { matches } from "../wildcard.ts";
 import { hostOf, parametersOf, type Request } from "./request.ts";
 
@@ -29,12 +29,6 @@ const TESTS: Readonly<Record<string, Test>> = {
 /** All of them; of the values of one condition any will do. */
 export function meets(request: Request, conditions: readonly RuleCondition[]): boolean {
   return conditions.every((condition) => TESTS[condition.Field ?? ""]?.(condition, request) ?? false);
-}
-
-/** Whether an address lies in a block. */
-export function isIn(cidr: string, address: string): boolean {
-  const [block, parsed] = [parseBlock(cidr), parseAddress(address)];
-  return block !== undefined && parsed !== undefined && contains(block, blockOf(parsed));
 }
 
 /** Without regard to case, as everything but paths and methods is compared. */

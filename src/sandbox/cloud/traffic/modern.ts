@@ -1,10 +1,11 @@
 /** The ports of application and network load balancers. */
+
+import { letsIn, reaches } from "../balancing/firewall.ts";
 import { allAttributes } from "../elbv2/attribute-tables.ts";
 import { listenerAttributes, RESPONSE_HEADERS } from "../elbv2/listener-attributes.ts";
-import { placeOf } from "../elbv2/places.ts";
+import { interfacesOf, placeOf } from "../elbv2/places.ts";
 import { type Elbv2, type Listener, type LoadBalancer, listenersOf } from "../elbv2/state.ts";
-import { type Choice, type GroupView, hash, type TargetView, usable } from "./choice.ts";
-import { letsIn } from "./firewall.ts";
+import { type Choice, hash, type TargetView, usable } from "./choice.ts";
 import type { Front, Shared } from "./front.ts";
 import type { HttpRouting } from "./http-front.ts";
 import type { LoopbackAddress } from "./pods.ts";
@@ -99,14 +100,12 @@ function connectionTo(
 
 function addressOf(elbv2: Elbv2, { group, target }: Pick<Choice, "group" | "target">, shared: Shared): LoopbackAddress | undefined {
   if (group.targetType === "alb") return balancerAddress(elbv2, target, shared);
-  return group.targetType === "lambda" ? undefined : shared.reach({ ...place(elbv2, group, target), port: target.port });
+  if (group.targetType === "lambda") return undefined;
+  const to = { ...placeOf(elbv2, elbv2.targetGroups.get(group.arn)!, target), port: target.port };
+  return reaches(elbv2.account, interfacesOf(elbv2, group.arn), to.address, to.port) ? shared.reach(to) : undefined;
 }
 
 function balancerAddress(elbv2: Elbv2, { id, port }: TargetView, shared: Shared): LoopbackAddress | undefined {
   const behind = elbv2.loadBalancers.get(id);
   return behind && shared.addressOf(behind.dnsName, port);
-}
-
-function place(elbv2: Elbv2, { arn }: GroupView, target: TargetView) {
-  return placeOf(elbv2, elbv2.targetGroups.get(arn)!, target);
 }

@@ -1,11 +1,12 @@
 /** The account's load balancers as routing sees them. */
+
+import { letsIn } from "../balancing/firewall.ts";
 import { allAttributes } from "../elbv2/attribute-tables.ts";
 import { healthOf, targetsOf } from "../elbv2/health-state.ts";
 import { defaultRuleArn, type Elbv2, type Listener, type LoadBalancer, rulesOf } from "../elbv2/state.ts";
 import { targetGroupAttributes } from "../elbv2/target-group-attributes.ts";
 import { TYPES } from "../elbv2/types.ts";
 import type { GroupView, TargetView } from "./choice.ts";
-import { letsIn } from "./firewall.ts";
 import type { Routing, RuleView } from "./route.ts";
 
 /** A target group at this moment. */
