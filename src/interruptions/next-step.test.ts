@@ -174,8 +174,18 @@ test("pods are evicted, looked after until they are gone, and then the Node is d
   const memory = new WorkingMemory();
   memory.attempts.set("web", { how: "evict", accepted: true, retryAt: now + 60_000 });
   assert.equal(nextStep(situation({ node, pods: [pod("web")], memory })).kind, "wait");
-  const { plan } = asWrite(nextStep(situation({ node, pods: [pod("ds", { daemonSet: "agent" })], memory })));
-  assert.deepEqual([plan.phase, plan.drainedAt], ["drained", now]);
+  const { plan, reports } = asWrite(nextStep(situation({ node, pods: [pod("ds", { daemonSet: "agent" })], memory })));
+  assert.deepEqual([plan.phase, plan.drainedAt, plan.events[0]?.end, plan.revision], ["ended", now, "done", 2]);
+  assert.deepEqual(
+    reports.map(({ reason }) => reason),
+    ["CordonAndDrain", "PostDrain"],
+  );
+});
+
+test("a Node that is drained while a hook waits is said to be, before the hook goes", () => {
+  const node = cordonedNode(planned({}, [{ id: "term-1", kind: "termination", hook }]));
+  const { plan } = asWrite(nextStep(situation({ node, pods: [] })));
+  assert.deepEqual([plan.phase, plan.drainedAt, plan.events[0]?.end], ["drained", now, undefined]);
 });
 
 test("pods that are not known are waited for, never taken for none", () => {

@@ -235,10 +235,7 @@ function draining(situation: Situation, node: PlannedNode, plan: NodePlan): Step
   const known = Number.isFinite(deadline) ? deadline : undefined;
   const drain = planDrain(pods, memory.attempts, settings.drain, known, now, situation.orphanedDaemonSets);
   if (drain.problem === undefined && drain.remaining.length === 0) {
-    const message = "Node successfully cordoned and drained";
-    return write(plan, { phase: "drained", drainedAt: now }, {}, [
-      { type: "Normal", reason: "CordonAndDrain", message, action: { name: "cordon-and-drain", ok: true } },
-    ]);
+    return drained(situation, node, plan);
   }
   const overdue = settings.graceMs !== 0 && now - since >= settings.graceMs;
   if (!plan.overdue && (overdue || drain.problem !== undefined)) {
@@ -249,6 +246,15 @@ function draining(situation: Situation, node: PlannedNode, plan: NodePlan): Step
   const limits = activeEvents(plan).map((event) => limitOf(situation, plan, event));
   const until = Math.min(drain.lookAgainAt ?? now + drainCheckMs, now + drainCheckMs, nextHeartbeat(situation, plan), ...limits);
   return wait(until, `${drain.remaining.length} pods are on their way out`);
+}
+
+/** The last pod is gone. Where nobody else waits for that, one write ends it all. */
+function drained(situation: Situation, node: PlannedNode, plan: NodePlan): Step {
+  const message = "Node successfully cordoned and drained";
+  const said: Report = { type: "Normal", reason: "CordonAndDrain", message, action: { name: "cordon-and-drain", ok: true } };
+  const reached: NodePlan = { ...plan, phase: "drained", drainedAt: situation.now };
+  const next = finish(situation, node, reached);
+  return next.kind === "write" ? { ...next, reports: [said, ...next.reports] } : write(reached, {}, {}, [said]);
 }
 
 /** From when on an event cannot be met any more. */

@@ -32,3 +32,22 @@ function referenceProgram(name: string, say: (line: string) => void = () => {}):
   };
   return cached(`reference/${name}-${version}`, make, { say });
 }
+
+/** The release of the termination handler. */
+export const terminationHandlerVersion = "v1.25.1";
+
+/** The path of the reference's termination handler. */
+export function referenceTerminationHandler(say: (line: string) => void = () => {}): Promise<string> {
+  const module = "github.com/aws/aws-node-termination-handler";
+  const make = async (output: string) => {
+    say(`building the node termination handler ${terminationHandlerVersion} with Go (some minutes, once)`);
+    const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));
+    try {
+      await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire ${module} ${terminationHandlerVersion}\n`);
+      await goBuild({ folder, package: `${module}/cmd`, output }, { environment: process.env });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+  return cached(`reference/node-termination-handler-${terminationHandlerVersion}`, make, { say });
+}

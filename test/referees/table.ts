@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
 import { certificateReferee, csiSanity, goValuesReferee, kubeletReferee } from "./go-programs.ts";
 import { obtainPython } from "./python.ts";
-import { referenceControllerManager } from "./reference.ts";
+import { referenceControllerManager, referenceTerminationHandler } from "./reference.ts";
 
 type Say = (line: string) => void;
 
@@ -34,6 +34,11 @@ export const referees: readonly Referee[] = [
     name: "the reference's controller manager",
     tests: ["test/referees/reference-controller-manager.test.ts", "test/referees/take-over.test.ts"],
     obtain: referenceControllerManager,
+  },
+  {
+    name: "the reference's termination handler",
+    tests: ["test/referees/node-termination-handler.test.ts"],
+    obtain: referenceTerminationHandler,
   },
 ];
 

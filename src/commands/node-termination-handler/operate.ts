@@ -226,8 +226,9 @@ function worldOf({ world }: Host, options: Options): Host["world"] {
 
 const noAws: AwsSettings = { serviceOverrides: [] };
 
+/** Where the metadata service is. That SDKs may not use it for credentials says nothing about notices. */
 function metadataAddress(options: Options): Readonly<Record<string, string>> {
-  return { AWS_EC2_METADATA_SERVICE_ENDPOINT: options["metadata-url"] };
+  return { AWS_EC2_METADATA_SERVICE_ENDPOINT: options["metadata-url"], AWS_EC2_METADATA_DISABLED: "false" };
 }
 
 function monitorsOf(options: Options): readonly MetadataMonitor[] {
