@@ -74,6 +74,8 @@ export class BindingWorld {
   readonly network: Network;
   readonly cluster: EmbeddedCluster;
   readonly lines: string[] = [];
+  /** Of whichever controller runs, or ran last. */
+  metrics = newRegistry();
   /** What the controller has written to the cluster, Events and Leases left out: `PATCH /path`. */
   readonly writes: string[] = [];
   /** What it has asked of the API server, as roles know it: `patch pods/status`. */
@@ -122,6 +124,7 @@ export class BindingWorld {
   /** Starts the controller, alone in charge. Returns what ends it at this very moment. */
   start(...flags: readonly string[]): () => void {
     let alive = true;
+    this.metrics = newRegistry();
     const dead = new Promise<never>(() => {});
     const over =
       (send: Transport, after: (request: HttpRequest) => void): Transport =>
@@ -157,7 +160,7 @@ export class BindingWorld {
     operate({
       options: parseOptions(argv).values,
       version: "v0.0.0",
-      host: { world: own, log: logs.log, metrics: newRegistry() },
+      host: { world: own, log: logs.log, metrics: this.metrics },
       network: {
         aws: over(this.aws.handle, (request) => this.#tellMutation(request)),
         kube: () => ({ send: kube, close: async () => {} }),

@@ -23,6 +23,7 @@ test("a gated pod is told that it is being registered, and that it is healthy as
   const { status, reason, message } = world.gate(pod, gate) ?? {};
   assert.deepEqual([status, reason, message], ["False", "Elb.RegistrationInProgress", "Target registration is in progress"]);
   await world.until("healthy", () => world.gate(pod, gate)?.status === "True", 300_000);
+  assert.match(await world.metrics.metrics(), /awslbc_readiness_gate_ready_seconds_count\{.*namespace="default".*\} 1/);
   assert.equal(world.condition("web")?.status, "True");
   await world.world.advance(60_000);
   world.resetCalls();

@@ -246,6 +246,10 @@ test("a failure is told with AWS's words, and tried again", async (t) => {
   await world.world.advance(5_000);
   assert.equal(world.condition("web")?.reason, "FailedReconcile");
   assert.match(world.events("web").join("\n"), /Warning FailedReconcile: Failed reconcile due to .*RegisterTargets/);
+  assert.match(
+    await world.metrics.metrics(),
+    /reconcile_errors_total\{controller="targetGroupBinding",error_category="register_pod_endpoint_error"\} [1-9]/,
+  );
   lift();
   await world.world.advance(180_000);
   assert.deepEqual(world.targets(arn), world.addresses("web"));

@@ -7,6 +7,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { EndpointRules } from "../groups/endpoint-rules-writer.ts";
 import type { Bindings, SeenBinding } from "./binding.ts";
+import type { BindingMetrics } from "./binding-metrics.ts";
 import type { BindingReport } from "./binding-report.ts";
 import type { GroupTargets } from "./group-targets.ts";
 import type { TargetRecords } from "./multi-cluster.ts";
@@ -75,6 +76,7 @@ export interface BindingContext extends BindingParts {
   readonly groups: GroupTargets;
   readonly records: TargetRecords;
   readonly rules: EndpointRules;
+  readonly metrics: BindingMetrics;
   memoryOf(binding: SeenBinding): RememberedBinding;
 }
 

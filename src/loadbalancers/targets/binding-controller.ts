@@ -10,6 +10,7 @@ import { sleep } from "../../runtime/world.ts";
 import { EndpointRules } from "../groups/endpoint-rules-writer.ts";
 import type { SeenBinding } from "./binding.ts";
 import type { BindingContext, BindingJob, BindingParts, RememberedBinding } from "./binding-context.ts";
+import { BindingMetrics } from "./binding-metrics.ts";
 import { haveAllSpoken } from "./binding-networking.ts";
 import { converge } from "./binding-pass.ts";
 import { BindingReport } from "./binding-report.ts";
@@ -45,6 +46,7 @@ class BindingLoop {
     this.#context = {
       ...parts,
       rules,
+      metrics: new BindingMetrics(host.metrics),
       report: new BindingReport(kube, recorder, clock),
       groups: new GroupTargets(clock),
       records: new TargetRecords(kube),
@@ -104,6 +106,7 @@ class BindingLoop {
       signal.throwIfAborted();
       if (refusalIn(error)) throw error;
       job.remembered.force = true;
+      this.#context.metrics.failed(error);
       const message = messageOf(error);
       report.event(binding, "Warning", "FailedReconcile", `Failed reconcile due to ${message}`, sameFailure(error));
       await report.status(binding, { conditions: { Ready: { status: "False", reason: "FailedReconcile", message } } }, signal);

@@ -11,7 +11,7 @@ import { statusAfter } from "./binding-status.ts";
 import { checkpointOf, identityOf } from "./checkpoint.ts";
 import { deregisterAll } from "./clean-up.ts";
 import { type Endpoint, resolveEndpoints } from "./endpoints.ts";
-import { awaitsHealth, gatedPods, gateOf, pollMs, tellPod } from "./gates.ts";
+import { awaitsHealth, type GatedPod, gateAnswer, gatedPods, gateOf, pollMs, tellPod } from "./gates.ts";
 import { matchTargets, type SeenTarget } from "./group-targets.ts";
 import { recorded } from "./multi-cluster.ts";
 import { isComplete } from "./validate.ts";
@@ -70,7 +70,7 @@ async function bring(
 ): Promise<Outcome> {
   const { binding, remembered, ask } = job;
   const { spec } = binding;
-  const { groups, report, records, host, kube } = context;
+  const { groups, report, records, host } = context;
   const { clock } = host.world;
   const arn = spec.targetGroupARN!;
   if (remembered.force) groups.forget(arn);
@@ -103,7 +103,7 @@ async function bring(
   const registered = missing.filter(({ id }) => !refusedIds.has(id));
   const gate = gateOf(binding.metadata.name);
   const gated = gatedPods(gate, [...match.matched, ...registered.map((endpoint) => [endpoint, undefined] as const)]);
-  for (const each of gated) await tellPod(kube, gate, each, report.now(), ask.signal);
+  for (const each of gated) await tellGated(each, gate, job, context);
 
   const starting = registered.length > 0 || match.matched.some(([, { state }]) => state === "initial" || state === "");
   const pending = gated.some(({ verdict }) => verdict.status !== "True");
@@ -138,6 +138,16 @@ async function bring(
   remembered.driftAt = clock.monotonic() + context.settings.syncPeriodMs;
   const retry = refused.length + leftOut.length > 0 || Boolean(remembered.networking);
   return outcome(job, { pending: pending || held.length > 0, waiting, retry }, context);
+}
+
+/** Tells a pod how its target does; how long it has waited is counted when it waits no longer. */
+async function tellGated(gated: GatedPod, gate: string, { binding, ask }: BindingJob, context: BindingContext): Promise<void> {
+  const { kube, report, metrics, host } = context;
+  const before = gateAnswer(gated.pod, gate);
+  const told = await tellPod(kube, gate, gated, report.now(), ask.signal);
+  if (!told || before === undefined || gated.verdict.status !== "True") return;
+  const waitedMs = host.world.clock.now() - Date.parse(before.lastTransitionTime);
+  metrics.ready(binding.metadata.namespace, binding.metadata.name, waitedMs / 1000);
 }
 
 function outcome(

@@ -1,0 +1,43 @@
+/** Metrics of bindings, under the names the reference's dashboards know. */
+import type { Registry } from "prom-client";
+import { awsErrorIn } from "../../aws/errors.ts";
+import { counter, histogram } from "../../runtime/metrics.ts";
+
+const buckets = [10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600];
+
+const categories: Readonly<Record<string, string>> = {
+  DescribeTargetHealth: "list_targets_error",
+  RegisterTargets: "register_pod_endpoint_error",
+  DeregisterTargets: "deregister_targets_error",
+};
+
+export class BindingMetrics {
+  readonly #ready;
+  readonly #errors;
+
+  constructor(metrics: Registry) {
+    this.#ready = histogram(metrics, {
+      name: "awslbc_readiness_gate_ready_seconds",
+      help: "Time from the last change of a pod's readiness gate until its target was healthy.",
+      labels: ["namespace", "name"],
+      buckets,
+    });
+    this.#errors = counter(metrics, {
+      name: "awslbc_controller_reconcile_errors_total",
+      help: "Reconciles that failed, by controller and by what failed.",
+      labels: ["controller", "error_category"],
+    });
+  }
+
+  /** A pod waited until now. */
+  ready(namespace: string, binding: string, seconds: number): void {
+    this.#ready.observe({ namespace, name: binding }, seconds);
+  }
+
+  /** Counted under what failed, where that has a name, and under the whole. */
+  failed(error: unknown): void {
+    const category = categories[awsErrorIn(error)?.action ?? ""];
+    for (const each of [...(category ? [category] : []), "reconcile_targetgroupbinding_error"])
+      this.#errors.inc({ controller: "targetGroupBinding", error_category: each });
+  }
+}
