@@ -197,3 +197,18 @@ test("the last binding, deleted while nobody was in charge, takes with it what i
   await world.until("it goes", () => world.binding("web") === undefined, 600_000);
   assert.deepEqual(rules(world), []);
 });
+
+test("a binding whose Service is missing lets nothing in, and keeps nothing open that others no longer need", async (t) => {
+  const world = await bed(t);
+  const source = world.network.nodeGroupId;
+  const first = await nodePorts(world, "web", 30080);
+  const ghostly = await nodePorts(world, "ghost", 30090);
+  world.start();
+  await world.bind("web", { targetGroupARN: first, networking: from(source, 30080) });
+  await world.bind("ghost", { targetGroupARN: ghostly, serviceRef: { name: "nobody", port: 80 }, networking: from(source, 30090) });
+  await world.world.advance(5_000);
+  assert.deepEqual(rules(world), [`tcp 30080-30080 ${source}`]);
+  await world.unbind("web");
+  await world.until("it goes", () => world.binding("web") === undefined, 600_000);
+  assert.deepEqual(rules(world), []);
+});

@@ -216,13 +216,15 @@ async function backendGone(job: BindingJob, why: string, context: BindingContext
     await deregisterAll(job, context);
     await setCheckpoint(job, empty, context);
   }
+  // Nobody needs to be let in to it, which has to be said: until all have spoken nothing of others is closed.
+  if (binding.spec.networking !== undefined) await letIn(job, [], context);
   const targets = { wanted: 0, registered: 0, healthy: 0, draining: 0 };
   await report.status(
     binding,
     { conditions: { Ready: { status: "False", reason: "BackendNotFound", message: why } }, targets, observed: true },
     ask.signal,
   );
-  return done;
+  return remembered.networking ? again(retryMs, "AWS does not take all rules") : done;
 }
 
 async function setCheckpoint({ binding, remembered, ask }: BindingJob, checkpoint: string, { report }: BindingContext): Promise<boolean> {
