@@ -50,7 +50,7 @@ test("an Ingress gets a load balancer whose rules lead to its pods, costs nothin
     [world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length, world.bindings().length],
     [before, 0, 0],
   );
-  assert.equal(world.all("ec2/security-groups").length, groupsBefore, "also the shared group is gone");
+  await world.until("the shared group is gone", () => world.all("ec2/security-groups").length === groupsBefore, 600_000);
   assert.deepEqual([world.mutations().DeleteLoadBalancer, world.mutations().DeleteTargetGroup], [1, 2]);
   assert.ok((world.mutations().DeleteSecurityGroup ?? 0) <= 4, "AWS is not asked again and again");
 });
@@ -152,10 +152,8 @@ test("a crash after any call that changes something leaves nothing behind and no
     assert.equal(rulesIn(world).length, 2);
     await world.drop("shop");
     await world.until("it is gone", () => world.get("shop") === undefined, 30 * 60_000);
-    assert.deepEqual(
-      [world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length, world.all("ec2/security-groups").length],
-      [0, 0, before],
-    );
+    assert.deepEqual([world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length], [0, 0]);
+    await world.until("the security groups are gone", () => world.all("ec2/security-groups").length === before, 600_000);
   }
   assert.ok(deaths >= 8, `it died ${deaths} times`);
 });
@@ -289,4 +287,35 @@ test("certificates are found by host names, trust stores and target groups by th
   await world.world.advance(60_000);
   assert.match(world.events("shop").join("\n"), /no certificate found for host: other.org/);
   assert.equal(rulesIn(world).length, 2, "what stands stays");
+});
+
+test("with three calls in ten failing, and answers that are lost, everything comes to stand and in the end to go", async (t) => {
+  const world = await bed(t);
+  const before = world.all("ec2/security-groups").length;
+  const effects = [{ kind: "fail", code: "InternalFailure", status: 500 }, { kind: "lose-answer" }] as const;
+  for (const effect of effects) {
+    for (const action of ["elasticloadbalancing:*", "ec2:*"]) world.aws.controls.faults.add({ action, effect, probability: 0.15 });
+  }
+  world.serve();
+  const names = ["a", "b", "c", "own"];
+  for (const name of names) {
+    await world.ingress(name, { [`${name}.example.com`]: ["Prefix / web:80", "Prefix /api api:80"] }, name === "own" ? {} : shared);
+  }
+  await world.until("all have an address", () => names.every((name) => world.hostname(name) !== ""), 2 * 3_600_000);
+  await world.until("all rules stand", () => rulesIn(world).length === 8, 2 * 3_600_000);
+  assert.ok(
+    world.lines.some((line) => line.includes("InternalFailure")),
+    "calls did fail",
+  );
+  await world.drop("b");
+  await world.until("b is gone", () => world.get("b") === undefined, 2 * 3_600_000);
+  assert.equal(rulesIn(world).length, 6);
+  world.aws.controls.faults.remove(undefined);
+  await world.world.advance(30 * 60_000);
+  const counts = ["load-balancers", "listeners", "target-groups"].map((kind) => world.all(`elbv2/${kind}`).length);
+  assert.deepEqual([...counts, rulesIn(world).length], [2, 2, 6, 6], world.lines.slice(-5).join("\n"));
+  for (const name of ["a", "c", "own"]) await world.drop(name);
+  await world.until("all are gone", () => names.every((name) => world.get(name) === undefined), 2 * 3_600_000);
+  assert.deepEqual([world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length], [0, 0]);
+  await world.until("the security groups are gone", () => world.all("ec2/security-groups").length === before, 600_000);
 });

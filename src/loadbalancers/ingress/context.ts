@@ -8,7 +8,6 @@ import type { Inventory } from "../inventory.ts";
 import type { Bindings } from "../targets/binding.ts";
 import type { BackendGroup } from "./backend-group.ts";
 import type { MemberModel } from "./desire.ts";
-import type { Group } from "./groups.ts";
 import type { Report } from "./report.ts";
 import type { FollowedSecrets } from "./secrets.ts";
 import type { Classes, Ingresses, Namespaces, Params, Services } from "./seen.ts";
@@ -45,6 +44,4 @@ export interface GroupContext extends Omit<IngressParts, "backendGroup"> {
   readonly memory: Map<string, MemberModel>;
   /** How old attributes may be: AWS tells of them one load balancer at a time. */
   readonly attributesAgeMs: number;
-  /** Whether no other group has, or wants, a load balancer. */
-  isLast(group: Group): boolean;
 }

@@ -1,7 +1,7 @@
 /** The Ingress controller: every group of Ingresses has its load balancer, and nothing is left of those that are gone. */
 import type { Ask } from "../../aws/ask.ts";
 import { watchSource } from "../../kube/watch-source.ts";
-import type { Controller, Outcome, Source } from "../../runtime/controller.ts";
+import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
 import { matchesSelector } from "../targets/selector.ts";
 import { BackendGroup } from "./backend-group.ts";
 import { type ClassSources, classOf } from "./classes.ts";
@@ -12,6 +12,10 @@ import { Report } from "./report.ts";
 import { FollowedSecrets } from "./secrets.ts";
 import type { SeenIngress } from "./seen.ts";
 import type { IngressView } from "./view.ts";
+
+/** The key of the security group that all groups share; no group can have this name. */
+const sharedKey = "*";
+const sharedMs = 15_000;
 
 const backoff = { baseMs: 1_000, maxMs: 300_000 };
 
@@ -40,7 +44,6 @@ class IngressLoop {
       backendGroup: new BackendGroup({ inventory, settings, ...(given && { given }) }),
       memory: new Map(),
       attributesAgeMs: 60 * 60_000,
-      isLast: (group) => this.#isLast(group),
     };
     secrets.onChange = (key) => this.#wakeNamespace(key.split("/")[0] ?? "");
   }
@@ -68,6 +71,7 @@ class IngressLoop {
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+    if (key === sharedKey) return this.#releaseShared({ cause: "shared security group", signal, urgency: "background" });
     const ask: Ask = { cause: `ingress group ${key}`, signal, urgency: "user" };
     return reconcileGroup(this.#group(idOf(key)), this.#context, ask);
   }
@@ -102,8 +106,8 @@ class IngressLoop {
   }
 
   #keysOf(before: SeenIngress | undefined, after: SeenIngress | undefined): readonly string[] {
-    if (after === undefined) return before ? this.#groupKeys(before) : [];
-    if (before && sameWish(before.view, after.view)) return [];
+    if (after === undefined) return before ? [...this.#groupKeys(before), sharedKey] : [];
+    if (before && sameWish(before.view, after.view)) return after.view.finalizers.length < before.view.finalizers.length ? [sharedKey] : [];
     const membership = this.#membership(after.view);
     if (membership.kind === "invalid-class" || membership.kind === "invalid-group") {
       this.#context.report.failed(after, "FailedLoadGroupID", membership.message);
@@ -143,6 +147,8 @@ class IngressLoop {
       name: "secrets",
       start: async (enqueue) => {
         this.#wake = enqueue;
+        // Whoever ran before may have ended between the last Ingress and the group that all had shared.
+        enqueue(sharedKey, "background");
       },
     };
   }
@@ -163,9 +169,10 @@ class IngressLoop {
     };
   }
 
-  #isLast({ id }: Group): boolean {
-    const own = stackOf(id);
-    return this.#parts.ingresses.list().every((ingress) => this.#groupKeys(ingress).every((key) => key === own));
+  /** Nobody has, or wants, a load balancer: the group that they shared goes too. */
+  async #releaseShared(ask: Ask): Promise<Outcome> {
+    if (this.#parts.ingresses.list().some((ingress) => this.#groupKeys(ingress).length > 0)) return done;
+    return (await this.#context.backendGroup.release(ask)) ? done : again(sharedMs, "the shared security group is still in use");
   }
 }
 

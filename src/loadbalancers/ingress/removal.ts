@@ -57,8 +57,6 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   await context.secrets.follow(owner.key, new Set(), ask.signal);
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left?.loadBalancers.length ?? 0), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
-  const isLast = context.isLast(group);
-  if (isLast && !(await context.backendGroup.release(ask))) return again(waitMs, "the shared security group is still in use");
   for (const { namespace, name } of group.leaving) await letGo(namespace, name, finalizerOf(group.id), context, ask);
   return done;
 }
