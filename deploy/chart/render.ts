@@ -46,6 +46,19 @@ const manifests: Readonly<Record<string, Manifest>> = {
     templates: ["targetgroupbindings.yaml", "load-balancer-controller.yaml"],
     set: ["loadBalancerController.enabled=true", "loadBalancerController.clusterName=my-cluster"],
   },
+  "node-termination-handler.yaml": {
+    about: "The termination handler on every node, from the metadata service, with its roles.",
+    templates: ["node-termination-handler.yaml"],
+    set: ["nodeTerminationHandler.enabled=true"],
+  },
+  "node-termination-handler-queue.yaml": {
+    about: "In its place: the termination handler for all nodes from a queue. Put the URL of yours in place of the one here.",
+    templates: ["node-termination-handler.yaml"],
+    set: [
+      "nodeTerminationHandler.enabled=true",
+      "nodeTerminationHandler.queueURL=https://sqs.us-east-1.amazonaws.com/111122223333/interruptions",
+    ],
+  },
   "credential-provider.yaml": {
     about: "Puts the ECR credential provider on every node. Kubelet is never restarted.",
     templates: ["credential-provider.yaml"],

@@ -1,0 +1,44 @@
+{{/* The values of the reference's chart by the environment variable that each sets. */}}
+{{- define "fairlead.terminationOptions" -}}
+dryRun: DRY_RUN
+ignoreDaemonSets: IGNORE_DAEMON_SETS
+deleteLocalData: DELETE_LOCAL_DATA
+podTerminationGracePeriod: POD_TERMINATION_GRACE_PERIOD
+nodeTerminationGracePeriod: NODE_TERMINATION_GRACE_PERIOD
+kubeApiQps: KUBE_API_QPS
+kubeApiBurst: KUBE_API_BURST
+webhookProxy: WEBHOOK_PROXY
+webhookHeaders: WEBHOOK_HEADERS
+webhookTemplate: WEBHOOK_TEMPLATE
+instanceMetadataURL: INSTANCE_METADATA_URL
+metadataTries: METADATA_TRIES
+enableScheduledEventDraining: ENABLE_SCHEDULED_EVENT_DRAINING
+enableSpotInterruptionDraining: ENABLE_SPOT_INTERRUPTION_DRAINING
+enableASGLifecycleDraining: ENABLE_ASG_LIFECYCLE_DRAINING
+enableRebalanceMonitoring: ENABLE_REBALANCE_MONITORING
+enableRebalanceDraining: ENABLE_REBALANCE_DRAINING
+awsEndpoint: AWS_ENDPOINT
+checkTagBeforeDraining: CHECK_TAG_BEFORE_DRAINING
+managedTag: MANAGED_TAG
+useProviderId: USE_PROVIDER_ID
+cordonOnly: CORDON_ONLY
+taintNode: TAINT_NODE
+taintEffect: TAINT_EFFECT
+enableOutOfServiceTaint: ENABLE_OUT_OF_SERVICE_TAINT
+excludeFromLoadBalancers: EXCLUDE_FROM_LOAD_BALANCERS
+workers: WORKERS
+completeLifecycleActionDelaySeconds: COMPLETE_LIFECYCLE_ACTION_DELAY_SECONDS
+deleteSqsMsgIfNodeNotFound: DELETE_SQS_MSG_IF_NODE_NOT_FOUND
+heartbeatInterval: HEARTBEAT_INTERVAL
+heartbeatUntil: HEARTBEAT_UNTIL
+sqsMsgVisibilityTimeoutSec: SQS_MSG_VISIBILITY_TIMEOUT_SEC
+jsonLogging: JSON_LOGGING
+logLevel: LOG_LEVEL
+logFormatVersion: LOG_FORMAT_VERSION
+emitKubernetesEvents: EMIT_KUBERNETES_EVENTS
+eventPolicies: EVENT_POLICIES
+scheduleMaintenance: SCHEDULE_MAINTENANCE
+loadBalancerWaitSeconds: LOAD_BALANCER_WAIT_SECONDS
+overrideBudgetsBeforeDeadlineSeconds: OVERRIDE_BUDGETS_BEFORE_DEADLINE_SECONDS
+forceDeleteBeforeDeadlineSeconds: FORCE_DELETE_BEFORE_DEADLINE_SECONDS
+{{- end -}}
