@@ -86,7 +86,9 @@ test("a pod of fairlead cluster tells what the controller manager in it is given
     region: undefined,
     cloudConfig: key("cloud.conf"),
     lease: "kube-system/ccm",
+    hostLease: "own/fairlead-cluster",
   });
+  assert.equal(installationOf(host, "process: {leader-elect: false}\ncontroller-manager:")?.hostLease, undefined);
   assert.equal(installationOf(host, "process: {leader-elect: false}\ncontroller-manager:")?.lease, undefined);
 });
 

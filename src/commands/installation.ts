@@ -19,6 +19,8 @@ export interface Installation {
   readonly cloudConfig: FileSource | undefined;
   /** The Lease that it leads by, `namespace/name`; undefined when it elects no leader. */
   readonly lease: string | undefined;
+  /** Of `fairlead cluster`: the Lease of the process itself, which it holds besides that one. */
+  readonly hostLease?: string;
 }
 
 /** Where a file comes from that a flag names. */
@@ -54,7 +56,8 @@ export function installationOf({ metadata, spec }: Frozen<Pod>, hostConfig?: str
     clusterCidr: flagValue(container, "cluster-cidr"),
     region: container.env?.find(({ name }) => name === "AWS_REGION")?.value,
     cloudConfig: path === undefined ? undefined : fileSource(path, container, spec?.volumes ?? [], metadata.namespace),
-    lease: leaseOf(container),
+    lease: leaseOf(container, "cloud-controller-manager"),
+    ...(isHost(found) && hostLeaseOf(found, container)),
   };
 }
 
@@ -89,10 +92,16 @@ function asManager(container: Frozen<Container>, hostConfig: string | undefined)
   }
 }
 
-function leaseOf(container: Frozen<Container>): string | undefined {
+function hostLeaseOf(host: Frozen<Container>, manager: Frozen<Container>): Pick<Installation, "hostLease"> {
+  const own = leaseOf(host, "fairlead-cluster");
+  // Whether leases are used at all may be said in the file, which the manager's command line includes.
+  return own === undefined || leaseOf(manager, "") === undefined ? {} : { hostLease: own };
+}
+
+function leaseOf(container: Frozen<Container>, usualName: string): string | undefined {
   if (flagValue(container, "leader-elect") === "false") return undefined;
   const part = (flag: string, usual: string) => flagValue(container, `leader-elect-resource-${flag}`) ?? usual;
-  return `${part("namespace", "kube-system")}/${part("name", "cloud-controller-manager")}`;
+  return `${part("namespace", "kube-system")}/${part("name", usualName)}`;
 }
 
 /** The last value of a flag, written `--name=value` or as two words. */

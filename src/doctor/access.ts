@@ -34,6 +34,13 @@ export const accessNeeds: readonly AccessNeed[] = [
   ...verbs(["patch"], { ...core, resource: "services", subresource: "status", features: ["load-balancers"] }),
 ];
 
+/** What a pod of `fairlead cluster` needs besides: the lease of the process itself, `namespace/name`. */
+export function hostLeaseNeeds({ hostLease }: { readonly hostLease?: string | undefined }): readonly AccessNeed[] {
+  if (hostLease === undefined) return [];
+  const [namespace = "", name = ""] = hostLease.split("/");
+  return verbs(["get", "update"], { group: "coordination.k8s.io", resource: "leases", namespace, name });
+}
+
 /** `patch nodes/status`, `get leases.coordination.k8s.io/cloud-controller-manager in kube-system` */
 export function needText({ verb, group, resource, subresource, namespace, name }: AccessNeed): string {
   const kind = group === "" ? resource : `${resource}.${group}`;

@@ -13,6 +13,7 @@ import { hasClusterTag } from "../identity/ownership.ts";
 import { nodes as nodeResource } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { World } from "../runtime/world.ts";
+import { hostLeaseNeeds } from "./access.ts";
 import { askPermissions } from "./ask-permissions.ts";
 import { askAccess, askLease, askRole, askVersion } from "./cluster-questions.ts";
 import { metadataOf, subnetsOf } from "./network-questions.ts";
@@ -47,12 +48,13 @@ export async function observe(examination: Examination): Promise<Picture> {
   const { world, kube, clouds, way, settings, features, account, signal, hostNetwork } = examination;
   const ask: Ask = { cause: "doctor", signal, urgency: "user", maxAgeMs: 60_000 };
   const note = <T>(work: () => Promise<T>) => noted(work, signal);
+  const pods = note(() => examination.controllers());
   const [nodes, access, server, lease, controllers, annotated, cloud] = await Promise.all([
     note(async () => (await kube.list(nodeResource, { signal })).items.map(nodeView)),
-    note(() => askAccess(kube, account, features, signal)),
+    note(async () => askAccess(kube, account, features, (valueIn(await pods) ?? []).flatMap(hostLeaseNeeds), signal)),
     note(() => askVersion(kube, signal)),
     note(() => askLease(kube, world.clock.now(), signal)),
-    note(() => examination.controllers()),
+    pods,
     note(() => askRole(kube, account, signal)),
     note(() => clouds.home(signal)),
   ]);

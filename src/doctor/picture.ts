@@ -100,6 +100,8 @@ export interface ControllerPod {
   readonly pod: string;
   /** The Lease that it leads by, `namespace/name`; undefined when it leads without asking anybody. */
   readonly lease: string | undefined;
+  /** Of `fairlead cluster`: the Lease of the process itself. */
+  readonly hostLease?: string;
 }
 
 /** The value, or undefined when it is not known. */
