@@ -4,7 +4,15 @@ import type { EventReason } from "../identity/event-reasons.ts";
 export interface EventRow {
   readonly reason: EventReason;
   readonly type: "Normal" | "Warning";
-  readonly on: "Node" | "Service" | "TargetGroupBinding" | "Lease" | "Node, Lease" | "Ingress" | "Ingress, TargetGroupBinding";
+  readonly on:
+    | "Node"
+    | "Service"
+    | "TargetGroupBinding"
+    | "Lease"
+    | "Node, Lease"
+    | "Ingress"
+    | "Ingress, Service"
+    | "Ingress, TargetGroupBinding";
   readonly means: string;
   readonly todo: string;
 }
@@ -178,7 +186,7 @@ export const eventTable: readonly EventRow[] = [
   {
     reason: "LoadBalancerWarning",
     type: "Warning",
-    on: "Service",
+    on: "Ingress, Service",
     means: "It works, but not everything the Service says can be done.",
     todo: "Read the message, and correct the annotation it names.",
   },

@@ -9,6 +9,7 @@ import { annotationsPage } from "./docs-annotations.ts";
 import { bindingsPage } from "./docs-bindings.ts";
 import { eventsPage } from "./docs-events.ts";
 import { hostPage } from "./docs-host.ts";
+import { ingressAnnotationsPage } from "./docs-ingress.ts";
 import { permissionsPage } from "./docs-permissions.ts";
 import { sectionsOf as driverSections } from "./ebs-csi-driver/flags.ts";
 import { flagSections as loadBalancerFlags } from "./load-balancer-controller/flags.ts";
@@ -25,6 +26,7 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/cloud-config.md": cloudConfigPage(),
     "docs/reference/cluster.md": hostPage(row),
     "docs/reference/annotations.md": annotationsPage(row),
+    "docs/reference/ingress-annotations.md": ingressAnnotationsPage(row),
     "docs/reference/events.md": eventsPage(row),
     "docs/reference/permissions.md": permissionsPage(row),
     "docs/reference/target-group-binding.md": bindingsPage(row),

@@ -319,3 +319,18 @@ test("with three calls in ten failing, and answers that are lost, everything com
   assert.deepEqual([world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length], [0, 0]);
   await world.until("the security groups are gone", () => world.all("ec2/security-groups").length === before, 600_000);
 });
+
+test("a key that is a typo, or not served yet, is told to its author once, and the Ingress is served", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.ingress("shop", { "*": ["Prefix / web:80"] }, { "wafv2-acl-name": "acl", "helthcheck-path": "/" });
+  await settled(world, "shop");
+  await world.change("shop", { tags: "a=b" });
+  await world.world.advance(60_000);
+  const warnings = world.events("shop").filter((event) => event.includes("LoadBalancerWarning"));
+  assert.equal(warnings.length, 1);
+  assert.match(
+    warnings[0] ?? "",
+    /wafv2-acl-name is not served yet and has no effect; annotation .*helthcheck-path is not known .* did you mean .*healthcheck-path/,
+  );
+});

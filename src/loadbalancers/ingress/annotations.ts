@@ -428,6 +428,27 @@ const frontendPrefix = "frontend-nlb-";
 export const annotationKey = (name: keyof typeof ingressTable | keyof typeof backendTable | keyof typeof authTable) =>
   annotationPrefix + name;
 
+/** What is read, and not done yet. */
+const unbuilt: readonly (keyof typeof ingressTable)[] = [
+  "wafv2-acl-arn",
+  "wafv2-acl-name",
+  "waf-acl-id",
+  "web-acl-id",
+  "shield-advanced-protection",
+  "create-acm-cert",
+  "acm-pca-arn",
+];
+
+/** Annotations that their author relies on in vain. */
+export function unservedAnnotations(annotations: Readonly<Record<string, string>>): Problem[] {
+  const isUnbuilt = (name: string) => (unbuilt as readonly string[]).includes(name) || name === "enable-frontend-nlb";
+  return Object.keys(annotations).flatMap((key) =>
+    key.startsWith(annotationPrefix) && isUnbuilt(key.slice(annotationPrefix.length))
+      ? [{ annotation: key, message: `annotation ${key} is not served yet and has no effect` }]
+      : [],
+  );
+}
+
 /** Keys that look like ours and are none. */
 export function unknownAnnotations(annotations: Readonly<Record<string, string>>): Problem[] {
   const known = [ingressTable, backendTable, authTable].flatMap((table) => Object.keys(table));

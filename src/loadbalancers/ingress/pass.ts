@@ -12,6 +12,7 @@ import { managedGroups } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import type { Survey } from "../survey.ts";
 import { TargetSets } from "../targets/target-set.ts";
+import { unknownAnnotations, unservedAnnotations } from "./annotations.ts";
 import { bindingsOf, deleteBindings, writeBindings } from "./bindings.ts";
 import type { GroupContext } from "./context.ts";
 import { type GroupDesire, managedSource } from "./desire.ts";
@@ -39,6 +40,13 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
       return again(staleMs, "an Ingress has changed meanwhile");
   }
   const { seen, desire } = await failing("FailedBuildModel", () => surveyGroup(group, owner, context, ask));
+  for (const member of members) {
+    const { annotations } = member.view;
+    report.warn(
+      member,
+      [...unservedAnnotations(annotations), ...unknownAnnotations(annotations)].map(({ message }) => message),
+    );
+  }
   for (const [key, faults] of desire.faults) {
     const ingress = seenOf(key);
     if (ingress) report.failed(ingress, "FailedBuildModel", faults.join("; "));

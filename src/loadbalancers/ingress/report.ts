@@ -24,6 +24,8 @@ export type FailureReason = keyof typeof texts;
 
 export class Report {
   readonly #parts: ReportParts;
+  /** By UID. */
+  readonly #warned = new Map<string, string>();
 
   constructor(parts: ReportParts) {
     this.#parts = parts;
@@ -35,6 +37,18 @@ export class Report {
 
   failed(ingress: SeenIngress, reason: FailureReason, cause: string): void {
     this.#parts.recorder.record(objectRef(ingresses, ingress), "Warning", reason, texts[reason] + cause, reason);
+  }
+
+  /** Said when it is another than was said before. */
+  warn(ingress: SeenIngress, warnings: readonly string[]): void {
+    const text = warnings.join("; ");
+    const { uid } = ingress.metadata;
+    if ((this.#warned.get(uid) ?? "") === text) return;
+    if (text === "") this.#warned.delete(uid);
+    else {
+      this.#warned.set(uid, text);
+      this.#parts.recorder.record(objectRef(ingresses, ingress), "Warning", "LoadBalancerWarning", text.slice(0, 1024));
+    }
   }
 
   /** False when the Ingress has changed since it was seen: it is looked at again then. */

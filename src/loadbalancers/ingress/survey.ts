@@ -8,7 +8,7 @@ import { reconcileAges } from "../inventory.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { type Survey, survey } from "../survey.ts";
 import type { Targets } from "../targets.ts";
-import { annotationKey, unknownAnnotations } from "./annotations.ts";
+import { annotationKey } from "./annotations.ts";
 import { secretNames } from "./auth.ts";
 import type { GroupContext } from "./context.ts";
 import { desireGroup, type GroupDesire, type GroupSources } from "./desire.ts";
@@ -75,7 +75,7 @@ export async function surveyGroup(group: Group, owner: LoadBalancerOwner, contex
           subnets,
           access: { kind: "from-group", loadBalancer: model.name },
           problems: problems.map((message) => ({ message })),
-          warnings: group.members.flatMap(({ ingress }) => unknownAnnotations(ingress.annotations)),
+          warnings: [],
         };
       },
       problemsWith: ({ problems }) => problems,
