@@ -4,6 +4,7 @@
  *   node test/simulation/main.ts                          one history of the kits' own world
  *   node test/simulation/main.ts nodes --runs 500         so many, of nodes and routes
  *   node test/simulation/main.ts services --runs 2000     of Services, nodes and routes
+ *   node test/simulation/main.ts volumes --runs 2000      of volumes
  *
  *   --seed 1          from this seed on
  *   --processes 2     in so many processes at once
@@ -22,6 +23,7 @@ const worlds: Readonly<Record<string, () => Promise<Simulate>>> = {
   kits: async () => (await import("./simulate.ts")).simulate,
   nodes: async () => (await import("./nodes-simulate.ts")).simulateNodes,
   services: async () => (await import("./services-simulate.ts")).simulateServices,
+  volumes: async () => (await import("./volumes-simulate.ts")).simulateVolumes,
 };
 /** A process plays so many and ends: what a world leaves in memory goes with it. */
 const chunk = 100;

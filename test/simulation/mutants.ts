@@ -4,7 +4,7 @@ import { registerHooks } from "node:module";
 export interface Mutant {
   readonly name: string;
   /** Where it shows. */
-  readonly world: "kits" | "nodes" | "services";
+  readonly world: "kits" | "nodes" | "services" | "volumes";
   readonly file: string;
   /** Text of the source and what takes its place; each must be found. */
   readonly changes: readonly (readonly [from: string, to: string])[];
@@ -237,6 +237,13 @@ export const mutants: readonly Mutant[] = [
       ["context.book.stopped(claimant);", ""],
     ],
     killedBy: "no rule another Service needs is removed",
+  },
+  {
+    name: "volume-tokens-differ",
+    world: "volumes",
+    file: "src/volumes/client-tokens.ts",
+    changes: [["count === 1 ? name :", "count === 1 ? name + this.#clock.monotonic() :"]],
+    killedBy: "a name has one volume at a time",
   },
 ];
 

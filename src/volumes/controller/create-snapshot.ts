@@ -15,8 +15,11 @@ import { readSnapshotParameters, type SnapshotLockWish, type SnapshotParameters 
 import { snapshotTags } from "../tags.ts";
 import { ask, type ControllerContext, type Rpc } from "./context.ts";
 
-/** A process that has just started does not know what the one before it asked for last. */
-const freshMs = 2 * lagMs;
+/**
+ * A request that nobody waits for any more may still be carried out for this long. What this process asked for before it lost
+ * the answer, or the one before it asked for last, is waited for this long before it is asked for again.
+ */
+const inFlightMs = 30_000 + lagMs;
 
 export async function createSnapshot(request: CreateSnapshotRequest, rpc: Rpc, context: ControllerContext): Promise<SnapshotAnswer> {
   const { name, sourceVolumeId } = request;
@@ -57,12 +60,14 @@ async function snapshotNamed(
     return found.toSorted((a, b) => (a.startTime === b.startTime ? (a.id < b.id ? -1 : 1) : a.startTime < b.startTime ? -1 : 1))[0];
   };
   let snapshot = await look();
-  const isUncertain = host.world.clock.monotonic() - startedAt < freshMs || uncertainSnapshots.has(name, lagMs);
-  if (snapshot === undefined && isUncertain) {
-    await sleep(host.world.clock, lagMs, rpc.signal);
+  while (snapshot === undefined) {
+    const { clock } = host.world;
+    const certainInMs = inFlightMs - Math.min(clock.monotonic() - startedAt, uncertainSnapshots.ageMs(name) ?? Number.POSITIVE_INFINITY);
+    if (certainInMs <= 0) return undefined;
+    await sleep(clock, Math.min(lagMs, certainInMs), rpc.signal);
     snapshot = await look();
   }
-  if (snapshot !== undefined && snapshot.volumeId !== sourceVolumeId) {
+  if (snapshot.volumeId !== sourceVolumeId) {
     throw new CsiError("AlreadyExists", `Snapshot ${name} already exists for different volume (${snapshot.volumeId})`);
   }
   return snapshot;

@@ -23,10 +23,15 @@ export class RecentIds {
     this.#noted.set(id, { at: now, detail });
   }
 
-  /** Whether it was noted, at most this long ago. */
-  has(id: string, maxAgeMs: number = rememberedMs): boolean {
+  /** Whether it was noted, not too long ago. */
+  has(id: string): boolean {
+    return (this.ageMs(id) ?? Number.POSITIVE_INFINITY) < rememberedMs;
+  }
+
+  /** How long ago it was noted; undefined when it was not. */
+  ageMs(id: string): number | undefined {
     const at = this.#noted.get(id)?.at;
-    return at !== undefined && this.#clock.monotonic() - at < Math.min(maxAgeMs, rememberedMs);
+    return at === undefined ? undefined : this.#clock.monotonic() - at;
   }
 
   /** What was noted with it. */
