@@ -56,6 +56,9 @@ test("nodes let in what bindings ask for, joined to one rule per source; what no
     [],
   );
 
+  await world.edit("api", { spec: { networking: from(source, 30100) } });
+  await world.world.advance(5_000);
+  assert.deepEqual(rules(world), [`tcp 30080-30100 ${source}`, "udp 53-53 10.1.0.0/16"], "what is edited is followed");
   await world.unbind("api");
   await world.world.advance(5_000);
   assert.deepEqual(rules(world), [`tcp 30080-30080 ${source}`, "udp 53-53 10.1.0.0/16"]);
@@ -211,4 +214,20 @@ test("a binding whose Service is missing lets nothing in, and keeps nothing open
   await world.unbind("web");
   await world.until("it goes", () => world.binding("web") === undefined, 600_000);
   assert.deepEqual(rules(world), []);
+});
+
+test("a binding that was never carried out keeps no rule of another from being revoked, and one without a backend lets nothing in", async (t) => {
+  const world = await bed(t);
+  const source = world.network.nodeGroupId;
+  const first = await nodePorts(world, "web", 30080);
+  const second = await nodePorts(world, "api", 30090);
+  world.start("--disable-restricted-sg-rules");
+  await world.bind("bad", { targetGroupName: "nothing-of-this-name", networking: from(source, 1) });
+  await world.bind("web", { targetGroupARN: first, networking: from(source, 30080) });
+  await world.bind("api", { targetGroupARN: second, serviceRef: { name: "api", port: 80 }, networking: from(source, 30090) });
+  await world.world.advance(5_000);
+  assert.deepEqual(rules(world), [`tcp 30080-30080 ${source}`, `tcp 30090-30090 ${source}`]);
+  await world.edit("web", { spec: { serviceRef: { port: 81 } } });
+  await world.world.advance(5_000);
+  assert.deepEqual([world.targets(first), rules(world)], [[], [`tcp 30090-30090 ${source}`]]);
 });

@@ -68,6 +68,12 @@ export interface RememberedBinding {
   /** What kept rules of security groups from being as asked for. */
   networking?: string;
   toldNetworking?: string;
+  /** Monotonic time at which they were last tried. */
+  networkingAt?: number;
+  /** The generation that they were last looked at for. */
+  networkingFor?: number;
+  /** Monotonic time since when targets wait for those in their place. */
+  holdsSince?: number;
 }
 
 /** That, and what the controller keeps. */

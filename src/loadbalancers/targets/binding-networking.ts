@@ -3,6 +3,7 @@
 import { keyOf } from "../../kube/store.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
+import { hasBindingFinalizer } from "./binding.ts";
 import type { BindingContext, BindingJob } from "./binding-context.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { networkingOf } from "./networking.ts";
@@ -11,6 +12,8 @@ import { networkingOf } from "./networking.ts";
 export async function letIn(job: BindingJob, endpoints: readonly Endpoint[], context: BindingContext): Promise<void> {
   const { binding, key, remembered, ask } = job;
   const { rules, report, cloud, vpc, clusterTag, nodes, settings } = context;
+  remembered.networkingAt = context.host.world.clock.monotonic();
+  remembered.networkingFor = binding.metadata.generation;
   let problem: string;
   try {
     if (binding.spec.networking === undefined) {
@@ -34,13 +37,22 @@ export async function letIn(job: BindingJob, endpoints: readonly Endpoint[], con
   remembered.networking = problem;
 }
 
-/** Whether every binding that lets something in has said what, in full. */
+/** How soon rules that could not be written are tried again, however often targets are looked at meanwhile. */
+const retryMs = 15_000;
+
+/** Whether rules have to be looked at although no target has changed: they are asked for anew, or could not be written. */
+export function isDue({ binding, remembered }: BindingJob, now: number): boolean {
+  const { networking, networkingAt = 0, networkingFor } = remembered;
+  return networkingFor !== binding.metadata.generation || (Boolean(networking) && now - networkingAt >= retryMs);
+}
+
+/** Whether every binding that lets something in has said what, in full. One without finalizer was never carried out. */
 export function haveAllSpoken({ bindings, rules, memoryOf }: Pick<BindingContext, "bindings" | "rules" | "memoryOf">): boolean {
   return (
     bindings.hasSynced &&
     bindings
       .list()
-      .filter(({ spec, metadata }) => spec.networking !== undefined && metadata.deletionTimestamp === undefined)
+      .filter((binding) => binding.spec.networking !== undefined && hasBindingFinalizer(binding) && !binding.metadata.deletionTimestamp)
       .every((binding) => rules.hasClaim(keyOf(binding)) && !memoryOf(binding).networking)
   );
 }

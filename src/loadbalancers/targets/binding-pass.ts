@@ -2,10 +2,10 @@
 import { type Applied, apply } from "../../aws/apply.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
-import type { SeenBinding } from "./binding.ts";
+import { hasBindingFinalizer, type SeenBinding } from "./binding.ts";
 import { complete, noSuchGroup, problemsOf, refuse, verify } from "./binding-checks.ts";
 import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
-import { letIn } from "./binding-networking.ts";
+import { isDue, letIn } from "./binding-networking.ts";
 import { departures, groupNameOf, holdMs, planBinding } from "./binding-plan.ts";
 import { statusAfter } from "./binding-status.ts";
 import { checkpointOf, identityOf } from "./checkpoint.ts";
@@ -80,12 +80,13 @@ async function bring(
   const record = spec.multiClusterTargetGroup ? await records.read(binding, ask.signal) : undefined;
   const match = spec.multiClusterTargetGroup ? { ...all, surplus: recorded(all.surplus, record) } : all;
   const { missing, leftOut } = withinLimit(match.missing, seen.length, context.settings.maxTargets);
-  const waited = clock.monotonic() - (remembered.waitsSince ?? clock.monotonic());
-  const { held, leaving } = departures({ ...match, missing }, (target) => isServing(target, context), waited < holdMs);
+  const heldForMs = clock.monotonic() - (remembered.holdsSince ?? clock.monotonic());
+  const { held, leaving } = departures({ ...match, missing }, (target) => isServing(target, context), heldForMs < holdMs);
+  if (held.length > 0) remembered.holdsSince ??= clock.monotonic();
+  else delete remembered.holdsSince;
   const isChange = missing.length + leaving.length > 0;
   const lets = spec.networking !== undefined;
-  if (isChange || remembered.force || remembered.networking || lets !== context.rules.hasClaim(job.key))
-    await letIn(job, endpoints, context);
+  if (isChange || remembered.force || isDue(job, clock.monotonic())) await letIn(job, endpoints, context);
   if (isChange) {
     const wrong = await verify(job, context);
     if (wrong.length > 0) return refuse(job, wrong, context);
@@ -212,7 +213,7 @@ async function backendGone(job: BindingJob, why: string, context: BindingContext
   remembered.told = why;
   const empty = checkpointOf([], binding.spec);
   // Of one that has never registered anything nothing can be left.
-  if (binding.metadata.finalizers.length > 0 && (remembered.checkpoint ?? binding.checkpoint) !== empty) {
+  if (hasBindingFinalizer(binding) && (remembered.checkpoint ?? binding.checkpoint) !== empty) {
     await deregisterAll(job, context);
     await setCheckpoint(job, empty, context);
   }
