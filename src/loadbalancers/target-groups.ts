@@ -38,6 +38,20 @@ export async function marked<G extends { readonly TargetGroupArn?: string }>(
   return groups.filter((_, i) => verdicts[i]);
 }
 
+/** Without those of the unwanted ones that do not carry its marks at this moment: a plan would delete them. */
+export async function withoutStrangers(
+  groups: readonly SeenTargetGroup[],
+  isUnwanted: (group: SeenTargetGroup) => boolean,
+  owner: LoadBalancerOwner,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenTargetGroup[]> {
+  const unwanted = groups.filter(isUnwanted).map((group) => ({ TargetGroupArn: group.arn, group }));
+  const own = await marked(unwanted, owner, inventory, ask);
+  const strangers = new Set(unwanted.filter((each) => !own.includes(each)).map(({ group }) => group));
+  return groups.filter((group) => !strangers.has(group));
+}
+
 /** Whether a load balancer forwards to a target group. */
 export function isBehind({ LoadBalancerArns: users = [] }: TargetGroup, loadBalancer: string | undefined): boolean {
   return loadBalancer !== undefined && users.includes(loadBalancer);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Applied, apply } from "../../aws/apply.ts";
 import { Clouds } from "../../aws/cloud.ts";
-import { describeLoadBalancers } from "../../aws/elbv2-actions.ts";
+import { describeLoadBalancers, removeTags } from "../../aws/elbv2-actions.ts";
 import type { Step } from "../../aws/plan.ts";
 import { noSettings } from "../../aws/settings.ts";
 import { eventual } from "../../aws/testing/eventual.ts";
@@ -46,9 +46,9 @@ async function applicationBed(settings: CloudOptions["settings"] = {}) {
   const cloud = clouds.in(region);
   await cloud.preload(describeLoadBalancers);
   const vpc = network.vpcId;
-  const observe = async ({ attributes, listeners, capacity }: ApplicationLoadBalancer): Promise<SeenApplication> => {
-    // A process that has just started: nothing is remembered.
-    const inventory = new Inventory(cloud, world.clock, { vpc, cluster: { id: "test", legacy: false } });
+  const remembersNothing = () => new Inventory(cloud, world.clock, { vpc, cluster: { id: "test", legacy: false } });
+  const observe = async (model: ApplicationLoadBalancer, inventory: Inventory): Promise<SeenApplication> => {
+    const { attributes, listeners, capacity } = model;
     const [found] = await application.findMarked(owner, inventory, 0, ask);
     const options = {
       owner,
@@ -62,17 +62,18 @@ async function applicationBed(settings: CloudOptions["settings"] = {}) {
         capacity: capacity !== undefined,
       },
     };
-    return application.observe(found, options, inventory, ask);
+    return application.withoutStrangers(await application.observe(found, options, inventory, ask), model, owner, inventory, ask);
   };
-  const look = (model: ApplicationLoadBalancer): Promise<readonly Step[]> =>
+  /** Unless told otherwise, that of a process that has just started. */
+  const look = (model: ApplicationLoadBalancer, inventory = remembersNothing()): Promise<readonly Step[]> =>
     eventual(
       world,
-      observe(model).then((seen) => application.plan(model, seen, vpc, { subnets: [], routeTables: [], zoneTypes: {} })),
+      observe(model, inventory).then((seen) => application.plan(model, seen, vpc, { subnets: [], routeTables: [], zoneTypes: {} })),
     );
   return {
-    aws,
+    cloud,
     world,
-    seen: (model: ApplicationLoadBalancer) => eventual(world, observe(model)),
+    remembersNothing,
     /** A model whose load balancer has room in this account. */
     model: (given: Partial<ApplicationLoadBalancer> = {}): ApplicationLoadBalancer =>
       applicationModel({
@@ -251,3 +252,16 @@ for (const [what, [quotas, before, after]] of Object.entries(tight)) {
     }
   });
 }
+
+test("a target group whose marks were taken off a moment ago is not deleted", async () => {
+  const bed = await applicationBed();
+  await bed.pass(bed.model());
+  const inventory = bed.remembersNothing();
+  assert.deepEqual(await bed.look(bed.model(), inventory), []);
+  const groups = await eventual(bed.world, bed.cloud.loadBalancers.targetGroups(ask));
+  const web = groups.find(({ TargetGroupName }) => TargetGroupName === "web")!.TargetGroupArn!;
+  await eventual(bed.world, bed.cloud.call(removeTags, { ResourceArns: [web], TagKeys: ["stack"] }, ask));
+  const without = bed.model({ targetGroups: [targetGroup("api")], listeners: [listener({ rules: [rule(1, "/api", "api")] })] });
+  const steps = (await bed.look(without, inventory)).map(({ what }) => what);
+  assert.deepEqual(steps, ["delete rule 2 of HTTP:80 of load balancer k8s-shop"]);
+});

@@ -7,11 +7,12 @@ import { healthOf } from "../elbv2/health.ts";
 import { markedLoadBalancers, markedTargetGroups } from "../elbv2/marked.ts";
 import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
 import type { ApplicationLoadBalancer } from "../model.ts";
-import { standsFor } from "../target-group-plan.ts";
+import { type SeenTargetGroup, standsFor } from "../target-group-plan.ts";
+import { withoutStrangers } from "../target-groups.ts";
 import { conditionsText } from "./conditions.ts";
 import { type FoundApplication, foundApplication } from "./find.ts";
 import { attributesKey, observeApplication } from "./observe.ts";
-import { planApplication, planApplicationDeletion, type SeenApplication } from "./plan.ts";
+import { planApplication, planApplicationDeletion, type SeenApplication, unwantedGroups } from "./plan.ts";
 
 export const application: LoadBalancerKind<ApplicationLoadBalancer, SeenApplication, FoundApplication> = {
   name: "application",
@@ -37,7 +38,11 @@ export const application: LoadBalancerKind<ApplicationLoadBalancer, SeenApplicat
 
   observe: observeApplication,
   observeTargets: async () => nothing,
-  withoutStrangers: async (seen) => seen,
+  async withoutStrangers(seen, model, owner, inventory, ask) {
+    const unwanted = unwantedGroups(model, seen.targetGroups);
+    const isUnwanted = (group: SeenTargetGroup) => unwanted.includes(group);
+    return { ...seen, targetGroups: await withoutStrangers(seen.targetGroups, isUnwanted, owner, inventory, ask) };
+  },
   health: (_found, { targetGroups }, inventory, ask) => healthOf(targetGroups, ({ name }) => `target group ${name}`, inventory, ask),
 
   withTargets: (model) => model,

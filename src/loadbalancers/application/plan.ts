@@ -89,6 +89,15 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
   ];
 }
 
+/** Those that go. Of two that could stand for the same one is enough. */
+export function unwantedGroups(
+  { targetGroups, keepsUnclaimed }: ApplicationLoadBalancer,
+  seen: readonly SeenTargetGroup[],
+): readonly SeenTargetGroup[] {
+  const used = targetGroups.map((group) => seen.find((present) => standsFor(present, group)));
+  return keepsUnclaimed ? [] : seen.filter((present) => !used.includes(present));
+}
+
 /** Its listeners and their rules go with it. */
 export function planApplicationDeletion({ name, arn }: { readonly name: string; readonly arn: string }, askedBy: string): Step[] {
   const why = `the ${askedBy} does not want it any more`;

@@ -7,7 +7,16 @@ import { reconcileAges } from "../inventory.ts";
 import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
 import type { NetworkLoadBalancer } from "../model.ts";
 import { planTargets, type SeenTargetGroup } from "../target-group-plan.ts";
-import { isBehind, marked, namedTargetGroups, observeGroups, plannedTargetGroups, registeredIn, registrableIn } from "../target-groups.ts";
+import {
+  isBehind,
+  marked,
+  namedTargetGroups,
+  observeGroups,
+  plannedTargetGroups,
+  registeredIn,
+  registrableIn,
+  withoutStrangers,
+} from "../target-groups.ts";
 import { accepted } from "../targets.ts";
 import { type FoundNetwork, foundNetwork } from "./find.ts";
 import { seeListener } from "./observe.ts";
@@ -55,12 +64,8 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
     return { kind: "network", targetGroups: await observeGroups(own, false, inventory, ask) };
   },
   async withoutStrangers(seen, model, owner, inventory, ask) {
-    const unwanted = seen.targetGroups.filter(({ name }) => !model.targetGroups.some((group) => group.name === name));
-    const arns = unwanted.map(({ arn }) => ({ TargetGroupArn: arn }));
-    const own = await marked(arns, owner, inventory, ask);
-    const isStranger = (group: SeenTargetGroup) =>
-      unwanted.includes(group) && !own.some(({ TargetGroupArn }) => TargetGroupArn === group.arn);
-    return { ...seen, targetGroups: seen.targetGroups.filter((group) => !isStranger(group)) };
+    const isUnwanted = ({ name }: SeenTargetGroup) => !model.targetGroups.some((group) => group.name === name);
+    return { ...seen, targetGroups: await withoutStrangers(seen.targetGroups, isUnwanted, owner, inventory, ask) };
   },
   health: (_found, { targetGroups }, inventory, ask) => healthOf(targetGroups, ({ port }) => `port ${port}`, inventory, ask),
 
