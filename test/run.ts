@@ -36,7 +36,15 @@ const statics: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 /** The scenarios that `check` plays: a few of every domain, seconds together. */
-const inCheck = ["nodes-lifecycle", "routes-plan", "services-basic", "services-waiting", "cluster-host", "found-settings"];
+const inCheck = [
+  "nodes-lifecycle",
+  "routes-plan",
+  "services-basic",
+  "services-waiting",
+  "interruptions-basic",
+  "cluster-host",
+  "found-settings",
+];
 
 const tally: Record<Outcome["kind"], number> = { pass: 0, fail: 0, skip: 0 };
 const [mode = "all", ...only] = process.argv.slice(2);
