@@ -10,6 +10,7 @@ import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import { launchNodes, type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
 import { serve } from "../../src/sandbox/cloud/serve.ts";
+import { classicWebAcls } from "../../src/sandbox/cloud/waf/waf-regional.ts";
 import { obtainPython, type PythonProgram } from "./python.ts";
 
 const world = realWorld();
@@ -223,6 +224,50 @@ describe("the aws command", { concurrency: 2 }, () => {
     assert.deepEqual(listed, [["net", "network", "active"]]);
   });
 
+  test("makes an application load balancer with a certificate and rules, guards it, and finds it by its tags", async (t) => {
+    const { aws, json, network, cloud } = await bed(t);
+    const certificate = await aws(
+      "acm request-certificate --domain-name shop.example.com --validation-method DNS --query CertificateArn --output text",
+    );
+    await aws(`acm wait certificate-validated --certificate-arn ${certificate}`);
+    const balancer = await aws(
+      `elbv2 create-load-balancer --name shop --subnets ${network.publicSubnetIds.join(" ")} --tags Key=team,Value=shop` +
+        " --query 'LoadBalancers[0].LoadBalancerArn' --output text",
+    );
+    const listener = await aws(
+      `elbv2 create-listener --load-balancer-arn ${balancer} --protocol HTTPS --port 443 --certificates CertificateArn=${certificate}` +
+        " --default-actions Type=fixed-response,FixedResponseConfig={StatusCode=404} --query 'Listeners[0].ListenerArn' --output text",
+    );
+    for (const [priority, path] of ["/a/*", "/b/*"].entries()) {
+      await aws(
+        `elbv2 create-rule --listener-arn ${listener} --priority ${20 - priority} --conditions Field=path-pattern,Values=${path}` +
+          " --actions Type=redirect,RedirectConfig={Host=new.example.com,StatusCode=HTTP_302}",
+      );
+    }
+    const rules = await json(`elbv2 describe-rules --listener-arn ${listener} --query 'Rules[].[Priority,Conditions[0].Values[0]]'`);
+    assert.deepEqual(rules, [
+      ["19", "/b/*"],
+      ["20", "/a/*"],
+      ["default", null],
+    ]);
+    assert.deepEqual(await json(`acm describe-certificate --certificate-arn ${certificate} --query Certificate.InUseBy`), [balancer]);
+    const acl = await aws(
+      "wafv2 create-web-acl --name guard --scope REGIONAL --default-action Allow={}" +
+        " --visibility-config SampledRequestsEnabled=false,CloudWatchMetricsEnabled=false,MetricName=m --query Summary.ARN --output text",
+    );
+    await aws(`wafv2 associate-web-acl --web-acl-arn ${acl} --resource-arn ${balancer}`);
+    assert.equal(await aws(`wafv2 get-web-acl-for-resource --resource-arn ${balancer} --query WebACL.Name --output text`), "guard");
+    classicWebAcls(cloud.account).put("1", { id: "1", name: "old" });
+    await aws(`waf-regional associate-web-acl --web-acl-id 1 --resource-arn ${balancer}`);
+    const old = await aws(`waf-regional get-web-acl-for-resource --resource-arn ${balancer} --query WebACLSummary.Name --output text`);
+    assert.equal(old, "old");
+    assert.equal(await aws("shield get-subscription-state --query SubscriptionState --output text"), "INACTIVE");
+    const found = await json(
+      "resourcegroupstaggingapi get-resources --tag-filters Key=team,Values=shop --query 'ResourceTagMappingList[].ResourceARN'",
+    );
+    assert.deepEqual(found, [balancer]);
+  });
+
   test("gets passwords for registries", async (t) => {
     const { aws } = await bed(t);
     assert.match(await aws("ecr get-login-password"), /^\S{100,}$/);
@@ -236,6 +281,7 @@ describe("the aws command", { concurrency: 2 }, () => {
       "ec2 describe-vpcs --dry-run": /\(DryRunOperation\)/,
       "elb describe-load-balancers --load-balancer-names nobody": /\(LoadBalancerNotFound\)/,
       "elbv2 describe-target-groups --names nobody": /\(TargetGroupNotFound\)/,
+      "acm describe-certificate --certificate-arn arn:aws:acm:us-east-1:123456789012:certificate/0": /\(ResourceNotFoundException\)/,
     };
     for (const [command, expected] of Object.entries(refusals)) {
       const { status, errors } = await run(command);

@@ -2,16 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   AddListenerCertificatesCommand,
+  AddTrustStoreRevocationsCommand,
   CreateTrustStoreCommand,
   DeleteTrustStoreCommand,
   DescribeListenerAttributesCommand,
   DescribeListenerCertificatesCommand,
   DescribeListenersCommand,
   DescribeTrustStoreAssociationsCommand,
+  DescribeTrustStoreRevocationsCommand,
   DescribeTrustStoresCommand,
   ModifyListenerAttributesCommand,
   ModifyListenerCommand,
   type MutualAuthenticationAttributes,
+  RemoveTrustStoreRevocationsCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { type BalancingBed, CERTIFICATE } from "../balancing/testing.ts";
 import { refused } from "../testing.ts";
@@ -155,4 +158,23 @@ test("mutual authentication that AWS does not take is refused, and a third verif
   await make(3, { Mode: "passthrough" });
   const { Listeners } = await bed.elbv2.send(new DescribeListenersCommand({ LoadBalancerArn: bed.lb.LoadBalancerArn }));
   assert.equal(Listeners?.find(({ Port }) => Port === 1)?.MutualAuthentication?.AdvertiseTrustStoreCaNames, "on");
+});
+
+test("trust stores hold lists of revoked certificates, each under a number of its own", async () => {
+  const bed = await ruleBed();
+  const TrustStoreArn = await trustStore(bed, "clients");
+  const list = (S3Key: string) => ({ S3Bucket: "authorities", S3Key });
+  const add = (...keys: string[]) =>
+    bed.elbv2.send(new AddTrustStoreRevocationsCommand({ TrustStoreArn, RevocationContents: keys.map(list) }));
+  const ids = async () =>
+    (await bed.elbv2.send(new DescribeTrustStoreRevocationsCommand({ TrustStoreArn }))).TrustStoreRevocations!.map(
+      ({ RevocationId }) => RevocationId,
+    );
+  await add("a.crl", "b.crl");
+  await bed.elbv2.send(new RemoveTrustStoreRevocationsCommand({ TrustStoreArn, RevocationIds: [1] }));
+  await add("c.crl");
+  assert.deepEqual(await ids(), [2, 3]);
+  assert.equal((await bed.elbv2.send(new DescribeTrustStoresCommand({}))).TrustStores![0]!.TotalRevokedEntries, 2);
+  const again = bed.elbv2.send(new RemoveTrustStoreRevocationsCommand({ TrustStoreArn, RevocationIds: [1] }));
+  await refused(again, "RevocationIdNotFoundException");
 });

@@ -8,6 +8,7 @@ import { listenerCertificateOperations } from "./listener-certificates.ts";
 import { listenerOperations } from "./listeners.ts";
 import { loadBalancerOperations } from "./load-balancers.ts";
 import { networkOperations } from "./network.ts";
+import { revocationOperations } from "./revocations.ts";
 import { ruleOperations } from "./rules.ts";
 import { sslPolicyOperations } from "./ssl-policies.ts";
 import { createElbv2 } from "./state.ts";
@@ -33,6 +34,7 @@ export function elbv2Service(account: Account): Service {
       listenerCertificateOperations,
       ruleOperations,
       trustStoreOperations,
+      revocationOperations,
       addressPoolOperations,
       targetGroupOperations,
       targetOperations,

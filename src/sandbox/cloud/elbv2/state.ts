@@ -104,7 +104,15 @@ export interface TrustStore {
   readonly name: string;
   readonly state: "CREATING" | "ACTIVE";
   readonly authorities: number;
+  readonly revocations: readonly Revocation[];
   readonly tags: Tags;
+}
+
+/** A list of revoked certificates, by where it lies. */
+export interface Revocation {
+  readonly id: number;
+  readonly bucket: string;
+  readonly key: string;
 }
 
 /** How the targets of a group are checked. */

@@ -88,7 +88,14 @@ function createTrustStore(elbv2: Elbv2, input: CreateTrustStoreInput): TrustStor
   account.time.after(CREATION_MS, () => {
     if (elbv2.trustStores.has(storeArn)) elbv2.trustStores.update(storeArn, { state: "ACTIVE" });
   });
-  return elbv2.trustStores.put(storeArn, { arn: storeArn, name, state: "CREATING", authorities: 1, tags: withTags({}, input.Tags) });
+  return elbv2.trustStores.put(storeArn, {
+    arn: storeArn,
+    name,
+    state: "CREATING",
+    authorities: 1,
+    revocations: [],
+    tags: withTags({}, input.Tags),
+  });
 }
 
 function usersOf(elbv2: Elbv2, storeArn: string): readonly Listener[] {
@@ -101,6 +108,6 @@ function describe(store: TrustStore): TrustStoreAnswer {
     TrustStoreArn: store.arn,
     Status: store.state,
     NumberOfCaCertificates: store.authorities,
-    TotalRevokedEntries: 0,
+    TotalRevokedEntries: store.revocations.length,
   };
 }

@@ -4,28 +4,26 @@ import {
   type GetResourcesInput,
   type GetResourcesOutput,
   type TagFilter,
+  TagResources$,
+  type TagResourcesInput,
+  type TagResourcesOutput,
+  UntagResources$,
+  type UntagResourcesInput,
+  type UntagResourcesOutput,
 } from "@aws-sdk/client-resource-groups-tagging-api";
-import { type Account, arn } from "../account.ts";
-import { type Tags, tagList } from "../balancing/tags.ts";
-import { KINDS } from "../ec2/kinds.ts";
+import type { Account } from "../account.ts";
+import { type Tags, tagList, withoutTags, withTags } from "../balancing/tags.ts";
 import { ServiceError } from "../errors.ts";
 import { json } from "../protocol/protocol.ts";
-import { read, type Service } from "../service.ts";
+import { read, type Service, write } from "../service.ts";
 import { tokenPage } from "../token-pages.ts";
+import { taggedResources } from "./resources.ts";
 
 const MAX_PAGE = 100;
 const MAX_FILTERS = 50;
 const MAX_VALUES = 20;
 const MAX_ARNS = 100;
-
-interface Tagged {
-  readonly tags: Tags;
-}
-
-interface Resource {
-  readonly arn: string;
-  readonly tags: Tags;
-}
+const MAX_CHANGED = 20;
 
 /** The service. */
 export function taggingService(account: Account): Service {
@@ -35,8 +33,57 @@ export function taggingService(account: Account): Service {
     address: { target: "ResourceGroupsTaggingAPI_20170126" },
     region: "own",
     protocol: json("1.1"),
-    operations: [read<GetResourcesInput, GetResourcesOutput>(GetResources$, (input) => getResources(account, input))],
+    operations: [
+      read<GetResourcesInput, GetResourcesOutput>(GetResources$, (input) => getResources(account, input)),
+      write<TagResourcesInput, TagResourcesOutput>(
+        TagResources$,
+        (input) => eachResource(account, input, (tags) => withTags(tags, tagList(input.Tags ?? {}))),
+        (input) => taggingPermissions(input, "tag"),
+      ),
+      write<UntagResourcesInput, UntagResourcesOutput>(
+        UntagResources$,
+        (input) => eachResource(account, input, (tags) => withoutTags(tags, input.TagKeys ?? [])),
+        (input) => taggingPermissions(input, "untag"),
+      ),
+    ],
   };
+}
+
+const PERMISSIONS: Readonly<Record<string, Readonly<Record<"tag" | "untag", string>>>> = {
+  elasticloadbalancing: { tag: "elasticloadbalancing:AddTags", untag: "elasticloadbalancing:RemoveTags" },
+  acm: { tag: "acm:AddTagsToCertificate", untag: "acm:RemoveTagsFromCertificate" },
+  ec2: { tag: "ec2:CreateTags", untag: "ec2:DeleteTags" },
+};
+
+/** Whoever changes tags here needs the permission of the services whose resources they are on. */
+function taggingPermissions(
+  { ResourceARNList: arns = [] }: TagResourcesInput | UntagResourcesInput,
+  change: "tag" | "untag",
+): readonly string[] {
+  const services = new Set(arns.map((each) => each.split(":")[2] ?? ""));
+  return [...services].flatMap((service) => PERMISSIONS[service]?.[change] ?? []);
+}
+
+/** What cannot be tagged is told of in the answer, and keeps nothing else from it. */
+function eachResource(
+  account: Account,
+  { ResourceARNList: arns = [] }: TagResourcesInput | UntagResourcesInput,
+  change: (tags: Tags) => Tags,
+): TagResourcesOutput {
+  if (arns.length === 0 || arns.length > MAX_CHANGED) throw invalid(`Between 1 and ${MAX_CHANGED} ARNs must be specified`);
+  const all = new Map(taggedResources(account).map((resource) => [resource.arn, resource]));
+  const failed = arns.flatMap((each) => {
+    try {
+      const resource = all.get(each);
+      if (resource === undefined) throw invalid(`The resource '${each}' does not exist`);
+      resource.replace(change(resource.tags));
+      return [];
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return [[each, { StatusCode: 400, ErrorCode: "InvalidParameterException" as const, ErrorMessage: error.message }] as const];
+    }
+  });
+  return { FailedResourcesMap: Object.fromEntries(failed) };
 }
 
 function getResources(account: Account, input: GetResourcesInput): GetResourcesOutput {
@@ -50,7 +97,7 @@ function getResources(account: Account, input: GetResourcesInput): GetResourcesO
     if (!key) throw invalid("A tag filter must have a key");
     if (values.length > MAX_VALUES) throw invalid(`At most ${MAX_VALUES} values can be specified for '${key}'`);
   }
-  const chosen = resourcesOf(account).filter(
+  const chosen = taggedResources(account).filter(
     (resource) =>
       // What never had a tag is not known here.
       Object.keys(resource.tags).length > 0 &&
@@ -68,26 +115,6 @@ function getResources(account: Account, input: GetResourcesInput): GetResourcesO
     ResourceTagMappingList: page.items.map((resource) => ({ ResourceARN: resource.arn, Tags: tagList(resource.tags) })),
     PaginationToken: page.next ?? "",
   };
-}
-
-/** The tables of tagged records that are kept under their ARNs. */
-const BY_ARN = ["elbv2/load-balancers", "elbv2/listeners", "elbv2/rules", "elbv2/target-groups", "elbv2/trust-stores", "acm/certificates"];
-
-function resourcesOf(account: Account): readonly Resource[] {
-  const { store, ec2 } = account;
-  const named = BY_ARN.flatMap((table) => store.table<Tagged>(table).entries());
-  const classics = store
-    .table<Tagged>("elb/load-balancers")
-    .entries()
-    .map(([name, record]) => [arn(account, "elasticloadbalancing", `loadbalancer/${name}`), record] as const);
-  const network = [ec2.vpcs, ec2.subnets, ec2.securityGroups, ec2.instances, ec2.interfaces, ec2.routeTables, ec2.addresses].flatMap(
-    (table) =>
-      (table.entries() as [string, Tagged][]).flatMap(([id, record]) => {
-        const kind = Object.values(KINDS).find(({ prefix }) => id.startsWith(`${prefix}-`));
-        return kind === undefined ? [] : [[arn(account, "ec2", `${kind.type}/${id}`), record] as const];
-      }),
-  );
-  return [...named, ...classics, ...network].map(([resourceArn, { tags }]) => ({ arn: resourceArn, tags }));
 }
 
 /** `ec2`, `ec2:instance`, `elasticloadbalancing:loadbalancer` or, narrower, `elasticloadbalancing:loadbalancer/app`. */

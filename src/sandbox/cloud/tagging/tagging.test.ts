@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CreateTagsCommand } from "@aws-sdk/client-ec2";
 import { CreateLoadBalancerCommand } from "@aws-sdk/client-elastic-load-balancing";
+import { DescribeTagsCommand } from "@aws-sdk/client-elastic-load-balancing-v2";
 import {
   GetResourcesCommand,
   type GetResourcesCommandInput,
   ResourceGroupsTaggingAPIClient,
+  TagResourcesCommand,
+  UntagResourcesCommand,
 } from "@aws-sdk/client-resource-groups-tagging-api";
 import { application, rule, ruleBed, webGroup } from "../elbv2/application-testing.ts";
 import { sdkConfig } from "../sdk-handler.ts";
@@ -41,4 +44,20 @@ test("resources are found by tags and types over all services: classic load bala
   assert.deepEqual([first.ResourceTagMappingList?.length, second.ResourceTagMappingList?.length, second.PaginationToken], [3, 1, ""]);
   await refused(find({ TagFilters: [{ Key: "team", Values: Array(21).fill("x") }] }), "InvalidParameterException");
   await refused(find({ ...shop, ResourceARNList: ["arn:aws:ec2:us-east-1:123456789012:vpc/vpc-1"] }), "InvalidParameterException");
+});
+
+test("TagResources and UntagResources work for load balancers too, and tell what they failed at", async () => {
+  const bed = await ruleBed();
+  const tagging = new ResourceGroupsTaggingAPIClient(sdkConfig(bed.cloud));
+  const arn = bed.lb.LoadBalancerArn!;
+  const ResourceARNList = [arn, `${arn}x`];
+  const lift = bed.cloud.controls.deny("elasticloadbalancing:AddTags");
+  const tag = () => tagging.send(new TagResourcesCommand({ ResourceARNList, Tags: { team: "shop", stage: "prod" } }));
+  await refused(tag(), "AccessDeniedException");
+  lift();
+  assert.deepEqual(Object.keys((await tag()).FailedResourcesMap!), [`${arn}x`]);
+  await tagging.send(new UntagResourcesCommand({ ResourceARNList: [arn], TagKeys: ["stage"] }));
+  const { TagDescriptions } = await bed.elbv2.send(new DescribeTagsCommand({ ResourceArns: [arn] }));
+  assert.deepEqual(TagDescriptions![0]!.Tags, [{ Key: "team", Value: "shop" }]);
+  await refused(tagging.send(new TagResourcesCommand({ ResourceARNList: Array(21).fill(arn), Tags: {} })), "InvalidParameterException");
 });
