@@ -137,3 +137,16 @@ test("a dry run holds leases of its own beside those in charge, and says what it
   assert.deepEqual(held(world), [undefined, "reference"]);
   assert.ok(holder(world, `${own}-dry-run`) && holder(world, `${reference}-dry-run`));
 });
+
+test("a process whose own lease is that of its program holds it for both, and gives it up for both", async (t) => {
+  const world = await bed(t);
+  const [instance] = world.launch(1);
+  const name = await world.join(instance!);
+  const running = world.startCluster(config, `--leader-elect-resource-name=${reference}`);
+  await world.until("initialised", () => world.isInitialized(name));
+  await world.world.advance(5 * 60_000);
+  assert.ok(holder(world, reference), "the two renewals do not take each other for a rival");
+  running.stop();
+  await eventual(world.world, running.ended);
+  assert.deepEqual(held(world), [undefined, undefined]);
+});
