@@ -154,7 +154,7 @@ test("historic flags are unknown, and a typo is helped along", async () => {
 test("at -v=1 every effective flag is logged", async () => {
   const { err } = await call("-v=1", "--controllers=cloud-node,x");
   const lines = err.split("\n").filter((line) => line.startsWith("{"));
-  const flags = lines.map((line) => JSON.parse(line).message).filter((message) => message.startsWith("FLAG: "));
+  const flags = lines.map((line) => JSON.parse(line).msg).filter((message) => message.startsWith("FLAG: "));
   assert.equal(flags.length, Object.keys(flagTable).length);
   assert.ok(flags.includes('FLAG: --controllers="[cloud-node,x]"'));
   assert.ok(flags.includes('FLAG: --leader-elect-lease-duration="15s"'));

@@ -1,4 +1,4 @@
-/** A log line for eyes: `04:05:06.789 INFO  acquired the leader lease  lease=kube-system/x`. */
+/** A log line for eyes, on a terminal: `04:05:06.789 INFO  acquired the leader lease  lease=kube-system/x`. */
 
 const styles: Readonly<Record<string, readonly [label: string, colour: string]>> = {
   error: ["ERROR", "\x1b[31m"],
@@ -9,25 +9,23 @@ const dim = "\x1b[2m";
 const bold = "\x1b[1m";
 const reset = "\x1b[0m";
 
-/** Turns one JSON line of the log into text. */
-export function prettyLine(json: string, colour: boolean): string {
-  const { level, time, message, v, ...fields } = JSON.parse(json) as Record<string, unknown>;
-  const paint = (style: string, text: string) => (colour ? `${style}${text}${reset}` : text);
+/** Turns one JSON line of the log into text with colours. */
+export function prettyLine(json: string): string {
+  const { level, ts, msg, v, err: _, ...fields } = JSON.parse(json) as Record<string, unknown>;
+  const paint = (style: string, text: string) => `${style}${text}${reset}`;
   const [label, hue] = styles[String(level)] ?? [String(level), ""];
-  const clock = String(time).slice(11, 23);
+  const clock = new Date(Number(ts) * 1000).toISOString().slice(11, 23);
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     pair(name, value).map(([key, text]) => `${paint(dim, `${key}=`)}${text}`),
   );
-  const head = `${paint(dim, clock)} ${paint(hue, v === undefined ? label : `V${v}   `.slice(0, 5))} ${paint(bold, oneLine(String(message)))}`;
+  const head = `${paint(dim, clock)} ${paint(hue, v === undefined || v === 0 ? label : `V${v}   `.slice(0, 5))} ${paint(bold, oneLine(String(msg)))}`;
   return `${[head, ...pairs].join("  ")}\n`;
 }
 
 /** An error reads as its message and, after arrows, those of its causes; everything else as one word or as JSON. */
 function pair(name: string, value: unknown): [string, string][] {
-  if (isError(value)) {
-    const chain: string[] = [];
-    for (let at: unknown = value; isError(at); at = at.cause) if (!chain.some((said) => said.includes(at.message))) chain.push(at.message);
-    const pairs: [string, string][] = [[name, JSON.stringify(chain.join(" ← "))]];
+  if (isPlainError(value)) {
+    const pairs: [string, string][] = [[name, JSON.stringify(errorChain(value))]];
     for (const key of ["code", "requestId"] as const) if (value[key] !== undefined) pairs.push([`${name}.${key}`, String(value[key])]);
     if (value.stack !== undefined) pairs.push(["stack", `\n${value.stack}`]);
     return pairs;
@@ -36,7 +34,16 @@ function pair(name: string, value: unknown): [string, string][] {
   return [[name, JSON.stringify(value) ?? ""]];
 }
 
-interface PlainError {
+/** The message of an error and, after arrows, those of its causes. */
+export function errorChain(error: PlainError): string {
+  const chain: string[] = [];
+  for (let at: unknown = error; isPlainError(at); at = at.cause)
+    if (!chain.some((said) => said.includes(at.message))) chain.push(at.message);
+  return chain.join(" ← ");
+}
+
+/** An error as it is in a JSON line. */
+export interface PlainError {
   readonly name: string;
   readonly message: string;
   readonly stack?: string;
@@ -45,7 +52,7 @@ interface PlainError {
   readonly cause?: unknown;
 }
 
-function isError(value: unknown): value is PlainError {
+export function isPlainError(value: unknown): value is PlainError {
   return typeof value === "object" && value !== null && "message" in value && "name" in value && typeof value.message === "string";
 }
 

@@ -19,12 +19,23 @@ test("a JSON line carries time, level, message and the fields of the log and of 
   logsTo(lines).log.with({ controller: "nodes" }).warn("slow", { key: "a", ms: 12 });
   assert.deepEqual(JSON.parse(lines[0]!), {
     level: "warn",
-    time: "2026-01-01T00:00:00.000Z",
+    ts: Date.parse("2026-01-01T00:00:00.000Z") / 1000,
     controller: "nodes",
     key: "a",
     ms: 12,
-    message: "slow",
+    msg: "slow",
   });
+});
+
+test("an error is told as text in err, as Kubernetes' programs do, and in full beside it; only information has a verbosity", () => {
+  const lines: string[] = [];
+  const { log } = logsTo(lines);
+  log.error("failed", { error: new Error("no group", { cause: new Error("denied") }) });
+  log.info("done");
+  const [failed, done] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.equal(failed!.err, "no group ← denied");
+  assert.equal((failed!.error as Error).message, "no group");
+  assert.deepEqual([failed!.v, done!.v], [undefined, 0]);
 });
 
 test("verbosity follows klog and can be changed while logs are in use", () => {
@@ -70,29 +81,41 @@ test("no secret reaches a line, in whatever part of it and in either format", ()
   }
 });
 
+const failing = {
+  key: "default/web",
+  error: Object.assign(new Error("cannot create the group", { cause: new Error("RequestLimitExceeded") }), { requestId: "r-1" }),
+  retryInMs: 5,
+  why: "two words",
+};
+
 test("text for eyes shows time, level, message, key=value and the causes of an error on one line", () => {
   const lines: string[] = [];
-  const { log } = logsTo(lines, { format: "text" });
-  log.error("reconcile failed", {
-    key: "default/web",
-    error: Object.assign(new Error("cannot create the group", { cause: new Error("RequestLimitExceeded") }), { requestId: "r-1" }),
-    retryInMs: 5,
-    why: "two words",
-  });
+  const { log } = logsTo(lines, { format: "text", colour: true });
+  log.error("reconcile failed", failing);
   log.v(0)?.info("hello\nworld");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters.
+  const [first, second] = lines.map((line) => line.replace(/\x1b\[\d+m/g, ""));
   assert.equal(
-    lines[0],
+    first,
     '00:00:00.000 ERROR reconcile failed  key=default/web  error="cannot create the group ← RequestLimitExceeded"  error.requestId=r-1  retryInMs=5  why="two words"\n',
   );
-  assert.equal(lines[1], "00:00:00.000 V0    hello⏎ world\n");
+  assert.equal(second, "00:00:00.000 INFO  hello⏎ world\n");
+  assert.ok(lines[0]!.includes("\x1b[31m"));
 });
 
-test("colour is used only when asked for", () => {
+test("text for collectors has klog's form: severity, time, process, and the message and every text quoted", () => {
   const lines: string[] = [];
-  logsTo(lines, { format: "text", colour: true }).log.error("x");
-  logsTo(lines, { format: "text" }).log.error("x");
-  assert.ok(lines[0]!.includes("\x1b[31m"));
-  assert.ok(!lines[1]!.includes("\x1b["));
+  const { log } = logsTo(lines, { format: "text" });
+  log.error("reconcile failed", failing);
+  log.v(0)?.info("hello\nworld", { logger: "election", count: 3, list: ["a"] });
+  const form = /^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ [^\]\s]+\] ".*"/;
+  for (const line of lines) assert.match(line, form);
+  assert.match(
+    lines[0]!,
+    /^E0101 00:00:00\.000000 +\d+ fairlead\] "reconcile failed" key="default\/web" err="cannot create the group ← RequestLimitExceeded" err\.requestId="r-1" retryInMs=5 why="two words"\n$/,
+  );
+  assert.match(lines[1]!, /^I0101 .* election\] "hello\\nworld" count=3 list="\[\\"a\\"\]"\n$/);
+  assert.ok(!lines.join("").includes("\x1b["));
 });
 
 test("stacks appear from verbosity 4 on", () => {

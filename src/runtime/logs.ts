@@ -1,7 +1,8 @@
-/** The log of a process: JSON lines, or text for eyes on a terminal; verbosity that can be changed while it runs. */
+/** The log of a process: JSON lines, klog's form, or text for eyes on a terminal; verbosity that can be changed while it runs. */
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { Fields, Log } from "./log.ts";
-import { prettyLine } from "./log-text.ts";
+import { klogLine } from "./log-klog.ts";
+import { errorChain, isPlainError, prettyLine } from "./log-text.ts";
 import { redact, redactValue } from "./redact.ts";
 import type { Clock } from "./world.ts";
 
@@ -11,6 +12,7 @@ export interface LogsOptions {
   readonly verbosity: number;
   /** `pattern=level,…`: levels of their own for logs whose field `logger` matches (`*` stands for anything). */
   readonly vmodule?: string;
+  /** For text: for eyes on a terminal, not in klog's form. */
   readonly colour?: boolean;
   readonly destination: LogDestination;
 }
@@ -43,9 +45,10 @@ export function openLogs(clock: Clock, options: LogsOptions): Logs {
   const writer = pino(
     {
       base: null,
-      messageKey: "message",
+      // The names that Kubernetes' own programs use: https://kubernetes.io/docs/concepts/cluster-administration/system-logs/#json-log-format
+      messageKey: "msg",
       level: "info",
-      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+      timestamp: () => `,"ts":${clock.now() / 1000}`,
       formatters: { level: (level) => ({ level }) },
     },
     options.format === "json" ? options.destination : pretty(options.destination, options.colour ?? false),
@@ -90,8 +93,9 @@ function makeLog(
   const own = typeof bound.logger === "string" ? modules.find(({ pattern }) => pattern.test(bound.logger as string))?.level : undefined;
   const allows = (level: number) => level <= Math.max(state.verbosity, own ?? 0);
   const write = (level: "error" | "warn" | "info") => (message: string, fields?: Fields) => {
-    const all = { ...(at !== undefined && { v: at }), ...bound, ...fields };
-    writer[level](redactValue(all, { stacks: allows(4) }), redact(message));
+    const masked = redactValue({ ...bound, ...fields }, { stacks: allows(4) }) as Fields;
+    const err = isPlainError(masked.error) && { err: errorChain(masked.error) };
+    writer[level]({ ...(level === "info" && { v: at ?? 0 }), ...err, ...masked }, redact(message));
   };
   return {
     error: write("error"),
@@ -103,5 +107,5 @@ function makeLog(
 }
 
 function pretty(out: LogDestination, colour: boolean): DestinationStream {
-  return { write: (line) => out.write(prettyLine(line, colour)) };
+  return { write: (line) => out.write(colour ? prettyLine(line) : klogLine(line, process.pid)) };
 }

@@ -191,13 +191,13 @@ class Replica {
   /** A replica says in its log that it competes for the lease, under which name it has won, and each step of a plan. */
   #read(logged: string): void {
     const entry = entryOf(logged);
-    if (entry.message === "attempting to acquire the leader lease") this.#competes = true;
-    else if (entry.message === "acquired the leader lease") this.#identity = entry.identity;
-    else if (entry.message !== undefined && entry.why !== undefined && entry.level === "info") {
+    if (entry.msg === "attempting to acquire the leader lease") this.#competes = true;
+    else if (entry.msg === "acquired the leader lease") this.#identity = entry.identity;
+    else if (entry.msg !== undefined && entry.why !== undefined && entry.level === "info") {
       const step = {
         id: `${this.name}.${this.#starts}.${++this.#stepsSeen}`,
-        at: Date.parse(entry.time ?? ""),
-        what: entry.message,
+        at: (entry.ts ?? 0) * 1000,
+        what: entry.msg,
         why: entry.why,
       };
       this.#steps = [...this.#steps.slice(1 - stepsKept), step];
@@ -207,8 +207,9 @@ class Replica {
 
 interface LogEntry {
   readonly level?: string;
-  readonly time?: string;
-  readonly message?: string;
+  /** In seconds. */
+  readonly ts?: number;
+  readonly msg?: string;
   readonly identity?: string;
   readonly why?: string;
 }

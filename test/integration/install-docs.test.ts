@@ -8,6 +8,7 @@ import { after, before, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { helm } from "../../deploy/build/helm.ts";
+import { nodes } from "../../src/kube/builtin.ts";
 import { realWorld } from "../../src/runtime/world.ts";
 import { createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts";
@@ -17,19 +18,11 @@ import { bed, type TestCluster } from "../bed/bed.ts";
 import { type InstalledPackage, installPackage } from "../bed/package.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const pages = [
-  "quick-start",
-  "command",
-  "concepts",
-  "install",
-  "migrate",
-  "cluster",
-  "operate",
-  "uninstall",
-  "troubleshoot",
-  "security",
-  "versions",
-];
+/** Every page; the quick start's command lines have a test of their own. */
+const pages = globSync("*.md", { cwd: join(root, "docs") })
+  .map((file) => file.slice(0, -".md".length))
+  .filter((page) => page !== "README")
+  .sort();
 const run = promisify(execFile);
 
 let installed: InstalledPackage;
@@ -55,6 +48,8 @@ async function workplace(t: TestContext, cluster: TestCluster) {
   const [instance] = launchNodes(cloud, network, 1).map(({ id }) => cloud.account.ec2.instances.update(id, { state: "running" }));
   const [aws, metadata] = await Promise.all([serve(cloud), serveTransport(cloud.imds(instance!.id))]);
   t.after(() => Promise.all([aws.close(), metadata.close()]));
+  const { privateDnsName: name, zone, id } = instance!;
+  await cluster.admin.create(nodes, { metadata: { name }, spec: { providerID: `aws:///${zone}/${id}` } });
   const folder = join(cluster.real.folder, "desk");
   await mkdir(join(folder, "bin"), { recursive: true });
   await cp(join(root, "deploy"), join(folder, "deploy"), { recursive: true, force: true });
@@ -72,11 +67,13 @@ async function workplace(t: TestContext, cluster: TestCluster) {
 test("every block of a language that is a shell's says whether it can be run", async () => {
   for (const page of pages) {
     for (const { language } of await blocksOf(page))
-      assert.match(language, /^(sh|sh account|yaml|ini|mermaid|json)$/, `${page}: ${language}`);
+      assert.match(language, /^(sh|sh account|yaml|ini|mermaid|json|ts)$/, `${page}: ${language}`);
   }
 });
 
 for (const page of pages) {
+  const scripts = (await blocksOf(page)).filter(({ language }) => language === "sh").map(({ text }) => text);
+  if (scripts.length === 0 || page === "quick-start") continue;
   test(`the command lines of docs/${page}.md work, in their order`, async (t) => {
     const { cluster } = await bed(t);
     const shell = await workplace(t, cluster);
@@ -85,7 +82,6 @@ for (const page of pages) {
       "helm uninstall fairlead --namespace kube-system --ignore-not-found; kubectl delete --ignore-not-found -f deploy/manifests/rbac.yaml",
     );
     const installs = /helm (upgrade|uninstall) fairlead/;
-    const scripts = (await blocksOf(page)).filter(({ language }) => language === "sh").map(({ text }) => text);
     if (scripts.some((script) => installs.test(script)) && !scripts[0]?.includes("--install")) {
       await shell(
         "helm upgrade --install fairlead deploy/chart --namespace kube-system --set image.repository=registry.example.org/fairlead",

@@ -112,6 +112,6 @@ function awsRequest(request: HttpRequest): { what: string; guarded: boolean } {
 }
 
 function said(line: string): string {
-  const { message, node, service, cause, error } = JSON.parse(line) as Record<string, unknown>;
-  return [message, node, service, cause, (error as { message?: string } | undefined)?.message].filter(Boolean).join(": ");
+  const { msg, node, service, cause, error } = JSON.parse(line) as Record<string, unknown>;
+  return [msg, node, service, cause, (error as { message?: string } | undefined)?.message].filter(Boolean).join(": ");
 }
