@@ -320,3 +320,22 @@ test("targets are registered and deregistered as the role that the binding names
   await world.world.advance(5_000);
   assert.deepEqual([world.targets(arn), world.binding("web")], [[], undefined]);
 });
+
+test("a group that is full takes as many as there is room for; the rest is named, and comes when there is room", async (t) => {
+  const world = await bed(t);
+  const { quotas } = world.aws.account.settings();
+  world.aws.controls.change({ quotas: { ...quotas, targetsPerTargetGroup: 5 } });
+  const arn = await world.group("shop");
+  await world.service("web");
+  const [first = ""] = await world.pods("web", 7);
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  await world.world.advance(5_000);
+  assert.deepEqual(world.targets(arn), world.addresses("web").slice(0, 5));
+  assert.equal(world.condition("web")?.reason, "TargetsLeftOut");
+  assert.match(world.condition("web")?.message ?? "", /AWS refuses .* as targets: TooManyTargets/);
+  assert.ok((world.calls().RegisterTargets ?? 0) <= 7, JSON.stringify(world.calls()));
+  await world.remove("web", first);
+  await world.world.advance(5_000);
+  assert.deepEqual(world.targets(arn), world.addresses("web").slice(0, 5));
+});

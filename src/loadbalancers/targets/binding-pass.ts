@@ -1,12 +1,11 @@
 /** One look at a TargetGroupBinding: its targets are brought to what its Service has, and it says so. */
-import { type Applied, apply } from "../../aws/apply.ts";
-import { isAwsError } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { hasBindingFinalizer, type SeenBinding } from "./binding.ts";
+import { changeTargets } from "./binding-change.ts";
 import { complete, noSuchGroup, problemsOf, refuse, verify } from "./binding-checks.ts";
 import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
 import { isDue, letIn } from "./binding-networking.ts";
-import { departures, groupNameOf, holdMs, planBinding } from "./binding-plan.ts";
+import { departures, holdMs } from "./binding-plan.ts";
 import { statusAfter } from "./binding-status.ts";
 import { checkpointOf, identityOf } from "./checkpoint.ts";
 import { deregisterAll } from "./clean-up.ts";
@@ -15,7 +14,6 @@ import { awaitsHealth, type GatedPod, gateAnswer, gatedPods, gateOf, pollMs, tel
 import { matchTargets, type SeenTarget } from "./group-targets.ts";
 import { recorded } from "./multi-cluster.ts";
 import { isComplete } from "./validate.ts";
-import { zonesFor } from "./zones.ts";
 
 /** How soon targets are looked at again that AWS refused, or that found no room. */
 const retryMs = 60_000;
@@ -98,7 +96,7 @@ async function bring(
     spec.multiClusterTargetGroup ? records.write(binding, targets.map(identityOf), ask.signal) : undefined;
   // Until it is deregistered a target is in the record: else nobody would know whose it was.
   await note([...staying, ...leaving]);
-  const { refused } = isChange ? await change(job, missing, leaving, held, context) : { refused: [] };
+  const refused = isChange ? await changeTargets(job, { missing, leaving, held }, context) : [];
   if (leaving.length > 0) await note(staying);
   const refusedIds = new Set(refused.flatMap(({ ids }) => ids));
   const registered = missing.filter(({ id }) => !refusedIds.has(id));
@@ -162,34 +160,6 @@ function outcome(
   if (waiting && waited < settleMs.give) return again(Math.max(settleMs.first, waited / 2), "targets are not healthy yet");
   delete remembered.waitsSince;
   return done;
-}
-
-/** The calls. A group that is full loses those that would have waited. */
-async function change(
-  { binding, key, ask }: BindingJob,
-  missing: readonly Endpoint[],
-  leaving: readonly SeenTarget[],
-  held: readonly SeenTarget[],
-  context: BindingContext,
-): Promise<Pick<Applied, "refused">> {
-  const { groups, host } = context;
-  const cloud = groupCloud(binding, context);
-  const arn = binding.spec.targetGroupARN!;
-  const group = { arn, name: groupNameOf(arn), service: `${binding.metadata.namespace}/${binding.spec.serviceRef.name}` };
-  const zoneOf = await zonesFor(binding, missing, context, ask);
-  const onStep = ({ what, why }: { readonly what: string; readonly why: string }) => host.log.info(what, { why, binding: key });
-  const run = (gone: readonly SeenTarget[]) => apply(planBinding(group, missing, gone, zoneOf), cloud, { ...ask, onStep });
-  try {
-    const applied = await run(leaving).catch((error: unknown) => {
-      if (!isAwsError(error) || error.code !== "TooManyTargets" || held.length === 0) throw error;
-      return run([...leaving, ...held]);
-    });
-    groups.unsure(arn, [...missing, ...leaving]);
-    return applied;
-  } catch (error) {
-    groups.forget(arn);
-    throw error;
-  }
 }
 
 /** A pod whose containers are ready and that is not being deleted takes traffic as long as it gets any. */
