@@ -12,8 +12,8 @@ import type { Tags } from "./instance.ts";
 const idsPerCall = 500;
 /** AWS's limit of values in one filter. */
 const valuesPerFilter = 200;
-/** Many wait for their volumes at the same time, and none of them minds a moment. */
-const windowMs = 20;
+/** Many wait for their volumes at the same time, and what they wait for takes seconds. */
+const windowMs = 250;
 
 interface Wanted {
   readonly value: string;
