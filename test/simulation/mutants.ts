@@ -217,15 +217,17 @@ export const mutants: readonly Mutant[] = [
   {
     name: "unmarked-target-group-goes",
     world: "services",
-    file: "src/loadbalancers/network/kind.ts",
-    changes: [["const isStranger = (group: SeenTargetGroup) =>", "const isStranger = (group: SeenTargetGroup) => false &&"]],
+    file: "src/loadbalancers/target-groups.ts",
+    changes: [
+      ["return groups.filter((group) => !strangers.has(group));", "return groups.filter((group) => !strangers.has(group) || true);"],
+    ],
     killedBy: "nothing is deleted without our mark",
   },
   {
     name: "unmarked-security-group-goes",
     world: "services",
     file: "src/loadbalancers/inventory.ts",
-    changes: [["owned: isOwned(group.tags, this.scope.cluster)", "owned: group.name !== isOwned.name"]],
+    changes: [["owned: this.scope.owns?.(group.tags) ?? isOwned(group.tags, this.scope.cluster)", "owned: group.name !== isOwned.name"]],
     killedBy: "nothing is deleted without our mark",
   },
   {
