@@ -64,7 +64,7 @@ for (const [what, preload] of Object.entries(planted)) {
     const lines = log().trimEnd().split("\n");
     const last = JSON.parse(lines.at(-1)!) as Record<string, unknown>;
     assert.equal(last.level, "error");
-    assert.match(String(last.message), /^crashed: (Type)?Error: the password=\[redacted\] is wrong$/);
+    assert.match(String(last.msg), /^crashed: (Type)?Error: the password=\[redacted\] is wrong$/);
     assert.match(String(last.stack), /at .*data:text/, "where it happened");
     assert.doesNotMatch(log(), /PLANTED/);
   });
