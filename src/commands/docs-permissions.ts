@@ -7,6 +7,7 @@ const titles: Readonly<Record<Feature, string>> = {
   routes: "Routes of pod CIDRs",
   "load-balancers": "Load balancers of Services",
   "target-group-bindings": "Target groups of TargetGroupBindings (the load balancer controller)",
+  ingresses: "Application load balancers of Ingresses (the load balancer controller, behind its gate; beside the policy of bindings)",
   volumes: "EBS CSI driver (the role of its controller)",
   interruptions: "Interruptions: the termination handler in queue mode",
   registry: "ECR credential provider (the role of the nodes, not of the controllers)",

@@ -8,7 +8,9 @@ import * as elb from "../aws/elb-actions.ts";
 import * as elbv2 from "../aws/elbv2-actions.ts";
 import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
+import { ingressGrants } from "./ingress-grants.ts";
 import { interruptionGrants } from "./interruption-grants.ts";
+import { serviceRoleGrants } from "./service-role-grants.ts";
 
 /** What can be switched on by itself, and so has a policy of its own. */
 export type Feature =
@@ -17,6 +19,7 @@ export type Feature =
   | "routes"
   | "load-balancers"
   | "target-group-bindings"
+  | "ingresses"
   | "interruptions"
   | "registry"
   | "volumes"
@@ -50,7 +53,6 @@ const clusterTag = "kubernetes.io/cluster/CLUSTER_ID";
 const ofCluster: Condition = { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: ["owned", "shared"] } };
 const ownedByCluster: Condition = { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: "owned" } };
 const markedOwned: Condition = { StringEquals: { [`aws:RequestTag/${clusterTag}`]: "owned" } };
-const roleMustExist = "the role must exist: `aws iam create-service-linked-role --aws-service-name elasticloadbalancing.amazonaws.com`";
 const inRegion = [{ condition: { StringEquals: { "aws:RequestedRegion": "REGION" } } }];
 
 // Any partition (`aws`, `aws-cn`, `aws-us-gov`, …): an account lies in one alone, and IAM refuses a policy that names another. Wildcards
@@ -263,24 +265,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       resources: [...balancers, ...balancerParts],
       strict: [{ condition: ofCluster }],
     },
-    {
-      sid: "ReadForServiceRole",
-      why: "AWS asks for them with the creation of a load balancer while the service-linked role does not exist",
-      calls: [],
-      also: ["ec2:DescribeAccountAttributes", "ec2:DescribeInternetGateways"],
-      resources: ["*"],
-      strict: inRegion,
-      optional: roleMustExist,
-    },
-    {
-      sid: "CreateServiceRole",
-      why: "The first load balancer of an account brings the service-linked role of Elastic Load Balancing into being",
-      calls: [],
-      also: ["iam:CreateServiceLinkedRole"],
-      resources: ["arn:*:iam::*:role/aws-service-role/elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing"],
-      condition: { StringEquals: { "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com" } },
-      optional: roleMustExist,
-    },
+    ...serviceRoleGrants,
   ],
   "target-group-bindings": [
     {
@@ -321,6 +306,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       strict: [{ resources: ["arn:*:elasticloadbalancing:REGION:ACCOUNT_ID:targetgroup/*/*"] }],
     },
   ],
+  ingresses: ingressGrants,
   interruptions: interruptionGrants,
   registry: [
     {

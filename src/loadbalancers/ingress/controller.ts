@@ -108,11 +108,20 @@ class IngressLoop {
   #keysOf(before: SeenIngress | undefined, after: SeenIngress | undefined): readonly string[] {
     if (after === undefined) return before ? [...this.#groupKeys(before), sharedKey] : [];
     if (before && sameWish(before.view, after.view)) return after.view.finalizers.length < before.view.finalizers.length ? [sharedKey] : [];
-    const membership = this.#membership(after.view);
-    if (membership.kind === "invalid-class" || membership.kind === "invalid-group") {
-      this.#context.report.failed(after, "FailedLoadGroupID", membership.message);
-    }
+    if (this.#knowsClasses) this.#tellInvalid(after);
     return [...new Set([...(before ? this.#groupKeys(before) : []), ...this.#groupKeys(after)])];
+  }
+
+  /** Before that nobody knows whether a class is missing. */
+  get #knowsClasses(): boolean {
+    const { classes, params, namespaces } = this.#parts;
+    return [classes, params, namespaces].every(({ hasSynced }) => hasSynced);
+  }
+
+  #tellInvalid(ingress: SeenIngress): void {
+    const membership = this.#membership(ingress.view);
+    if (membership.kind !== "invalid-class" && membership.kind !== "invalid-group") return;
+    this.#context.report.failed(ingress, "FailedLoadGroupID", membership.message);
   }
 
   /** Groups of Ingresses that name a Service, plainly or somewhere in their annotations. */
@@ -147,6 +156,13 @@ class IngressLoop {
       name: "secrets",
       start: async (enqueue) => {
         this.#wake = enqueue;
+        const { ingresses, classes, params, namespaces } = this.#parts;
+        void Promise.all([ingresses, classes, params, namespaces].map(({ synced }) => synced)).then(() => {
+          for (const ingress of ingresses.list()) {
+            this.#tellInvalid(ingress);
+            for (const key of this.#groupKeys(ingress)) enqueue(key);
+          }
+        });
         // Whoever ran before may have ended between the last Ingress and the group that all had shared.
         enqueue(sharedKey, "background");
       },
