@@ -7,7 +7,8 @@ export type Reached = "ended" | "ignored" | "gone";
 interface Held {
   readonly event: InterruptionEvent;
   readonly node: string;
-  acknowledged(reached: Reached): void;
+  /** By what told of it: the same event may come in any number of messages. */
+  readonly told: Map<string, (reached: Reached) => void>;
 }
 
 /** Events that this process was told of and that have not ended. */
@@ -23,12 +24,14 @@ export class Inbox {
     for (const node of this.#byNode.keys()) enqueue(node);
   }
 
-  /** Takes an event of a Node in. One that is known already only gets its latest way to be acknowledged. */
-  take(node: string, event: InterruptionEvent, acknowledged: (reached: Reached) => void): void {
-    this.#held.set(event.id, { event, node, acknowledged });
-    const ids = this.#byNode.get(node) ?? new Set();
-    this.#byNode.set(node, ids.add(event.id));
-    this.#enqueue(node);
+  /** Takes an event of a Node in, with what told of it: all that did are told of its end. */
+  take(node: string, event: InterruptionEvent, teller: string, acknowledged: (reached: Reached) => void): void {
+    const held = this.#held.get(event.id) ?? { event, node, told: new Map() };
+    held.told.set(teller, acknowledged);
+    this.#held.set(event.id, held);
+    const ids = this.#byNode.get(held.node) ?? new Set();
+    this.#byNode.set(held.node, ids.add(event.id));
+    this.#enqueue(held.node);
   }
 
   /** AWS has taken events of a Node back. */
@@ -57,7 +60,7 @@ export class Inbox {
       const ids = this.#byNode.get(held.node);
       ids?.delete(id);
       if (ids?.size === 0) this.#byNode.delete(held.node);
-      held.acknowledged(reached);
+      for (const acknowledged of held.told.values()) acknowledged(reached);
     }
   }
 

@@ -63,7 +63,7 @@ export class MetadataMonitors {
       for (const event of events) {
         if (this.#told.has(event.id)) continue;
         this.#told.add(event.id);
-        inbox.take(node, event, () => {});
+        inbox.take(node, event, monitor, () => {});
       }
       if (over.length > 0) inbox.callOff(node, over);
     } catch (error) {

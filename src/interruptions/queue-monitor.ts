@@ -110,7 +110,7 @@ export class QueueMonitor {
       if (signal.aborted) return;
       // It comes again when others may see it.
       metrics.error(monitor);
-      host.log.warn("a message could not be handled; it will come again", { message: message.id, error });
+      host.log.warn("a message could not be handled; it will come again", { "message-id": message.id, error });
     }
   }
 
@@ -122,13 +122,13 @@ export class QueueMonitor {
     switch (read.kind) {
       case "nothing":
         metrics.messages.inc({ outcome: "ignored" });
-        host.log.info("dropping event", { message: message.id, why: read.why });
+        host.log.info("dropping event", { "message-id": message.id, why: read.why });
         this.#held.drop(message);
         return;
       case "unreadable": {
         metrics.messages.inc({ outcome: "unreadable" });
         const deleted = message.receives >= maxReceives;
-        host.log.warn("a message cannot be read", { message: message.id, why: read.why, receives: message.receives, deleted });
+        host.log.warn("a message cannot be read", { "message-id": message.id, why: read.why, receives: message.receives, deleted });
         if (deleted) this.#held.drop(message);
         return;
       }
@@ -174,7 +174,7 @@ export class QueueMonitor {
     metrics.messages.inc({ outcome: "events" });
     const pending = ours.map(({ event }) => event.id);
     if (!later) this.#held.hold(message, pending);
-    for (const { event, node } of ours) inbox.take(node, event, (reached) => this.#held.ended(message.id, event.id, reached));
+    for (const { event, node } of ours) inbox.take(node, event, message.id, (reached) => this.#held.ended(message.id, event.id, reached));
   }
 
   /** Whose an event is. A Node that names the instance is enough; EC2 is asked where the tag decides, or where there is no such Node. */

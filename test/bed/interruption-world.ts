@@ -81,6 +81,8 @@ export class InterruptionWorld {
   readonly cluster: EmbeddedCluster;
   readonly queueUrl: string;
   readonly calls: KubeCall[] = [];
+  /** Told of every call of a handler that changes something, before it is carried out. */
+  watcher: (who: string, method: string, path: string, body: unknown) => void = () => {};
   /** What was posted to the webhook. */
   readonly posts: string[] = [];
   readonly #handlers: RunningHandler[] = [];
@@ -329,10 +331,12 @@ export class InterruptionWorld {
 
   #noting(who: string): (request: HttpRequest) => Promise<HttpResponse> {
     return async (request) => {
-      const answer = await this.cluster.send(request);
       const path = request.url.pathname;
-      if (request.method !== "GET" && !/\/(leases|events)(\/|$)/.test(path)) {
-        const body = JSON.parse(String(request.body ?? "null")) as unknown;
+      const changes = request.method !== "GET" && !/\/(leases|events)(\/|$)/.test(path);
+      const body = changes ? (JSON.parse(String(request.body ?? "null")) as unknown) : undefined;
+      if (changes) this.watcher(who, request.method, path, body);
+      const answer = await this.cluster.send(request);
+      if (changes) {
         this.calls.push({ who, method: request.method, path, at: this.now, status: answer.status, body });
       }
       return answer;

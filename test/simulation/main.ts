@@ -5,6 +5,7 @@
  *   node test/simulation/main.ts nodes --runs 500         so many, of nodes and routes
  *   node test/simulation/main.ts services --runs 2000     of Services, nodes and routes
  *   node test/simulation/main.ts volumes --runs 2000      of volumes
+ *   node test/simulation/main.ts interruptions --runs 500 of nodes that are about to go
  *
  *   --seed 1          from this seed on
  *   --processes 2     in so many processes at once
@@ -22,6 +23,7 @@ import type { Outcome } from "./outcome.ts";
 const worlds: Readonly<Record<string, () => Promise<Simulate>>> = {
   kits: async () => (await import("./simulate.ts")).simulate,
   nodes: async () => (await import("./nodes-simulate.ts")).simulateNodes,
+  interruptions: async () => (await import("./interruptions-simulate.ts")).simulateInterruptions,
   services: async () => (await import("./services-simulate.ts")).simulateServices,
   volumes: async () => (await import("./volumes-simulate.ts")).simulateVolumes,
 };
