@@ -12,7 +12,7 @@ import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { SettingsChange } from "../../src/sandbox/cloud/controls/controls.ts";
 import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import type { Volume } from "../../src/sandbox/cloud/ec2/volumes/state.ts";
-import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts";
+import { launchNodes, type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import type { ControllerContext, ControllerSettings } from "../../src/volumes/controller/context.ts";
@@ -50,6 +50,7 @@ export async function volumeWorld(options: VolumeWorldOptions = {}): Promise<Vol
 export class VolumeWorld {
   readonly world: VirtualWorld;
   readonly aws: Cloud;
+  readonly network: Network;
   readonly nodes: readonly Instance[];
   readonly #options: VolumeWorldOptions;
   /** The driver that calls go to. */
@@ -60,8 +61,8 @@ export class VolumeWorld {
     const { seed = 1 } = options;
     this.world = virtualWorld(seed, { environment: { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" } });
     this.aws = createCloud({ world: this.world, seed, shapes, ...(options.settings && { settings: options.settings }) });
-    const network = standardNetwork(this.aws, { clusterId: "test" });
-    this.nodes = launchNodes(this.aws, network, options.nodes ?? 4, options.instanceType ?? "m5.large");
+    this.network = standardNetwork(this.aws, { clusterId: "test" });
+    this.nodes = launchNodes(this.aws, this.network, options.nodes ?? 4, options.instanceType ?? "m5.large");
     this.driver = this.start();
   }
 

@@ -114,7 +114,9 @@ async function requested(
       tags,
     };
   } catch (error) {
-    uncertainSnapshots.note(name);
+    // What EC2 refused it has not made.
+    if (isAwsError(error) && !error.mayHaveHappened) uncertainSnapshots.forget(name);
+    else uncertainSnapshots.note(name);
     if (isAwsError(error, "limit-exceeded") && error.code === "SnapshotLimitExceeded") {
       throw wrapped(`Could not create snapshot (resource exhausted) ${JSON.stringify(name)}`, error, "ResourceExhausted");
     }
