@@ -23,7 +23,7 @@ const flags = {
   ...liveFlags,
 };
 
-const usage = `Tells what a Service asks for, what stands in AWS, what differs and what to do next; or which machine a Node is,
+const usage = `Tells what a Service asks for, what exists in AWS, what differs and what to do next; or which instance a Node is,
 what it should show and how its pods are reached. Changes nothing.
 
 Usage:

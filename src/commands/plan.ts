@@ -170,7 +170,7 @@ function asText(previews: readonly Shown[], console: Console): string {
 }
 
 function summary(steps: readonly Step[], problems: number): string {
-  if (problems > 0) return "cannot be brought to what it asks for; what stands stays as it is";
+  if (problems > 0) return "is wrong and is not applied; what exists in AWS stays as it is";
   if (steps.length === 0) return "nothing to do";
   return counted(steps.length);
 }

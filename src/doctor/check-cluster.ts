@@ -79,7 +79,7 @@ export function checkKubelets({ nodes, now }: Picture): readonly Finding[] {
       problem(
         "kubelets",
         `without a provider ID and without the taint of a new node: ${some(internal)}; their kubelet lacks --cloud-provider=external`,
-        "# add --cloud-provider=external to kubelet's flags, then: kubectl delete node NAME   # kubelet registers it anew",
+        "# add --cloud-provider=external to kubelet's flags, then: kubectl delete node NAME   # kubelet registers it again",
       ),
     );
   }

@@ -198,7 +198,7 @@ test("a page explains a load balancer that works", async (t) => {
   const { status, out, err } = await command(world, explainService, "service/web");
   assert.equal(status, 0, err);
   assert.match(out, /What it asks for\n {2}network load balancer a\w+, internet-facing\n {2}TCP:80 to TCP:\d+ of the nodes/);
-  assert.match(out, /What stands\n {2}network load balancer a\w+, \S+amazonaws\.com, active/);
+  assert.match(out, /What exists\n {2}network load balancer a\w+, \S+amazonaws\.com, active/);
   assert.match(out, /taken {3}subnet-\w+ us-east-1a: it carries kubernetes\.io\/role\/elb/);
   assert.match(out, /refused subnet-\w+ us-east-1a: it is private/);
   assert.match(out, /of the nodes: sg-\w+ \(test-nodes\)/);

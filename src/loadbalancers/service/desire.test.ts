@@ -89,7 +89,7 @@ test("addresses that do not match the subnets are a problem of a new load balanc
 test("a scheme that cannot be changed keeps the subnets of what stands, and is said", () => {
   const found = desire("network", { annotations: { internal: "true" } }, { standing: standing() });
   assert.deepEqual(subnetsOf(found), ["subnet-b"]);
-  assert.match(messages(found.warnings).join(), /asks for an internal load balancer, but AWS cannot change the one that stands/);
+  assert.match(messages(found.warnings).join(), /asks for an internal load balancer, but AWS cannot change the existing one/);
   assert.deepEqual(found.problems, []);
 });
 

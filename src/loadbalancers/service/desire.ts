@@ -80,7 +80,7 @@ function schemeWarning(internal: boolean): Problem {
   const wanted = internal ? "internal" : "internet-facing";
   return {
     annotation,
-    message: `annotation ${annotation} asks for an ${wanted} load balancer, but AWS cannot change the one that stands: delete the Service and create it anew`,
+    message: `annotation ${annotation} asks for an ${wanted} load balancer, but AWS cannot change the existing one: delete the Service and create it again`,
   };
 }
 

@@ -42,7 +42,7 @@ export async function explain({ preview, service, failures, events, calls }: Exp
     `Service ${preview.key}`,
     ...section("Who serves it", server ? [`${server}: Fairlead makes no load balancer for it and leaves its status alone`] : []),
     ...section("What it asks for", wanted(service, survey)),
-    ...section("What stands", survey ? stands(service, survey) : server ? [published(service)] : ["nothing is asked for"]),
+    ...section("What exists", survey ? stands(service, survey) : server ? [published(service)] : ["nothing is asked for"]),
     ...section(
       "What is wrong",
       [...preview.problems, ...preview.warnings].map(({ message }) => message),

@@ -153,6 +153,6 @@ function unknownProtocol({ backendProtocol = "" }: ServiceOptions): Problem {
 function stillStands(standing: readonly Found[]): Problem {
   const annotation = annotationKey("type");
   const names = standing.map(({ kind, name }) => `${kind} load balancer ${name}`).join(", ");
-  const message = `cannot update Load Balancer Type annotation "${annotation}" to none after creation: ${names} is kept; delete the Service and create it anew`;
+  const message = `cannot update Load Balancer Type annotation "${annotation}" to none after creation: ${names} is kept; delete the Service and create it again`;
   return { annotation, message };
 }
