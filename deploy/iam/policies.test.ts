@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import * as acm from "../../src/aws/acm-actions.ts";
 import type { AnyAction } from "../../src/aws/actions.ts";
 import * as ec2 from "../../src/aws/ec2-actions.ts";
 import * as elb from "../../src/aws/elb-actions.ts";
 import * as elbv2 from "../../src/aws/elbv2-actions.ts";
+import * as queue from "../../src/aws/queue-actions.ts";
 import { iamName, permissions, placeholders } from "../../src/doctor/permissions.ts";
 import { policies, text } from "./policies.ts";
 
@@ -29,12 +31,17 @@ test("every AWS call the code can make is granted by a feature, and no feature g
   assert.deepEqual([...new Set(granted)].sort(), [...callable()].sort());
 });
 
-test("a domain's calls are granted by its own feature", () => {
-  const features = { routes: ["routes"], loadbalancers: ["load-balancers"] } as const;
-  for (const [domain, [feature]] of Object.entries(features)) {
-    const granted = new Set(permissions[feature].flatMap(({ calls }) => calls.map(label)));
+test("a domain's calls are granted by its own features", () => {
+  const domains = {
+    routes: ["routes"],
+    loadbalancers: ["load-balancers", "target-group-bindings", "ingresses"],
+    interruptions: ["interruptions"],
+    volumes: ["volumes"],
+  } as const;
+  for (const [domain, features] of Object.entries(domains)) {
+    const granted = new Set(features.flatMap((feature) => permissions[feature].flatMap(({ calls }) => calls.map(label))));
     const missing = [...callable(`src/${domain}/`)].filter((call) => !granted.has(call));
-    assert.deepEqual(missing, [], `policy ${feature}`);
+    assert.deepEqual(missing, [], `policies ${features.join(", ")}`);
   }
 });
 
@@ -67,12 +74,12 @@ test("the strict variants allow the same actions", () => {
 
 /** The calls that the program's files import, all of them or those below a folder. */
 function callable(below = "src/"): ReadonlySet<string> {
-  const declared: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { ec2, elb, elbv2 };
+  const declared: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { ec2, elb, elbv2, acm, queue };
   const files = globSync(`${below}**/*.ts`, { cwd: root }).filter((file) => !/\.test\.ts$|\/testing\/|^src\/(sandbox|doctor)\//.test(file));
   const found = new Set<string>();
   for (const file of files) {
     const source = readFileSync(join(root, file), "utf8");
-    for (const [, names = "", service = ""] of source.matchAll(/import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2)-actions\.ts"/g)) {
+    for (const [, names = "", service = ""] of source.matchAll(/import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2|acm|queue)-actions\.ts"/g)) {
       for (const name of names.split(",").map((each) => each.trim().split(" ")[0]!)) {
         const action = declared[service]?.[name] as AnyAction | undefined;
         if (action !== undefined && name !== "") found.add(label(action));
