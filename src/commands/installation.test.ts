@@ -100,3 +100,18 @@ test("a pod of fairlead cluster whose file cannot be read tells what its command
   assert.equal(installationOf(host, "process: {v: 2}"), undefined);
   assert.equal(hostConfigOf(podOf({ args })), undefined);
 });
+
+test("the one process for all programs is an installation too, with its cloud config and the controller manager's Lease", () => {
+  const volumes = [{ name: "config", configMap: { name: "fairlead-cluster" } }];
+  const volumeMounts = [{ name: "config", mountPath: "/etc/fairlead" }];
+  const words = ["cluster", "--config=/etc/fairlead/cluster.yaml", "--cloud-config=/etc/fairlead/cloud.conf"];
+  const found = installationOf(podOf({ args: words, volumeMounts }, volumes));
+  assert.equal(found?.lease, "kube-system/cloud-controller-manager");
+  assert.deepEqual(found.cloudConfig, {
+    kind: "config map",
+    path: "/etc/fairlead/cloud.conf",
+    namespace: "kube-system",
+    name: "fairlead-cluster",
+    key: "cloud.conf",
+  });
+});

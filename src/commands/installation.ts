@@ -33,6 +33,7 @@ export type FileSource =
 export const controllerSelectors = [
   "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=controller-manager",
   "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=cluster",
+  "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=cluster",
   "k8s-app=aws-cloud-controller-manager",
 ];
 
