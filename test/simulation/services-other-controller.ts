@@ -37,14 +37,17 @@ export class OtherController {
     }
   }
 
+  /** A user has edited it. With the type of a Service the API server takes its address away: that is nobody's damage. */
+  edited(service: Stored): void {
+    if (!isTheirs(service)) this.#published.delete(service.metadata.uid);
+  }
+
   /** What somebody else has done to it. */
   damage(): string[] {
     return this.#scene.services().flatMap((service) => {
       const { uid, name } = service.metadata;
-      // With the type of a Service the API server takes its address away: that is nobody's damage.
-      if (!isTheirs(service)) this.#published.delete(uid);
       const address = this.#published.get(uid);
-      if (address === undefined) return [];
+      if (address === undefined || !isTheirs(service)) return [];
       const held = service.metadata.finalizers?.includes(finalizer) ? [] : [`${name} has lost ${finalizer}`];
       const is = hostnameOf(service);
       return is === address ? held : [...held, `${name} was published as ${address} and is now ${is ?? "not published"}`];

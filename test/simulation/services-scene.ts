@@ -96,6 +96,7 @@ export class ServicesScene extends NodesScene {
     const service = this.services().find(({ metadata }) => metadata.name === name);
     const chosen = service?.metadata.annotations?.[nameAnnotation];
     if (service === undefined) return;
+    this.others.edited(service);
     // What stands was not made for this edit, though it is all that it asks for: what the edit before it asked for may yet be done.
     const { wrong, rules } = judge(service, this.#around);
     if (wrong.length === 0 && rules.toSorted().join() !== before) this.#takenBack.set(name, this.world.clock.monotonic() + takenBackMs);
