@@ -234,3 +234,38 @@ test("a new port is opened on the nodes although a late step of its change is re
   await world.until("only what is needed is open", () => openTo(world, 31080).length === 0, 15 * 60_000);
   assert.deepEqual(openTo(world, 31090), ["0.0.0.0/0"]);
 });
+
+test("a revocation that AWS is slow to take is given up when somebody has come to need the rule", async (t) => {
+  const world = await bed(t);
+  const { ec2 } = world.aws.account;
+  const lent = "sg-0123456789abcdef0";
+  ec2.securityGroups.put(lent, { ...ec2.securityGroups.get(world.network.nodeGroupId)!, id: lent, name: "lent", tags: {} });
+  await world.create("web", { annotations: { "security-groups": lent }, spec: port(31080) });
+  await world.published("web");
+  const { faults } = world.aws.controls;
+  const trouble = faults.add({ action: "ec2:RevokeSecurityGroupIngress", effect: { kind: "throttle" } });
+  await world.edit("web", {}, { type: "ClusterIP" });
+  await world.world.advance(3_000);
+  await world.edit("web", {}, { type: "LoadBalancer" });
+  await world.until("served again", () => classicOf(world, "web") !== undefined && world.hostname("web") !== undefined);
+  const since = world.mutations().length;
+  faults.remove(trouble);
+  await world.world.advance(60_000);
+  assert.deepEqual(world.mutations(since), []);
+});
+
+test("the rule of a load balancer that was taken down goes, also when its Service has one of a chosen name by then", async (t) => {
+  const world = await serviceWorld();
+  t.after(() => world.close());
+  const first = world.start();
+  await world.create("web", { spec: port(31080) });
+  await world.published("web");
+  const allow = world.aws.controls.deny("ec2:RevokeSecurityGroupIngress");
+  await world.edit("web", {}, { type: "ClusterIP" });
+  await world.until("taken down", () => classicOf(world, "web") === undefined);
+  first.kill();
+  await world.edit("web", { name: "chosen" }, { type: "LoadBalancer" });
+  allow();
+  world.start();
+  await world.until("only the new one is let in", () => nodeRules(world).join() === "-1 from k8s-elb-chosen", 15 * 60_000);
+});

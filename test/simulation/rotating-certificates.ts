@@ -4,7 +4,7 @@
  */
 import { stringify } from "yaml";
 import type { KubeConfig } from "../../src/kube/config/access.ts";
-import { loadKubeConfig } from "../../src/kube/config/load.ts";
+import { configFromFiles } from "../../src/kube/config/file.ts";
 import type { Connect } from "../../src/kube/connections.ts";
 import type { TlsOptions } from "../../src/runtime/http.ts";
 import { realWorld } from "../../src/runtime/world.ts";
@@ -47,7 +47,8 @@ export class Certificates {
       server: new URL("https://embedded"),
       origin: "the simulation",
       async access(signal) {
-        config ??= await loadKubeConfig(machine, { kubeconfig: files.kubeconfig });
+        // Not through loadKubeConfig: it imports this module when it is first needed, which takes real time.
+        config ??= (await configFromFiles(machine, { paths: [files.kubeconfig], missing: "refused" }, {}))!;
         return config.access(signal);
       },
       refused: (access) => config?.refused(access),

@@ -70,6 +70,7 @@ export class ClaimBook {
   /** Which entries there are of an owner, by its UID and then by the name of the kind. */
   readonly #byUid = new Map<string, Map<string, Claimant>>();
   readonly #doors: Door[] = [];
+  readonly #listeners = new Set<() => void>();
   /** By node group, then by owner. */
   readonly #waiting = new Map<string, Map<string, Wait>>();
   #wakeWriter: (group: string) => void = () => {};
@@ -95,6 +96,12 @@ export class ClaimBook {
   /** Who is to be told that something was done, or failed, for an owner that came in by this door. */
   onSettled(door: string, wake: (key: string) => void): void {
     this.#wakeOwner.set(door, wake);
+  }
+
+  /** Who is to be told of every change of what somebody needs, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** What a load balancer needs. Groups are looked at when this is news, or when asked to. */
@@ -125,6 +132,7 @@ export class ClaimBook {
     const expected = before?.due ? both(before.claim, claim) : claim;
     if (isSame(before?.claim, expected)) return;
     this.#upcoming.set(id, { claim: expected, due: false });
+    this.#announce();
   }
 
   /** The change stopped half-way: what was expected may be needed already, and what was claimed before may be needed still. */
@@ -133,6 +141,7 @@ export class ClaimBook {
     const upcoming = this.#upcoming.get(id);
     if (upcoming === undefined || upcoming.due) return;
     this.#upcoming.set(id, { ...upcoming, due: true });
+    this.#announce();
     this.#ask(owner, upcoming.claim.nodeGroups);
   }
 
@@ -250,6 +259,11 @@ export class ClaimBook {
     this.#entries.set(idOf(entry.owner), entry);
     const claimants = this.#byUid.get(uid) ?? new Map<string, Claimant>();
     this.#byUid.set(uid, claimants.set(kind.name, entry.owner));
+    this.#announce();
+  }
+
+  #announce(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #idsOf(uid: string): readonly string[] {

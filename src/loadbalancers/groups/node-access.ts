@@ -75,14 +75,19 @@ export async function nodeGroups({ instances }: Targets, inventory: Inventory, a
 
 /** What the rules for a load balancer follow from, when what its plan makes has these ids. */
 export async function nodeRuleContext(
-  { kind, desire, seen, found, targets, formerNames }: Survey,
+  { owner, kind, desire, seen, found, targets, formerNames }: Survey,
   made: ReadonlyMap<string, string>,
   inventory: Inventory,
   ask: Ask,
 ): Promise<{ readonly ruleContext: NodeRuleContext; readonly warnings: readonly Problem[] }> {
   const { ids, warnings } = await nodeGroups(targets, inventory, ask);
   const sources = await kind.ruleSources(desire.model, seen, found, made, inventory, ask);
-  return { ruleContext: { nodeGroups: ids, formerNames, ...sources }, warnings: warnings.map((message) => ({ message })) };
+  // A group of a former name stays until AWS lets go of it, or until its owner goes; its rules need not.
+  const formerGroups = new Set(formerNames.map((name) => kind.managedGroupName(owner, name)));
+  const listed = await inventory.groups.listed(reconcileAges.absentMs, ask);
+  const former = listed.filter(({ name, tags }) => formerGroups.has(name) && inventory.mine(tags)).map(({ id }) => id);
+  const ownGroups = [...new Set([...sources.ownGroups, ...former])];
+  return { ruleContext: { nodeGroups: ids, formerNames, ...sources, ownGroups }, warnings: warnings.map((message) => ({ message })) };
 }
 
 /** The same before anything is made, with names in the place of ids. */

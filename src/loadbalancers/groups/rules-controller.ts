@@ -6,6 +6,7 @@ import type { Step } from "../../aws/plan.ts";
 import { again, type Controller, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
+import { messageOf } from "../../runtime/message-of.ts";
 import type { Inventory } from "../inventory.ts";
 import type { ClaimBook, Unknown, Waits } from "./claim-book.ts";
 import { type Granted, grantAll } from "./grants.ts";
@@ -68,14 +69,26 @@ async function converge(id: string, parts: RulesParts, ask: Ask): Promise<Outcom
   const onStep = ({ what, why }: Step) => host.log.info(what, { why });
   const changes = missing.size > 0 || rest.length > 0;
   let granted: Granted;
+  // A call that AWS is slow to take may be carried out when somebody has come to need the rule that it takes away.
+  const outdated = new AbortController();
+  const stopListening = book.onChange(() => {
+    const now = book.owners();
+    const same = now.unknown.length === unknown.length && sameSteps(planNodeRules(group, { ...owners, ...now }).rest, rest);
+    if (!same) outdated.abort(new Error("what load balancers need from the nodes has changed"));
+  });
   try {
     granted = await grantAll(group, missing, { cloud: inventory.cloud, ask, onStep });
     // Whoever only had to be let in waits for nothing that others leave behind.
     const needsNoRest = (owner: string) => owners.claims.has(owner) && !all.restOf.has(owner);
     book.settled(id, servedIn(granted, waiting, needsNoRest), changes);
-    const applied = await apply(rest, inventory.cloud, { ...ask, onStep });
+    const applied = await apply(rest, inventory.cloud, { ...ask, signal: AbortSignal.any([ask.signal, outdated.signal]), onStep });
     if (applied.kind === "waiting") return again(againMs, applied.why);
+  } catch (error) {
+    ask.signal.throwIfAborted();
+    if (!outdated.signal.aborted) throw error;
+    return again(againMs, messageOf(outdated.signal.reason));
   } finally {
+    stopListening();
     if (changes) inventory.groups.touch(group.name);
   }
   for (const [owner, refusal] of granted.refused) book.failed(id, [owner], refusal);
@@ -85,6 +98,9 @@ async function converge(id: string, parts: RulesParts, ask: Ask): Promise<Outcom
   book.settled(id, servedIn(granted, waiting), changes);
   return granted.waiting.size > 0 ? again(againMs, "the group was not as it was seen") : afterRefusals(granted, rest.length > 0);
 }
+
+const sameSteps = (some: readonly Step[], others: readonly Step[]) =>
+  some.length === others.length && some.every(({ what }, i) => what === others[i]?.what);
 
 /** Those of them, and of these owners, who lack nothing any more. */
 function servedIn({ refused, waiting: unserved }: Granted, waits: Waits, among: (owner: string) => boolean = () => true): Waits {
