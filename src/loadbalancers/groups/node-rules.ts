@@ -164,7 +164,8 @@ function rename(rule: SeenRule, group: NodeGroup, { claims, upcoming, leaving, h
   const holder = holderOf(rule, held);
   const heldAs = holder && rule.description?.replace(/=.*/, `=${holder}`);
   const description = (users[0] && descriptionFor(rule, users[0])) ?? heldAs;
-  return description === undefined ? [] : [{ rule, description }];
+  // Between two names of one load balancer a rule may have the wanted description already.
+  return description === undefined || description === rule.description ? [] : [{ rule, description }];
 }
 
 /** What a rule says that is a claim's. One from its own group is written without a word, and yet must not go by another's. */
