@@ -184,3 +184,11 @@ export function isServing(backends: readonly BackendHealth[]): boolean {
 export function hostnameOf({ DNSName = "" }: { readonly DNSName?: string }): string {
   return DNSName.toLowerCase();
 }
+
+/** The names of those listed that have this host name. */
+export function namesWith(
+  hostname: string,
+  listed: readonly { readonly DNSName?: string; readonly LoadBalancerName?: string }[],
+): readonly string[] {
+  return listed.flatMap((lb) => (hostnameOf(lb) === hostname && lb.LoadBalancerName ? [lb.LoadBalancerName] : []));
+}

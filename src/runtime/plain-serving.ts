@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Host } from "./host.ts";
 import { type RouteTable, text } from "./routes.ts";
-import { CannotListen, type Serving } from "./serving.ts";
+import { CannotListen, type Serving, stopServer } from "./serving.ts";
 
 export interface PlainServingOptions {
   /** `:8080`, `127.0.0.1:8080`, `[::1]:8080`. */
@@ -46,17 +46,7 @@ export async function servePlainly(host: Host, { address, flag, routes }: PlainS
   log.info("serving", { address, port });
   return {
     port,
-    async stop(deadline) {
-      const closed = once(server, "close");
-      server.close();
-      server.closeIdleConnections();
-      stopping.abort(new Error("the server is stopping"));
-      const cut = () => server.closeAllConnections();
-      if (deadline.aborted) cut();
-      deadline.addEventListener("abort", cut, { once: true });
-      await closed;
-      deadline.removeEventListener("abort", cut);
-    },
+    stop: (deadline) => stopServer(server, stopping, deadline),
   };
 }
 

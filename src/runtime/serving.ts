@@ -4,7 +4,7 @@
  */
 import { constants } from "node:crypto";
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
@@ -81,18 +81,21 @@ export async function serve(host: Host, options: ServingOptions): Promise<Servin
   log.info("serving securely", { address: options.bindAddress, port });
   return {
     port,
-    async stop(deadline) {
-      const closed = once(server, "close");
-      server.close();
-      server.closeIdleConnections();
-      stopping.abort(new Error("the server is stopping"));
-      const cut = () => server.closeAllConnections();
-      if (deadline.aborted) cut();
-      deadline.addEventListener("abort", cut, { once: true });
-      await closed;
-      deadline.removeEventListener("abort", cut);
-    },
+    stop: (deadline) => stopServer(server, stopping, deadline),
   };
+}
+
+/** Takes no new connection, asks what is being answered to end, and cuts what is left at the deadline. */
+export async function stopServer(server: HttpServer | Server, stopping: AbortController, deadline: AbortSignal): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeIdleConnections();
+  stopping.abort(new Error("the server is stopping"));
+  const cut = () => server.closeAllConnections();
+  if (deadline.aborted) cut();
+  deadline.addEventListener("abort", cut, { once: true });
+  await closed;
+  deadline.removeEventListener("abort", cut);
 }
 
 /** Fallback and named certificates, ready for handshakes. */

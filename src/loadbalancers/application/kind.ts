@@ -5,7 +5,7 @@
 import { modifyLoadBalancerAttributes } from "../../aws/elbv2-actions.ts";
 import { healthOf } from "../elbv2/health.ts";
 import { markedLoadBalancers, markedTargetGroups } from "../elbv2/marked.ts";
-import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
+import { hostnameOf, type LoadBalancerKind, namesWith } from "../kind.ts";
 import type { ApplicationLoadBalancer } from "../model.ts";
 import { type SeenTargetGroup, standsFor } from "../target-group-plan.ts";
 import { withoutStrangers } from "../target-groups.ts";
@@ -26,10 +26,7 @@ export const application: LoadBalancerKind<ApplicationLoadBalancer, SeenApplicat
     return (await markedLoadBalancers("application", owner, inventory, maxAgeMs, ask)).map(foundApplication);
   },
 
-  async namesBehind(hostname, { loadBalancers }, maxAgeMs, ask, by) {
-    const listed = await loadBalancers.all(maxAgeMs, ask, by);
-    return listed.flatMap((lb) => (hostnameOf(lb) === hostname && lb.LoadBalancerName ? [lb.LoadBalancerName] : []));
-  },
+  namesBehind: async (hostname, { loadBalancers }, maxAgeMs, ask, by) => namesWith(hostname, await loadBalancers.all(maxAgeMs, ask, by)),
 
   tags: ({ arn }, { cloud }, ask) => cloud.loadBalancers.tags(arn, ask),
   targetGroups: async (owner, _standing, inventory, maxAgeMs, ask) =>

@@ -2,7 +2,7 @@
 import { modifyAttributes } from "../../aws/elb-actions.ts";
 import { marksOfSource } from "../groups/claims.ts";
 import { presentAges, reconcileAges } from "../inventory.ts";
-import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
+import { hostnameOf, type LoadBalancerKind, namesWith } from "../kind.ts";
 import { type ClassicLoadBalancer, wantedGroups } from "../model.ts";
 import { classicSecurityGroupName } from "../names.ts";
 import { accepted, registrable } from "../targets.ts";
@@ -22,7 +22,7 @@ export const classic: LoadBalancerKind<ClassicLoadBalancer, SeenClassic, FoundCl
   findMarked: async () => [],
   async namesBehind(hostname, { classic: all }, maxAgeMs, ask, by) {
     const listed = await all.all(maxAgeMs, ask, by);
-    return listed.flatMap((lb) => (hostnameOf(lb) === hostname && lb.LoadBalancerName ? [lb.LoadBalancerName] : []));
+    return namesWith(hostname, listed);
   },
   tags: ({ name }, { cloud }, ask) => cloud.classicLoadBalancers.tags(name, ask),
   targetGroups: async () => [],

@@ -4,7 +4,7 @@ import { healthOf } from "../elbv2/health.ts";
 import { markedLoadBalancers } from "../elbv2/marked.ts";
 import { marksOfClients } from "../groups/claims.ts";
 import { reconcileAges } from "../inventory.ts";
-import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
+import { hostnameOf, type LoadBalancerKind, namesWith } from "../kind.ts";
 import type { NetworkLoadBalancer } from "../model.ts";
 import { planTargets, type SeenTargetGroup } from "../target-group-plan.ts";
 import {
@@ -32,10 +32,7 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
   async findMarked(owner, inventory, maxAgeMs, ask) {
     return (await markedLoadBalancers("network", owner, inventory, maxAgeMs, ask)).map(foundNetwork);
   },
-  async namesBehind(hostname, { loadBalancers }, maxAgeMs, ask, by) {
-    const listed = await loadBalancers.all(maxAgeMs, ask, by);
-    return listed.flatMap((lb) => (hostnameOf(lb) === hostname && lb.LoadBalancerName ? [lb.LoadBalancerName] : []));
-  },
+  namesBehind: async (hostname, { loadBalancers }, maxAgeMs, ask, by) => namesWith(hostname, await loadBalancers.all(maxAgeMs, ask, by)),
   tags: ({ arn }, { cloud }, ask) => cloud.loadBalancers.tags(arn, ask),
   targetGroups: (owner, standing, inventory, maxAgeMs, ask) => namedTargetGroups(owner, standing[0]?.arn, inventory, maxAgeMs, ask),
   managedGroupName: ({ securityGroupName }) => securityGroupName,
