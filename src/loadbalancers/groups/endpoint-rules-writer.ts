@@ -4,7 +4,14 @@ import type { Ask } from "../../aws/ask.ts";
 import type { Cloud } from "../../aws/cloud.ts";
 import type { Step } from "../../aws/plan.ts";
 import type { Clock } from "../../runtime/world.ts";
-import { type EndpointRule, endpointRuleDescription, endpointRuleKey, isPartOf, planEndpointRules, unionOf } from "./endpoint-rules.ts";
+import {
+  type EndpointRule,
+  type EndpointRuleWish,
+  endpointRuleDescription,
+  endpointRuleKey,
+  isPartOf,
+  planEndpointRules,
+} from "./endpoint-rules.ts";
 
 export interface EndpointRulesOptions {
   readonly cloud: Cloud;
@@ -14,8 +21,8 @@ export interface EndpointRulesOptions {
   readonly clusterTag: string;
   /** Write every rule as it is asked for, and join none. */
   readonly exact: boolean;
-  /** Whether everybody who lets something in has said what. Until then nothing is revoked. */
-  isComplete(): boolean;
+  /** What bindings may have let in that have not said in full what they let in: none of it is revoked. */
+  unheard(): readonly EndpointRule[];
   onStep(step: Step): void;
 }
 
@@ -76,7 +83,7 @@ export class EndpointRules {
 
   async #bring(groups: ReadonlySet<string>, ask: Ask, claim?: EndpointClaim): Promise<void> {
     for (const id of groups) this.#known.add(id);
-    const all = this.#options.isComplete() ? await this.#withUnused(groups, ask) : groups;
+    const all = await this.#withUnused(groups, ask);
     const work = [...all].map((id) => this.#inTurn(id, async () => ({ id, refused: await this.#converge(id, ask) })));
     const errors = (await Promise.allSettled(work)).flatMap((result): readonly unknown[] => {
       if (result.status === "rejected") return [result.reason];
@@ -89,7 +96,7 @@ export class EndpointRules {
     if (errors.length > 1) throw new AggregateError(errors, errors.map((error) => (error as Error).message).join("; "));
   }
 
-  /** When everybody has spoken, groups that nobody uses any more are looked at, too; once also those from before the start. */
+  /** Groups that nobody uses any more are looked at, too; once also those from before the start. */
   async #withUnused(groups: ReadonlySet<string>, ask: Ask): Promise<ReadonlySet<string>> {
     if (!this.#swept) {
       const { cloud, vpc, clusterTag } = this.#options;
@@ -107,30 +114,28 @@ export class EndpointRules {
 
   /** Returns the rules that AWS would not take; all others are written. */
   async #converge(id: string, ask: Ask): Promise<readonly Refusal[]> {
-    const { clock, exact, isComplete } = this.#options;
+    const { clock, exact, unheard } = this.#options;
     ask.signal.throwIfAborted();
-    const claims = [...this.#claims.values()].flatMap((claim) => claim.get(id) ?? []);
-    const wanted = unionOf(claims, exact);
-    const complete = isComplete();
-    const digest = JSON.stringify([wanted.map(endpointRuleKey).toSorted(), complete]);
+    const wish = { asked: [...this.#claims.values()].flatMap((claim) => claim.get(id) ?? []), unheard: unheard(), exact };
+    const digest = JSON.stringify([keysOf(wish.asked), keysOf(wish.unheard)]);
     const left = this.#left.get(id);
     if (left?.digest === digest && clock.monotonic() - left.at < trustMs) return [];
     this.#left.delete(id);
-    const refused = await this.#write(id, wanted, complete, ask);
+    const refused = await this.#write(id, wish, ask);
     // A group that is gone lets nothing in, and needs nothing.
     const isGone = refused.some(({ error }) => error.class === "not-found" && error.detail.includes(id));
-    if (isGone || (wanted.length === 0 && complete)) this.#known.delete(id);
+    if (isGone || wish.asked.length + wish.unheard.length === 0) this.#known.delete(id);
     if (isGone) return [];
     if (refused.length === 0) this.#left.set(id, { digest, at: clock.monotonic() });
     return refused;
   }
 
-  async #write(id: string, wanted: readonly EndpointRule[], complete: boolean, ask: Ask): Promise<readonly Refusal[]> {
+  async #write(id: string, wish: EndpointRuleWish, ask: Ask): Promise<readonly Refusal[]> {
     const { cloud, onStep } = this.#options;
     // What is not as it was seen is looked at once more.
     for (let tries = 1; ; tries++) {
       const rules = await cloud.securityGroups.rules(id, ask);
-      const { grant, revoke } = planEndpointRules({ id, rules }, wanted, complete);
+      const { grant, revoke } = planEndpointRules({ id, rules }, wish);
       const applied = await apply([...grant, ...revoke], cloud, { ...ask, onStep });
       if (applied.kind === "done") return applied.refused;
       if (tries === 2) throw new Error(applied.why);
@@ -146,3 +151,5 @@ export class EndpointRules {
     return turn;
   }
 }
+
+const keysOf = (rules: readonly EndpointRule[]) => [...new Set(rules.map(endpointRuleKey))].toSorted();

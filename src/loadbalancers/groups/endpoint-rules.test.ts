@@ -53,7 +53,7 @@ test("what is missing is granted, what is ours and wanted by nobody revoked, and
     ],
   };
   const wanted = [from("sg-1", 80), from("sg-3", 80), block("::/0", 443)];
-  const { grant, revoke } = planEndpointRules(group, wanted, true);
+  const { grant, revoke } = planEndpointRules(group, { asked: wanted, unheard: [], exact: true });
   const [granted] = planJson(grant) as [{ input: object }];
   assert.deepEqual(granted.input, {
     GroupId: "sg-nodes",
@@ -63,5 +63,25 @@ test("what is missing is granted, what is ours and wanted by nobody revoked, and
   });
   const [revoked] = planJson(revoke) as [{ input: object }];
   assert.deepEqual(revoked.input, { GroupId: "sg-nodes", SecurityGroupRuleIds: ["r-2", "r-4"] });
-  assert.deepEqual(planEndpointRules(group, wanted, false).revoke, [], "not until everybody has spoken");
+});
+
+test("what somebody may have asked for who is not heard stays as far as it is there, and is never granted anew", () => {
+  const group = {
+    id: "sg-nodes",
+    rules: [
+      { ...seen("r-1", { sourceGroup: "sg-1" }, 80, endpointRuleDescription), toPort: 90 },
+      seen("r-2", { sourceGroup: "sg-2" }, 80, endpointRuleDescription),
+      seen("r-3", { cidr: "10.0.0.0/8" }, 81, endpointRuleDescription),
+    ],
+  };
+  const texts = (unheard: readonly EndpointRule[], asked: readonly EndpointRule[] = []) => {
+    const { grant, revoke } = planEndpointRules(group, { asked, unheard, exact: false });
+    return [...grant, ...revoke].map(({ what }) => what);
+  };
+  assert.deepEqual(texts([from("sg-1", 80, 90), from("sg-2", 0, 65_535), block("10.0.0.0/8", 81), from("sg-3", 80)]), []);
+  assert.deepEqual(texts([from("sg-1", 85), from("sg-2", 80), block("10.0.0.0/8", 81)], [from("sg-1", 80)]), [
+    "allow tcp:80-85 from sg-1 in security group sg-nodes",
+    "revoke tcp:80-90 from sg-1 in security group sg-nodes",
+  ]);
+  assert.equal(texts([from("sg-1", 91), from("sg-2", 81), block("10.0.0.0/8", 80)]).length, 1, "none of them is theirs");
 });

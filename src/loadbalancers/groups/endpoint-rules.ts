@@ -58,16 +58,36 @@ export interface EndpointRulePlan {
   readonly revoke: readonly Step[];
 }
 
-/** A rule that is there under another description counts as there, and is none of our business. Nothing goes until all have spoken. */
-export function planEndpointRules(group: EndpointGroup, wanted: readonly EndpointRule[], complete: boolean): EndpointRulePlan {
+export interface EndpointRuleWish {
+  /** What everybody has asked for who is known in full. */
+  readonly asked: readonly EndpointRule[];
+  /** What those may have asked for who are not: it stays as far as it is there, and is not granted anew. */
+  readonly unheard: readonly EndpointRule[];
+  /** Write every rule as it is asked for, and join none. */
+  readonly exact: boolean;
+}
+
+/** A rule that is there under another description counts as there, and is none of our business. */
+export function planEndpointRules(group: EndpointGroup, { asked, unheard, exact }: EndpointRuleWish): EndpointRulePlan {
+  const wanted = unionOf([...asked, ...standing(group, unheard)], exact);
   const present = new Set(group.rules.map(seenRuleKey));
   const keys = new Set(wanted.map(endpointRuleKey));
   const missing = wanted.filter((rule) => !present.has(endpointRuleKey(rule)));
-  const surplus = complete ? group.rules.filter((rule) => isOurs(rule) && !keys.has(seenRuleKey(rule))) : [];
+  const surplus = group.rules.filter((rule) => isOurs(rule) && !keys.has(seenRuleKey(rule)));
   return {
     grant: missing.length > 0 ? [grant(group.id, missing)] : [],
     revoke: surplus.length > 0 ? [revocation(group.id, group.id, surplus, "no TargetGroupBinding asks for them any more")] : [],
   };
+}
+
+/** As much of these rules as a group lets in already by rules of ours: of a range of ports, those that they share. */
+function standing(group: EndpointGroup, rules: readonly EndpointRule[]): readonly EndpointRule[] {
+  return group.rules.filter(isOurs).flatMap(({ protocol, fromPort = 0, toPort = 0, cidr, sourceGroup }) =>
+    rules
+      .filter((rule) => rule.protocol === protocol && sourceText(rule) === (cidr ?? sourceGroup))
+      .map((rule) => ({ ...rule, fromPort: Math.max(rule.fromPort, fromPort), toPort: Math.min(rule.toPort, toPort) }))
+      .filter((rule) => rule.fromPort <= rule.toPort),
+  );
 }
 
 function grant(id: string, rules: readonly EndpointRule[]): Step {

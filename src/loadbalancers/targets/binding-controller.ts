@@ -11,7 +11,7 @@ import { EndpointRules } from "../groups/endpoint-rules-writer.ts";
 import type { SeenBinding } from "./binding.ts";
 import type { BindingContext, BindingJob, BindingParts, RememberedBinding } from "./binding-context.ts";
 import { BindingMetrics } from "./binding-metrics.ts";
-import { haveAllSpoken } from "./binding-networking.ts";
+import { unheardRules } from "./binding-networking.ts";
 import { converge } from "./binding-pass.ts";
 import { BindingReport } from "./binding-report.ts";
 import { cleanUp } from "./clean-up.ts";
@@ -40,7 +40,7 @@ class BindingLoop {
       vpc: parts.vpc,
       clusterTag: parts.clusterTag,
       exact: parts.settings.exactRules,
-      isComplete: () => haveAllSpoken(this.#context),
+      unheard: () => unheardRules(this.#context),
       onStep: ({ what, why }) => host.log.info(what, { why }),
     });
     this.#context = {

@@ -1,12 +1,12 @@
 /** Lets the load balancer's traffic in to the targets of a binding, where it asks for that. */
-
 import { keyOf } from "../../kube/store.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
+import type { EndpointRule } from "../groups/endpoint-rules.ts";
 import { hasBindingFinalizer } from "./binding.ts";
 import type { BindingContext, BindingJob } from "./binding-context.ts";
 import type { Endpoint } from "./endpoints.ts";
-import { networkingOf } from "./networking.ts";
+import { networkingOf, possibleRules } from "./networking.ts";
 
 /** What the targets let in, before anything is sent to them. A failure holds nobody back, and is tried again. */
 export async function letIn(job: BindingJob, endpoints: readonly Endpoint[], context: BindingContext): Promise<void> {
@@ -24,7 +24,7 @@ export async function letIn(job: BindingJob, endpoints: readonly Endpoint[], con
     const parts = { cloud, vpc, clusterTag, groupTags: settings.groupTags, node: (name: string) => nodes.get(name) };
     const { claim, problems } = await networkingOf(binding.spec, endpoints, parts, ask);
     problem = problems.join("; ");
-    // Who is not known in full is not heard yet: nothing is revoked meanwhile.
+    // Of one that is not known in full nothing is revoked meanwhile.
     remembered.networking = problem;
     await rules.claim(key, claim, ask);
   } catch (error) {
@@ -46,13 +46,18 @@ export function isDue({ binding, remembered }: BindingJob, now: number): boolean
   return networkingFor !== binding.metadata.generation || (Boolean(networking) && now - networkingAt >= retryMs);
 }
 
-/** Whether every binding that lets something in has said what, in full. One without finalizer was never carried out. */
-export function haveAllSpoken({ bindings, rules, memoryOf }: Pick<BindingContext, "bindings" | "rules" | "memoryOf">): boolean {
-  return (
-    bindings.hasSynced &&
-    bindings
-      .list()
-      .filter((binding) => binding.spec.networking !== undefined && hasBindingFinalizer(binding) && !binding.metadata.deletionTimestamp)
-      .every((binding) => rules.hasClaim(keyOf(binding)) && !memoryOf(binding).networking)
-  );
+/**
+ * What bindings may have let in that have not said so in full since the start: they wait for their turn, or cannot be carried
+ * out as they are. One without finalizer was never carried out.
+ */
+export function unheardRules({
+  bindings,
+  rules,
+  memoryOf,
+}: Pick<BindingContext, "bindings" | "rules" | "memoryOf">): readonly EndpointRule[] {
+  return bindings
+    .list()
+    .filter((binding) => binding.spec.networking !== undefined && hasBindingFinalizer(binding) && !binding.metadata.deletionTimestamp)
+    .filter((binding) => !rules.hasClaim(keyOf(binding)) || Boolean(memoryOf(binding).networking))
+    .flatMap(({ spec }) => possibleRules(spec));
 }

@@ -187,7 +187,7 @@ async function backendGone(job: BindingJob, why: string, context: BindingContext
     await deregisterAll(job, context);
     await setCheckpoint(job, empty, context);
   }
-  // Nobody needs to be let in to it, which has to be said: until all have spoken nothing of others is closed.
+  // Nobody needs to be let in to it, which has to be said: what it may have let in stays until then.
   if (binding.spec.networking !== undefined) await letIn(job, [], context);
   const targets = { wanted: 0, registered: 0, healthy: 0, draining: 0 };
   await report.status(

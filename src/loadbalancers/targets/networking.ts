@@ -6,10 +6,10 @@ import type { SecurityGroup } from "../../aws/security-groups.ts";
 import type { SeenNode } from "../../identity/node-view.ts";
 import { parseProviderId } from "../../identity/provider-id.ts";
 import type { Frozen } from "../../kube/resource.ts";
-import { contains, parseAddress, parseCidr } from "../../runtime/ip.ts";
+import { contains, formatCidr, parseAddress, parseCidr } from "../../runtime/ip.ts";
 import type { EndpointRule } from "../groups/endpoint-rules.ts";
 import type { EndpointClaim } from "../groups/endpoint-rules-writer.ts";
-import type { BindingSpec, NetworkingPort } from "./binding.ts";
+import type { BindingSpec, NetworkingPeer, NetworkingPort } from "./binding.ts";
 import type { Endpoint } from "./endpoints.ts";
 
 export interface NetworkingParts {
@@ -70,14 +70,12 @@ export function rulesFor(
     // Its documentation says all of TCP, the reference lets nothing in: whoever means all says so.
     if (ports.length === 0 && from.length > 0)
       problems.push(`spec.networking.ingress[${i}].ports is empty: nothing is let in; write [{protocol: TCP}] for all ports of TCP`);
-    for (const { ipBlock, securityGroup } of from) {
-      if (ipBlock && parseCidr(ipBlock.cidr) === undefined) {
-        problems.push(`spec.networking.ingress[${i}].from: ${JSON.stringify(ipBlock.cidr)} is no block of addresses`);
+    for (const peer of from) {
+      const source = sourceOf(peer);
+      if (source === undefined) {
+        problems.push(`spec.networking.ingress[${i}].from: ${JSON.stringify(peer.ipBlock?.cidr)} is no block of addresses`);
         continue;
       }
-      const source = ipBlock
-        ? ({ kind: "cidr", cidr: ipBlock.cidr } as const)
-        : ({ kind: "group", id: securityGroup?.groupID ?? "" } as const);
       for (const port of ports) {
         const numbers = numbersOf(port, targetType === "ip", endpoints);
         if ("why" in numbers) problems.push(numbers.why);
@@ -88,6 +86,28 @@ export function rulesFor(
     }
   }
   return { rules, problems };
+}
+
+/** What a binding lets in, whichever groups its targets have; a port by name may be any of a pod's. Pure. */
+export function possibleRules({ networking, targetType }: Pick<Frozen<BindingSpec>, "networking" | "targetType">): readonly EndpointRule[] {
+  return (networking?.ingress ?? []).flatMap(({ from, ports }) =>
+    from.flatMap((peer) => {
+      const source = sourceOf(peer);
+      if (source === undefined) return [];
+      const possible = targetType === "ip" ? ports : ports.filter(({ port }) => typeof port !== "string");
+      return possible.map(({ protocol, port }): EndpointRule => {
+        const [fromPort, toPort] = typeof port === "number" ? [port, port] : [0, 65_535];
+        return { protocol: protocol === "UDP" ? "udp" : "tcp", fromPort, toPort, source };
+      });
+    }),
+  );
+}
+
+/** A block as AWS writes it, whatever host bits it was given with; undefined when it is none. */
+function sourceOf({ ipBlock, securityGroup }: Frozen<NetworkingPeer>): EndpointRule["source"] | undefined {
+  if (ipBlock === undefined) return { kind: "group", id: securityGroup?.groupID ?? "" };
+  const block = parseCidr(ipBlock.cidr);
+  return block && { kind: "cidr", cidr: formatCidr(block) };
 }
 
 type Numbers = { readonly ranges: readonly (readonly [number, number])[] } | { readonly why: string };
