@@ -1,13 +1,13 @@
 /** The process that `informer-memory.ts` measures: it follows Nodes and says what it holds. Loads no more than a product would. */
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import { nodes } from "../src/kube/builtin.ts";
 import { KubeClient } from "../src/kube/client.ts";
 import { loadKubeConfig } from "../src/kube/config/load.ts";
 import { type Informer, informer } from "../src/kube/informer.ts";
 import type { Stored } from "../src/kube/resource.ts";
 import type { Identified } from "../src/kube/store.ts";
+import type { Node } from "../src/kube/types.ts";
 import { openGate } from "../src/runtime/gate.ts";
 import { silentLog } from "../src/runtime/log.ts";
 import { newRegistry } from "../src/runtime/metrics.ts";

@@ -62,3 +62,8 @@ test("only a kind itself may ask which kind it is, by name or by a field", () =>
   }
   assert.deepEqual(check("src/loadbalancers/groups/node-rules.ts", '"sourceGroup" in rule'), []);
 });
+
+test("types of Kubernetes objects come from the generated module", () => {
+  assert.match(check("src/nodes/x.ts", `import type { Node } from "${"kubernetes-types"}/core/v1.d.ts";`)[0] ?? "", /src\/kube\/types\.ts/);
+  assert.deepEqual(check("src/nodes/x.ts", 'import type { Node } from "../kube/types.ts";'), []);
+});

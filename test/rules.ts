@@ -78,6 +78,7 @@ function breachesOfLine(file: string, text: string): string[] {
       if (pattern.test(text)) found.push(`${pattern.exec(text)?.[0]}: ${instead}`);
     }
   }
+  if (/"kubernetes-types\//.test(text)) found.push("take types of Kubernetes objects from src/kube/types.ts (npm run types makes it)");
   if (/"@kubernetes\/client-node/.test(text)) found.push("the official Kubernetes client is not used at run time");
   if (file.startsWith("src/") && !atTheEdge.some((edge) => edge.test(file))) {
     for (const [pattern, instead] of originals) {

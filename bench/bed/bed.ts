@@ -1,8 +1,8 @@
 /** What a run lies in: a new real cluster and a new simulated AWS, with one program in them at a time. */
 import { open, stat } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import { nodes } from "../../src/kube/builtin.ts";
+import type { Node } from "../../src/kube/types.ts";
 import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
 import { startCluster } from "../../src/sandbox/cluster/real/cluster.ts";
 import { type Account, TestCluster } from "../../test/bed/cluster.ts";

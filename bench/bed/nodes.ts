@@ -1,5 +1,5 @@
 /** Nodes of the size they have on EC2. */
-import type { Node, Taint } from "kubernetes-types/core/v1.d.ts";
+import type { Node, Taint } from "../../src/kube/types.ts";
 import type { Machine } from "./cloud-process.ts";
 
 const uninitialized: Taint = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };

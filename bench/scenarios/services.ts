@@ -1,7 +1,7 @@
 /** Load balancers: made, changed, found again, joined by a node, left by it, and removed. */
-import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { nodes, services } from "../../src/kube/builtin.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
+import type { Service } from "../../src/kube/types.ts";
 import { Bed } from "../bed/bed.ts";
 import type { Machine } from "../bed/cloud-process.ts";
 import type { Entrant } from "../bed/entrants.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Event } from "kubernetes-types/core/v1.d.ts";
+import type { Event } from "../kube/types.ts";
 import { ageText, warningsIn } from "./event-history.ts";
 
 const at = (minute: number) => `2026-06-01T12:${String(minute).padStart(2, "0")}:00Z`;

@@ -1,7 +1,7 @@
 /** Events about an object, and which of them still say something: a Warning outlives its reason by an hour. */
-import type { Event } from "kubernetes-types/core/v1.d.ts";
 import type { EventReason } from "../identity/event-reasons.ts";
 import type { Frozen } from "../kube/resource.ts";
+import type { Event } from "../kube/types.ts";
 
 /** A Warning, and whether what it says still holds. */
 export interface PastWarning {

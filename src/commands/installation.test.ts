@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Pod } from "kubernetes-types/core/v1.d.ts";
+import type { Pod } from "../kube/types.ts";
 import { hostConfigOf, installationOf } from "./installation.ts";
 
 type Spec = NonNullable<Pod["spec"]>;

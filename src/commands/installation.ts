@@ -1,7 +1,7 @@
 /** How the controllers of a cluster were started, read from one of their pods: what a command would otherwise have to be told. */
 import { basename, dirname } from "node:path";
-import type { Container, Pod } from "kubernetes-types/core/v1.d.ts";
 import type { Frozen } from "../kube/resource.ts";
+import type { Container, Pod } from "../kube/types.ts";
 import type { FlagTable } from "../runtime/flags.ts";
 import { flagTable } from "./controller-manager/flags.ts";
 import { clusterPrograms } from "./host/cluster-programs.ts";

@@ -1,5 +1,4 @@
 /** A cluster and its AWS account as commands look at them: read-only, once, with what the controllers would go by. */
-import type { Service } from "kubernetes-types/core/v1.d.ts";
 import type { Ask } from "../aws/ask.ts";
 import { type Cloud, Clouds } from "../aws/cloud.ts";
 import { awsSockets } from "../aws/sockets.ts";
@@ -10,6 +9,7 @@ import { KubeClient } from "../kube/client.ts";
 import { discoverKubeConfig } from "../kube/config/load.ts";
 import type { Connect } from "../kube/connections.ts";
 import type { Stored } from "../kube/resource.ts";
+import type { Service } from "../kube/types.ts";
 import { Inventory } from "../loadbalancers/inventory.ts";
 import { type SeenService, serviceState } from "../loadbalancers/service/seen.ts";
 import type { SurveyParts } from "../loadbalancers/service/survey.ts";

@@ -1,7 +1,7 @@
 /** `fairlead plan`: what the controllers would do to AWS for Services and routes, printed and not done. */
 
-import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { planJson, type Step } from "../aws/plan.ts";
+import type { Service } from "../kube/types.ts";
 import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
 import { type Preview, preview } from "../loadbalancers/service/preview.ts";
 import type { SeenService } from "../loadbalancers/service/seen.ts";

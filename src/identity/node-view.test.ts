@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import type { Stored } from "../kube/resource.ts";
+import type { Node } from "../kube/types.ts";
 import { claimedAddresses, claimedInstance, isReady, nodeView, sameButVersion } from "./node-view.ts";
 
 function view(node: { name?: string; providerID?: string; annotation?: string; status?: Node["status"]; resourceVersion?: string }) {

@@ -1,10 +1,10 @@
 /** Nodes as this program reads them: one projection, one informer, for every part that looks at Nodes. */
-import type { Node, NodeAddress, Taint } from "kubernetes-types/core/v1.d.ts";
 import { isInstanceId } from "../aws/instances.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Informer, informer } from "../kube/informer.ts";
 import type { Frozen, Stored } from "../kube/resource.ts";
+import type { Node, NodeAddress, Taint } from "../kube/types.ts";
 import { formatAddress, parseAddress } from "../runtime/ip.ts";
 import { instanceIdOfNodeName, parseProviderId } from "./provider-id.ts";
 

@@ -1,5 +1,5 @@
 /** Changes of a Node beside its plan: cordon, taints and labels. Pure. */
-import type { Taint } from "kubernetes-types/core/v1.d.ts";
+import type { Taint } from "../kube/types.ts";
 import { eventKinds } from "./event.ts";
 import type { PlannedEvent } from "./plan.ts";
 import type { InterruptionSettings } from "./settings.ts";

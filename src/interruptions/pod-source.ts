@@ -1,9 +1,9 @@
 /** The pods of Nodes that are drained. They are followed only while some Node is: a process that waits for notices knows no pod. */
-import type { Pod } from "kubernetes-types/core/v1.d.ts";
 import { pods } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Informer, informer } from "../kube/informer.ts";
 import type { Frozen } from "../kube/resource.ts";
+import type { Pod } from "../kube/types.ts";
 import type { Source } from "../runtime/controller.ts";
 import { type PodView, podView } from "./pods.ts";
 

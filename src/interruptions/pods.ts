@@ -1,6 +1,6 @@
 /** The pods of a Node that is drained: which have to go, and by which step of the ladder. Pure. */
-import type { Pod } from "kubernetes-types/core/v1.d.ts";
 import type { Stored } from "../kube/resource.ts";
+import type { Pod } from "../kube/types.ts";
 
 /** As much of a pod as draining needs. */
 export interface PodView {

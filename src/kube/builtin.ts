@@ -1,12 +1,21 @@
 /** The built-in resources that more than one part of the product reads or writes. */
 
-import type { DaemonSet } from "kubernetes-types/apps/v1.d.ts";
-import type { TokenReview } from "kubernetes-types/authentication/v1.d.ts";
-import type { SubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
-import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
-import type { ConfigMap, Event, Namespace, Node, Pod, Secret, Service, ServiceAccount } from "kubernetes-types/core/v1.d.ts";
-import type { EndpointSlice } from "kubernetes-types/discovery/v1.d.ts";
 import { resource } from "./resource.ts";
+import type {
+  ConfigMap,
+  DaemonSet,
+  EndpointSlice,
+  Event,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  Secret,
+  Service,
+  ServiceAccount,
+  SubjectAccessReview,
+  TokenReview,
+} from "./types.ts";
 
 export const nodes = resource<Node>({ group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false });
 export const services = resource<Service>({ group: "", version: "v1", plural: "services", kind: "Service", namespaced: true });

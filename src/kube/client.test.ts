@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import type { WriteGate } from "../runtime/gate.ts";
 import { dryRunGate, WriteRefused } from "../runtime/gate.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
@@ -12,6 +11,7 @@ import type { ApiError } from "./errors.ts";
 import { isApiError } from "./errors.ts";
 import { resource } from "./resource.ts";
 import { anonymousConfig, scriptedClient, scriptedServer } from "./testing/scripted-server.ts";
+import type { Node } from "./types.ts";
 
 const node: Node = { metadata: { name: "ip-10-0-0-1", uid: "u", resourceVersion: "7" } };
 

@@ -1,6 +1,5 @@
 /** The verbs of the API, for built-in and custom resources alike. */
 import { arch, platform } from "node:os";
-import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
 import type { WriteGate } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
 import type { HttpResponse } from "../runtime/http.ts";
@@ -18,6 +17,7 @@ import { asOtherIncarnation, type Patch, patchForm } from "./patch.ts";
 import type { KubeObject, Resource, Stored, Target } from "./resource.ts";
 import { apiVersion, nameOf, pathOf } from "./resource.ts";
 import { TokenBucket } from "./token-bucket.ts";
+import type { Lease } from "./types.ts";
 
 /** How many requests a client lets through; none of its own by default, fairness is the API server's business. */
 export interface RateLimit {

@@ -1,8 +1,8 @@
 /** Decides what becomes of an event: said for the first time, counted up on an earlier one, combined, or dropped. */
-import type { Event } from "kubernetes-types/core/v1.d.ts";
 import type { World } from "../runtime/world.ts";
 import { Lru } from "./lru.ts";
 import { TokenBucket } from "./token-bucket.ts";
+import type { Event } from "./types.ts";
 
 /** The object an event is about. */
 export interface ObjectRef {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Event } from "kubernetes-types/core/v1.d.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import { nodes } from "./builtin.ts";
 import { EventPipeline, objectRef } from "./event-recorder.ts";
 import { metric, scriptedClient, scriptedServer } from "./testing/scripted-server.ts";
+import type { Event } from "./types.ts";
 
 const node = objectRef(nodes, { metadata: { name: "ip-10-0-0-1", uid: "u" } });
 

@@ -1,5 +1,4 @@
 /** Events: what users read in `kubectl describe`. Recording never waits and never fails; sending happens behind it. */
-import type { Event } from "kubernetes-types/core/v1.d.ts";
 import type { Host } from "../runtime/host.ts";
 import { counter } from "../runtime/metrics.ts";
 import { redact } from "../runtime/redact.ts";
@@ -12,6 +11,7 @@ import type { ObjectRef, Occurrence, Sending } from "./event-correlator.ts";
 import { EventCorrelator } from "./event-correlator.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 import { apiVersion } from "./resource.ts";
+import type { Event } from "./types.ts";
 
 /** Records events in the name of one component, for any of these reasons. */
 export interface EventRecorder<Reason extends string> {

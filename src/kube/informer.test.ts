@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import { nodes } from "./builtin.ts";
 import type { Informer, Trimmed } from "./informer.ts";
 import { informer } from "./informer.ts";
 import { metric, recordingLog, scriptedClient, scriptedServer } from "./testing/scripted-server.ts";
+import type { Node } from "./types.ts";
 import { watchSource } from "./watch-source.ts";
 
 const nodeOf = (name: string, version: number, changes: { uid?: string; providerID?: string } = {}) => ({

@@ -1,5 +1,4 @@
 /** Leases of coordination.k8s.io/v1, for leader election. */
-import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
 import type { LeaseRecord, LeaseStore } from "../runtime/lease.ts";
 import { LeaseConflict } from "../runtime/lease.ts";
 import { leases } from "./builtin.ts";
@@ -7,6 +6,7 @@ import type { KubeClient } from "./client.ts";
 import type { ApiErrorReason } from "./errors.ts";
 import { isApiError } from "./errors.ts";
 import type { Stored } from "./resource.ts";
+import type { Lease } from "./types.ts";
 
 export interface LeaseStoreOptions {
   readonly namespace: string;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import { openGate } from "../runtime/gate.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
@@ -10,6 +9,7 @@ import { nodes } from "./builtin.ts";
 import { KubeClient } from "./client.ts";
 import { isApiError } from "./errors.ts";
 import { anonymousConfig } from "./testing/scripted-server.ts";
+import type { Node } from "./types.ts";
 
 const node: Node = { apiVersion: "v1", kind: "Node", metadata: { name: "worker" } };
 

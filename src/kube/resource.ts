@@ -1,5 +1,5 @@
 /** What kind of object a verb is about, and the types of objects as they come from the server. */
-import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
+import type { ObjectMeta } from "./types.ts";
 
 /** What every object of the API has in common. */
 export interface KubeObject {

@@ -1,5 +1,4 @@
 /** A service account of its own for each controller, so that each has only its own rights and its own name in audits. */
-import type { TokenRequest } from "kubernetes-types/authentication/v1.d.ts";
 import { openGate } from "../runtime/gate.ts";
 import { jittered, sleep } from "../runtime/world.ts";
 import { namespaces, serviceAccounts } from "./builtin.ts";
@@ -7,6 +6,7 @@ import type { KubeClient } from "./client.ts";
 import { Renewed } from "./config/access.ts";
 import { type Bearer, withBearer } from "./config/load.ts";
 import { isApiError } from "./errors.ts";
+import type { TokenRequest } from "./types.ts";
 
 export interface ServiceAccountOptions {
   readonly namespace: string;
@@ -35,7 +35,7 @@ export function asServiceAccount(base: KubeClient, options: ServiceAccountOption
     const askedAt = clock.now();
     const { status } = await patiently(base, signal, () => requestToken(base, options, signal));
     if (!status?.token) throw new Error(`the API server gave no token for service account ${options.namespace}/${options.name}`);
-    const lifeMs = Math.max(shortestLifeMs, Date.parse(status.expirationTimestamp) - askedAt || 0);
+    const lifeMs = Math.max(shortestLifeMs, Date.parse(status.expirationTimestamp ?? "") - askedAt || 0);
     return { value: { token: status.token }, expiresAtMs: askedAt + lifeMs * 0.8 };
   });
   const user = serviceAccountUser(options.namespace, options.name);

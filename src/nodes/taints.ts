@@ -1,6 +1,6 @@
 /** The two taints that stand between a Node and its pods on the cloud's behalf. Pure. */
-import type { Taint } from "kubernetes-types/core/v1.d.ts";
 import type { SeenNode } from "../identity/node-view.ts";
+import type { Taint } from "../kube/types.ts";
 
 /** Set by a kubelet with `--cloud-provider=external`; whatever its value and effect, the key counts. */
 export const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized";

@@ -1,6 +1,6 @@
 /** What a person at the keyboard can do to the world. */
-import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { services } from "../kube/builtin.ts";
+import type { Service } from "../kube/types.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export interface Action {

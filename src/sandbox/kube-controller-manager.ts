@@ -2,13 +2,12 @@
  * A stand-in for the parts of kube-controller-manager that Fairlead counts on: it gives Nodes their pod CIDR, notices
  * when a kubelet falls silent, and keeps the taints that follow from a Node's readiness.
  */
-import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
-import type { Node, Taint } from "kubernetes-types/core/v1.d.ts";
 import { leases, nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
 import { type Informer, informer, type Trimmed } from "../kube/informer.ts";
 import type { Frozen } from "../kube/resource.ts";
+import type { Lease, Node, Taint } from "../kube/types.ts";
 import { sleep } from "../runtime/world.ts";
 
 export interface StandInOptions {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import { nodes } from "../kube/builtin.ts";
 import { KubeClient } from "../kube/client.ts";
 import { loadKubeConfig } from "../kube/config/load.ts";
 import { informer } from "../kube/informer.ts";
+import type { Node } from "../kube/types.ts";
 import { openGate } from "../runtime/gate.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";

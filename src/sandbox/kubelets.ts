@@ -3,11 +3,11 @@
  * `--cloud-provider=external` does, posts its status, keeps its Lease fresh, and answers health checks for the Services
  * that kube-proxy would open ports for. When the machine ends, its kubelet ends with it and tells nobody.
  */
-import type { Node, NodeCondition } from "kubernetes-types/core/v1.d.ts";
 import { leases, nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
 import type { Stored } from "../kube/resource.ts";
+import type { Node, NodeCondition } from "../kube/types.ts";
 import { sleep } from "../runtime/world.ts";
 import type { ProbeResult, ProbeTarget } from "./cloud/account.ts";
 import { instanceTypeNamed } from "./cloud/ec2/instance-types.ts";

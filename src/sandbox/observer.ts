@@ -1,10 +1,9 @@
 /** Looks at the cluster and the account, and draws the picture of both. */
-import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
-import type { Event, Node, Service } from "kubernetes-types/core/v1.d.ts";
 import { events, leases, nodes, services } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Informer, informer, type Trimmed } from "../kube/informer.ts";
 import type { Frozen } from "../kube/resource.ts";
+import type { Event, Lease, Node, Service } from "../kube/types.ts";
 import { balancersIn } from "./balancers.ts";
 import type { CallLog } from "./calls.ts";
 import type { LocalPort } from "./clients-way.ts";

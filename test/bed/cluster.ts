@@ -1,13 +1,11 @@
 /** What a test does to its cluster and asks of it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TokenRequest } from "kubernetes-types/authentication/v1.d.ts";
-import type { Event, Node } from "kubernetes-types/core/v1.d.ts";
-import type { PolicyRule } from "kubernetes-types/rbac/v1.d.ts";
 import { events, namespaces, nodes, serviceAccounts } from "../../src/kube/builtin.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { loadKubeConfig } from "../../src/kube/config/load.ts";
 import type { Stored } from "../../src/kube/resource.ts";
+import type { Event, Node, PolicyRule, TokenRequest } from "../../src/kube/types.ts";
 import { openGate } from "../../src/runtime/gate.ts";
 import type { Host } from "../../src/runtime/host.ts";
 import type { Identity, RealCluster } from "../../src/sandbox/cluster/real/cluster.ts";

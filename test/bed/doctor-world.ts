@@ -1,11 +1,11 @@
 /** A sound cluster in a sound account, for tests that spoil it. */
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import { diagnose, parseDoctorFlags } from "../../src/commands/doctor.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
 import { nodes } from "../../src/kube/builtin.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { loadKubeConfig } from "../../src/kube/config/load.ts";
 import type { Connect } from "../../src/kube/connections.ts";
+import type { Node } from "../../src/kube/types.ts";
 import { openGate } from "../../src/runtime/gate.ts";
 import type { Transport } from "../../src/runtime/http.ts";
 import { realWorld, type World } from "../../src/runtime/world.ts";

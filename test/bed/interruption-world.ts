@@ -2,7 +2,6 @@
  * A cluster, an account and the whole termination handler in one process on virtual time: pods end after their grace periods,
  * instances two minutes after their notice.
  */
-import type { Node, Pod } from "kubernetes-types/core/v1.d.ts";
 import { Clouds } from "../../src/aws/cloud.ts";
 import { describeInstances } from "../../src/aws/ec2-actions.ts";
 import {
@@ -18,6 +17,7 @@ import { operate } from "../../src/commands/node-termination-handler/operate.ts"
 import { parseOptions } from "../../src/commands/node-termination-handler/options.ts";
 import { interruptionPlanAnnotation } from "../../src/identity/node-view.ts";
 import { type NodePlan, readPlan } from "../../src/interruptions/plan.ts";
+import type { Node, Pod } from "../../src/kube/types.ts";
 import { openGate } from "../../src/runtime/gate.ts";
 import type { Host } from "../../src/runtime/host.ts";
 import { bodyText, type HttpRequest, type HttpResponse, type Transport } from "../../src/runtime/http.ts";

@@ -2,7 +2,6 @@
  * A cluster, an AWS account and the whole controller manager in one process on virtual time: minutes of grace periods
  * pass in milliseconds.
  */
-import type { Node, Taint } from "kubernetes-types/core/v1.d.ts";
 import { Clouds } from "../../src/aws/cloud.ts";
 import {
   createTags,
@@ -21,6 +20,7 @@ import { processFlags } from "../../src/commands/host/flags.ts";
 import { operate as operateHost } from "../../src/commands/host/operate.ts";
 import { settle } from "../../src/commands/host/settle.ts";
 import type { Life } from "../../src/commands/long-running.ts";
+import type { Node, Taint } from "../../src/kube/types.ts";
 import "../../src/commands/controller-manager/configz.ts";
 import "../../src/loadbalancers/service/controller.ts";
 import "../../src/routes/controller.ts";

@@ -1,5 +1,5 @@
 /** Nodes as a kubelet registers them on EC2. */
-import type { Node, Taint } from "kubernetes-types/core/v1.d.ts";
+import type { Node, Taint } from "../../src/kube/types.ts";
 
 export interface NodeOptions {
   /** Whether the kubelet reports in. Default: true. */

@@ -2,7 +2,6 @@
  * A cluster, an AWS account and the controller of Services in one process on virtual time. The process can die after
  * any call to AWS, and another can take its place.
  */
-import type { Service, ServiceSpec } from "kubernetes-types/core/v1.d.ts";
 import type { AnyAction } from "../../src/aws/actions.ts";
 import { Clouds } from "../../src/aws/cloud.ts";
 import { describeInstances } from "../../src/aws/ec2-actions.ts";
@@ -12,6 +11,7 @@ import { noSettings } from "../../src/aws/settings.ts";
 import { controllerTable } from "../../src/commands/controller-manager/controller-table.ts";
 import { parseOptions } from "../../src/commands/controller-manager/flags.ts";
 import { operate } from "../../src/commands/controller-manager/operate.ts";
+import type { Service, ServiceSpec } from "../../src/kube/types.ts";
 import "../../src/loadbalancers/service/controller.ts";
 import { openGate } from "../../src/runtime/gate.ts";
 import type { Host } from "../../src/runtime/host.ts";

@@ -1,10 +1,10 @@
 /** An informer under test and the story it told, checked as it is told. */
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import { nodes } from "../../src/kube/builtin.ts";
 import { type Informer, informer, type Trimmed } from "../../src/kube/informer.ts";
 import type { Frozen } from "../../src/kube/resource.ts";
+import type { Node } from "../../src/kube/types.ts";
 import type { Host } from "../../src/runtime/host.ts";
 import { eventually, type TestCluster, testHost } from "../bed/bed.ts";
 

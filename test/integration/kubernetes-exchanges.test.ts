@@ -1,6 +1,8 @@
 /** The embedded API gives the answers of a real one: every exchange, held with both, leaves the same transcript. */
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import { kubernetesTypes, typesFile } from "../../deploy/build/kubernetes-types.ts";
 import { socketTransport } from "../../src/runtime/http.ts";
 import { realWorld } from "../../src/runtime/world.ts";
 import { obtainAssets } from "../../src/sandbox/cluster/assets/assets.ts";
@@ -40,4 +42,14 @@ for (const exchange of exchanges) {
 test("the suite holds at least 80 exchanges, each under a name of its own", () => {
   assert.ok(exchanges.length >= 80, `only ${exchanges.length}`);
   assert.equal(new Set(exchanges.map(({ name }) => name)).size, exchanges.length);
+});
+
+test("the types of Kubernetes objects are those that the API server publishes", async (t) => {
+  const committed = await readFile(typesFile, "utf8");
+  const published = await kubernetesTypes(there.send, there.server);
+  const version = /kube-apiserver v[\d.]+/;
+  if (version.exec(committed)?.[0] !== version.exec(published)?.[0]) {
+    return t.skip(`they were made from ${version.exec(committed)?.[0]}, this one is ${version.exec(published)?.[0]}`);
+  }
+  assert.equal(published, committed, "out of date: npm run types");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
+import type { Lease } from "../../src/kube/types.ts";
 import type { ElectionTimings } from "../../src/runtime/election-timings.ts";
 import type { FaultProxy } from "../../src/sandbox/fault-proxy.ts";
 import { bed, eventually, type TestCluster, type TestProcess, type Write } from "../bed/bed.ts";

@@ -1,7 +1,7 @@
 /** An AWS account behind a socket, and Nodes in the test's cluster that run on its instances. */
 import type { TestContext } from "node:test";
-import type { Node, Taint } from "kubernetes-types/core/v1.d.ts";
 import { nodes } from "../../src/kube/builtin.ts";
+import type { Node, Taint } from "../../src/kube/types.ts";
 import { realWorld } from "../../src/runtime/world.ts";
 import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Instance, InstanceStateName } from "../../src/sandbox/cloud/ec2/state.ts";

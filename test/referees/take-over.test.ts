@@ -1,9 +1,9 @@
 /** Load balancers change hands between the reference and Fairlead without a single change, and neither can tell who made them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { controllerTable } from "../../src/commands/controller-manager/controller-table.ts";
 import { events, services } from "../../src/kube/builtin.ts";
+import type { Service } from "../../src/kube/types.ts";
 import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
 import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
 import { eventually } from "../bed/bed.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { PolicyRule } from "kubernetes-types/rbac/v1.d.ts";
 import { parseAllDocuments } from "yaml";
+import type { PolicyRule } from "../../src/kube/types.ts";
 import { bindingWorld } from "../bed/binding-world.ts";
 import { actionsIn, strictPolicy, usualPolicy } from "../bed/policies.ts";
 

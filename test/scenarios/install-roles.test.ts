@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
-import type { PolicyRule } from "kubernetes-types/rbac/v1.d.ts";
 import { parseAllDocuments } from "yaml";
+import type { PolicyRule } from "../../src/kube/types.ts";
 import "../../src/nodes/lifecycle.ts";
 import "../../src/nodes/tagging.ts";
 import "../../src/routes/controller.ts";

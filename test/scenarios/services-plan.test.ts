@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { stringify } from "yaml";
 import { explainService } from "../../src/commands/explain.ts";
 import { plan } from "../../src/commands/plan.ts";
+import type { Service } from "../../src/kube/types.ts";
 import { command } from "../bed/command.ts";
 import {
   annotationsOf,

@@ -5,13 +5,13 @@
  *     wanted:   record with finalizer ──► tag
  *     unwanted: delete of the record ──► tag removed ──► finalizer removed
  */
-import type { ConfigMap, Node } from "kubernetes-types/core/v1.d.ts";
 import type { Cloud } from "../../src/aws/cloud.ts";
 import { isAwsError } from "../../src/aws/errors.ts";
 import { configMaps } from "../../src/kube/builtin.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { isApiError } from "../../src/kube/errors.ts";
 import type { Informer, Trimmed } from "../../src/kube/informer.ts";
+import type { ConfigMap, Node } from "../../src/kube/types.ts";
 import { watchSource } from "../../src/kube/watch-source.ts";
 import { again, type Controller, done, type Outcome } from "../../src/runtime/controller.ts";
 

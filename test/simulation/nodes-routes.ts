@@ -1,5 +1,5 @@
 /** Pod CIDRs and the routes to them, in the nodes' world: who has which, and what the route tables must hold. */
-import type { Node } from "kubernetes-types/core/v1.d.ts";
+import type { Node } from "../../src/kube/types.ts";
 import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Network } from "../../src/sandbox/cloud/network.ts";
 import { clusterTables, routesIn } from "./route-tables.ts";

@@ -1,5 +1,5 @@
 /** Where the nodes' histories take place: a cluster and an account, who runs on what, and what must be true of it. */
-import type { Node } from "kubernetes-types/core/v1.d.ts";
+import type { Node } from "../../src/kube/types.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../src/runtime/http.ts";
 import { bodyText } from "../../src/runtime/http.ts";
 import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";

@@ -1,5 +1,4 @@
 /** One process of the controller manager, wired as in production, on a machine of its own. */
-import type { ConfigMap, Node } from "kubernetes-types/core/v1.d.ts";
 import { type Cloud, Clouds } from "../../src/aws/cloud.ts";
 import { createTags, deleteTags, describeInstances } from "../../src/aws/ec2-actions.ts";
 import type { Metadata } from "../../src/aws/metadata.ts";
@@ -8,6 +7,7 @@ import { configMaps, nodes } from "../../src/kube/builtin.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { type Informer, informer, type Trimmed } from "../../src/kube/informer.ts";
 import { leaseStore } from "../../src/kube/lease-store.ts";
+import type { ConfigMap, Node } from "../../src/kube/types.ts";
 import type { Controller } from "../../src/runtime/controller.ts";
 import { Controllers } from "../../src/runtime/controllers.ts";
 import { Election, identityOf } from "../../src/runtime/election.ts";

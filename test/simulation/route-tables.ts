@@ -1,5 +1,5 @@
 /** The cluster's route tables in the nodes' world: a second one joins late, and no working route may ever be taken away. */
-import type { Node } from "kubernetes-types/core/v1.d.ts";
+import type { Node } from "../../src/kube/types.ts";
 import { sleep } from "../../src/runtime/world.ts";
 import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";

@@ -1,5 +1,5 @@
 /** The nodes' world with Services in it: who may have what, and what must be true of it at every moment. */
-import type { Service } from "kubernetes-types/core/v1.d.ts";
+import type { Service } from "../../src/kube/types.ts";
 import { type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { certificate } from "../bed/service-world.ts";
 import { NodesScene } from "./nodes-scene.ts";

@@ -1,5 +1,5 @@
 /** Those who use Services: they create them, change their minds about everything, and delete them. */
-import type { ServiceSpec } from "kubernetes-types/core/v1.d.ts";
+import type { ServiceSpec } from "../../src/kube/types.ts";
 import { type AnnotationName, annotationKey, sourceRangesAnnotation } from "../../src/loadbalancers/service/annotations.ts";
 import { sleep } from "../../src/runtime/world.ts";
 import { certificate } from "../bed/service-world.ts";

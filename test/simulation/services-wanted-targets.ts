@@ -1,5 +1,5 @@
 /** What must stand for a Service of type none: a target group for each port, and no load balancer. A second opinion too. */
-import type { Service } from "kubernetes-types/core/v1.d.ts";
+import type { Service } from "../../src/kube/types.ts";
 import type { Surroundings } from "./services-wanted.ts";
 
 const prefix = "service.beta.kubernetes.io/aws-load-balancer-";

@@ -2,7 +2,7 @@
  * What must stand for a Service, worked out from the Service alone and by other means than the product's: it is the
  * second opinion that the account is compared with.
  */
-import type { Service } from "kubernetes-types/core/v1.d.ts";
+import type { Service } from "../../src/kube/types.ts";
 import type { ClassicLoadBalancer } from "../../src/sandbox/cloud/elb/state.ts";
 import type { LoadBalancer } from "../../src/sandbox/cloud/elbv2/state.ts";
 import type { Network } from "../../src/sandbox/cloud/network.ts";

@@ -1,10 +1,10 @@
 /** Secrets that log-ins name: each is followed by itself from the first time it is asked for, whether it exists or not. */
 import { createHash } from "node:crypto";
-import type { Secret } from "kubernetes-types/core/v1.d.ts";
 import { secrets } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { type Informer, informer } from "../../kube/informer.ts";
 import type { Stored } from "../../kube/resource.ts";
+import type { Secret } from "../../kube/types.ts";
 import { rememberSecret } from "../../runtime/known-secrets.ts";
 import type { SecretData } from "./auth.ts";
 

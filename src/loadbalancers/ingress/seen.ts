@@ -1,10 +1,9 @@
 /** Ingresses, their classes and the Services behind them, as informers keep them. */
-import type { Namespace, Service } from "kubernetes-types/core/v1.d.ts";
-import type { Ingress, IngressBackend, IngressClass } from "kubernetes-types/networking/v1.d.ts";
 import { namespaces, services } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { type Informer, informer } from "../../kube/informer.ts";
 import { type Frozen, type KubeObject, resource, type Stored } from "../../kube/resource.ts";
+import type { Ingress, IngressBackend, IngressClass, Namespace, Service } from "../../kube/types.ts";
 import type { BackendView, ClassParams, ClassView, IngressView, ServiceView } from "./view.ts";
 
 export const ingresses = resource<Ingress>({

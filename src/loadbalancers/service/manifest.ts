@@ -1,6 +1,6 @@
 /** A Service that is only written down: what the API server would give it stands as a name for it. */
-import type { Service } from "kubernetes-types/core/v1.d.ts";
 import type { Stored } from "../../kube/resource.ts";
+import type { Service } from "../../kube/types.ts";
 import { targetGroupPrefix } from "../names.ts";
 import type { Survey } from "../survey.ts";
 import { type SeenService, serviceState } from "./seen.ts";

@@ -1,9 +1,9 @@
 /** Services as the informer keeps them, and nothing else of them. */
-import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { services } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { type Informer, informer } from "../../kube/informer.ts";
 import type { Frozen, Stored } from "../../kube/resource.ts";
+import type { Service } from "../../kube/types.ts";
 import type { ServiceView } from "./view.ts";
 
 /** Guards a Service until nothing in AWS is left of its load balancer. */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import { Clouds } from "../../aws/cloud.ts";
 import { describeInstances } from "../../aws/ec2-actions.ts";
 import { describeLoadBalancers as describeClassic } from "../../aws/elb-actions.ts";
@@ -9,6 +8,7 @@ import { noSettings } from "../../aws/settings.ts";
 import { eventual } from "../../aws/testing/eventual.ts";
 import { type NodeView, nodeView } from "../../identity/node-view.ts";
 import type { Stored } from "../../kube/resource.ts";
+import type { Node } from "../../kube/types.ts";
 import { openGate } from "../../runtime/gate.ts";
 import { silentLog } from "../../runtime/log.ts";
 import { newRegistry } from "../../runtime/metrics.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Service, ServiceSpec } from "kubernetes-types/core/v1.d.ts";
 import type { Stored } from "../../kube/resource.ts";
+import type { Service, ServiceSpec } from "../../kube/types.ts";
 import { cleanupFinalizer, serviceState } from "./seen.ts";
 import { concernsLoadBalancer, otherServer, taskOf } from "./task.ts";
 

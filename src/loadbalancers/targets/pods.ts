@@ -1,7 +1,7 @@
 /** Pods as targets see them: a cluster has many, so nothing is kept that nobody reads. */
-import type { Pod } from "kubernetes-types/core/v1.d.ts";
 import type { Informer } from "../../kube/informer.ts";
 import type { Frozen, Stored } from "../../kube/resource.ts";
+import type { Pod } from "../../kube/types.ts";
 
 /** A gate of ours, followed by the name of a TargetGroupBinding. */
 export const gatePrefix = "target-health.elbv2.k8s.aws/";

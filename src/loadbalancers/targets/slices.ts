@@ -1,8 +1,7 @@
 /** EndpointSlices and Services, as much of them as targets follow from. */
-import type { Service } from "kubernetes-types/core/v1.d.ts";
-import type { EndpointSlice } from "kubernetes-types/discovery/v1.d.ts";
 import type { Informer } from "../../kube/informer.ts";
 import type { Frozen, Stored } from "../../kube/resource.ts";
+import type { EndpointSlice, Service } from "../../kube/types.ts";
 
 interface Meta {
   readonly name: string;

@@ -1,6 +1,6 @@
-import type { Service } from "kubernetes-types/core/v1.d.ts";
 import { request } from "undici";
 import { services } from "../../kube/builtin.ts";
+import type { Service } from "../../kube/types.ts";
 import { compareSnapshots } from "../cloud/controls/compare.ts";
 import { balancerOf, type Picture } from "../view/picture.ts";
 import type { Objection, Scene, Stage } from "./scene.ts";

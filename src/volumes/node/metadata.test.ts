@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import { Metadata } from "../../aws/metadata.ts";
 import { noSettings } from "../../aws/settings.ts";
 import { smallMetadata } from "../../aws/testing/small-metadata.ts";
+import type { Node } from "../../kube/types.ts";
 import { silentLog } from "../../runtime/log.ts";
 import { virtualWorld } from "../../sandbox/virtual-clock.ts";
 import { countMacs, type MetadataOptions, NoMetadata, nodeFacts } from "./metadata.ts";

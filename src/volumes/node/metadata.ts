@@ -1,6 +1,6 @@
 /** Where a node learns what it is: from the instance metadata service, or from its Node object. */
-import type { Node } from "kubernetes-types/core/v1.d.ts";
 import type { Metadata } from "../../aws/metadata.ts";
+import type { Node } from "../../kube/types.ts";
 import type { Log } from "../../runtime/log.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { type Clock, sleep } from "../../runtime/world.ts";

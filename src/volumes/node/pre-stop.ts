@@ -2,11 +2,11 @@
  * The pre-stop hook of the node's pod: on a node that is drained the driver stays until the node's volumes are detached, so
  * that they can be unmounted, and pods find them elsewhere at once.
  */
-import type { VolumeAttachment } from "kubernetes-types/storage/v1.d.ts";
 import { nodes } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
 import { resource } from "../../kube/resource.ts";
+import type { VolumeAttachment } from "../../kube/types.ts";
 import { sleep } from "../../runtime/world.ts";
 import { driverName } from "../names.ts";
 

@@ -2,12 +2,11 @@
  * The start-up taint: nodes may be born with `ebs.csi.aws.com/agent-not-ready`, so that no pod with a volume comes before the
  * driver is registered. It is removed when kubelet knows the driver and its limit, whenever it appears.
  */
-import type { Node, Taint } from "kubernetes-types/core/v1.d.ts";
-import type { CSINode } from "kubernetes-types/storage/v1.d.ts";
 import { nodes } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
 import { resource } from "../../kube/resource.ts";
+import type { CSINode, Node, Taint } from "../../kube/types.ts";
 import type { Host } from "../../runtime/host.ts";
 import { sleep } from "../../runtime/world.ts";
 import { driverName } from "../names.ts";
