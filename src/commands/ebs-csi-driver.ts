@@ -8,6 +8,7 @@ import type { Command } from "./command.ts";
 import { flagsOf, type Mode, modes, sectionsOf } from "./ebs-csi-driver/flags.ts";
 import { type DriverValues, validate } from "./ebs-csi-driver/validate.ts";
 import { longRunning } from "./long-running.ts";
+import { globalFlagsReader } from "./read-flags.ts";
 
 /** Its flags, for shell completion. */
 export const sections = sectionsOf("all");
@@ -34,27 +35,31 @@ export const run: Command = async (invocation) => {
 };
 
 function driver(mode: Mode): Command {
+  const name = `ebs-csi-driver ${mode}`;
   const flags = flagsOf(mode);
+  const refused = { status: unreadable, told: "briefly" } as const;
   return longRunning({
-    name: `ebs-csi-driver ${mode}`,
+    name,
     description: `Makes, attaches and mounts EBS volumes for the claims of a cluster, as a CSI driver. Mode ${mode}, of ${modes.join(", ")}.`,
     sections: sectionsOf(mode),
-    flags,
-    product: "ebs-csi-driver",
-    refused: unreadable,
-    terse: true,
-    prepare: async ({ values }) => ({
-      options: values,
-      shown: flagLines(flags, values),
-      check() {
-        validate(values as DriverValues);
-        return [];
-      },
-      maxStallMs: 2_000,
-      async operate(life) {
-        const { operate } = await import("./ebs-csi-driver/operate.ts");
-        await operate(mode, values as DriverValues, life);
-      },
+    refusals: { commandLine: refused, configuration: refused, failed: exitStatus.fatal },
+    read: globalFlagsReader({
+      name,
+      flags,
+      product: "ebs-csi-driver",
+      prepare: async ({ values }) => ({
+        options: values,
+        shown: flagLines(flags, values),
+        check() {
+          validate(values as DriverValues);
+          return [];
+        },
+        maxStallMs: 2_000,
+        async operate(life) {
+          const { operate } = await import("./ebs-csi-driver/operate.ts");
+          await operate(mode, values as DriverValues, life);
+        },
+      }),
     }),
   });
 }

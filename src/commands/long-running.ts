@@ -1,27 +1,25 @@
 /** Commands that run until they are stopped: from the command line to a running process, and from its end to an exit status. */
 import { awsSockets } from "../aws/sockets.ts";
-import { build, rawVersion } from "../process/build.ts";
+import { build } from "../process/build.ts";
 import { ConfigurationFailed } from "../process/errors.ts";
 import { exitStatus, type TellCrash } from "../process/exit.ts";
 import { OptionsInvalid } from "../process/flag-problems.ts";
-import { globalFlags } from "../process/flags.ts";
 import type { Network } from "../process/operate.ts";
 import { LeadershipLost } from "../runtime/election.ts";
 import { machineLoopDelays, watchEventLoop } from "../runtime/event-loop.ts";
-import { FlagError, type FlagSection, type FlagTable, type FlagValues, type ParsedFlags, parseFlags } from "../runtime/flags.ts";
-import { goQuoteList } from "../runtime/flags-go.ts";
+import { FlagError, type FlagSection } from "../runtime/flags.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import type { Host } from "../runtime/host.ts";
 import { descriptorDestination } from "../runtime/log-descriptor.ts";
-import { type Logs, openLogs } from "../runtime/logs.ts";
+import { type Logs, type LogsOptions, openLogs } from "../runtime/logs.ts";
 import { messageOf } from "../runtime/message-of.ts";
 import { exportBuildInfo, exportMachineMetrics, newRegistry } from "../runtime/metrics.ts";
 import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
-import type { Command, Console } from "./command.ts";
+import type { Command, Console, Invocation } from "./command.ts";
 
 /** One command of this kind. */
-export interface LongRunning<T extends FlagTable & typeof globalFlags> {
+export interface LongRunning {
   /** What manifests and messages call it. */
   readonly name: string;
   /** The head of `--help`. */
@@ -29,28 +27,47 @@ export interface LongRunning<T extends FlagTable & typeof globalFlags> {
   /** What follows the flags in `--help`. */
   readonly footer?: string;
   readonly sections: readonly FlagSection[];
-  readonly flags: T;
-  /** The word before the version that `--version` prints. */
-  readonly product: string;
-  /** The status with which a command line, or a file that it names, is refused. */
-  readonly refused: number;
-  /** A refusal is told without the list of all flags. The reference's programs print it. */
-  readonly terse?: boolean;
-  /** Takes what the command line says, and reads the files that add to it. */
-  prepare(parsed: ParsedFlags<T>, world: World): Promise<Prepared>;
+  readonly refusals: Refusals;
+  /** Reads the command line, and what adds to it. Throws `FlagError`, `OptionsInvalid` or `ConfigurationFailed`. */
+  read(invocation: Invocation): Promise<Asked>;
 }
 
+/** How the command ends when it cannot run: as the program whose place it takes does. */
+export interface Refusals {
+  /** The command line cannot be read. */
+  readonly commandLine: Refusal;
+  /** What it says, or what a file or the environment says, cannot work. */
+  readonly configuration: Refusal;
+  /** The status with which anything else ends it. */
+  readonly failed: number;
+}
+
+export interface Refusal {
+  readonly status: number;
+  /** Without it the log tells, as soon as there is one. */
+  readonly told?: keyof typeof tellers;
+}
+
+/** What a command line asks for. */
+export type Asked = { readonly kind: "help" } | { readonly kind: "print"; readonly text: string } | Run;
+
 /** What is to be run, before anything is done. */
-export interface Prepared {
-  readonly options: FlagValues<typeof globalFlags>;
+export interface Run {
+  readonly kind: "run";
+  readonly log: LogSettings;
+  /** The version to report in place of our own. */
+  readonly version?: string | undefined;
   /** One `--name="value"` per flag, for the log. */
   readonly shown: readonly string[];
   /** Throws `OptionsInvalid`; returns what works but probably not as meant. */
   check(): readonly string[];
-  /** Stalls of the event loop for longer than this are warned about. */
-  readonly maxStallMs: number;
+  /** The machine and the event loop are measured, and stalls longer than this are warned about. Undefined: nobody could read it. */
+  readonly maxStallMs: number | undefined;
   operate(life: Life): Promise<void>;
 }
+
+/** The log; its format is for eyes on a terminal and for machines elsewhere, unless one is given. */
+export type LogSettings = Partial<Pick<LogsOptions, "format">> & Pick<LogsOptions, "verbosity" | "vmodule">;
 
 /** What one life of the process is given. */
 export interface Life {
@@ -64,30 +81,21 @@ export interface Life {
 }
 
 /** Runs the command to its exit status. */
-export function longRunning<T extends FlagTable & typeof globalFlags>(command: LongRunning<T>): Command {
-  return async ({ argv, world, console, stopSignal, onCrash }) => {
+export function longRunning(command: LongRunning): Command {
+  return async (invocation) => {
+    const { world, console, stopSignal, onCrash } = invocation;
     let logs: Logs | undefined;
     try {
-      const parsed = parseFlags(command.flags, argv);
-      const { args, warnings } = parsed;
-      const asked: FlagValues<typeof globalFlags> = parsed.values;
-      for (const warning of warnings) console.err(`${warning}\n`);
-      if (asked.help) {
-        console.out(`${command.description}\n\n${usage(command, console)}${command.footer ? `\n${command.footer}\n` : ""}`);
+      const asked = await command.read(invocation);
+      if (asked.kind !== "run") {
+        console.out(asked.kind === "help" ? help(command, console) : asked.text);
         return exitStatus.done;
       }
-      if (args.some((arg) => arg !== "")) throw new FlagError(`"${command.name}" does not take any arguments, got ${goQuoteList(args)}`);
-      if (asked.version.print !== "no") {
-        const version = asked.version.reported ?? build.version;
-        console.out(asked.version.print === "raw" ? `${rawVersion(version)}\n` : `${command.product} ${version}\n`);
-        return exitStatus.done;
-      }
-      const prepared = await command.prepare(parsed, world);
-      logs = openLog(world, console, prepared.options);
+      logs = openLog(world, console, asked.log);
       onCrash?.(crashInto(logs));
-      for (const line of prepared.shown) logs.log.v(1)?.info(`FLAG: ${line}`);
-      for (const warning of prepared.check()) logs.log.warn(warning);
-      await operate(prepared, world, logs, stopSignal());
+      for (const line of asked.shown) logs.log.v(1)?.info(`FLAG: ${line}`);
+      for (const warning of asked.check()) logs.log.warn(warning);
+      await operate(asked, world, logs, stopSignal());
       return exitStatus.done;
     } catch (error) {
       return refuse(command, error, console, logs);
@@ -98,40 +106,62 @@ export function longRunning<T extends FlagTable & typeof globalFlags>(command: L
 }
 
 /** Runs on this machine: its sockets, its measurements. */
-async function operate(prepared: Prepared, world: World, logs: Logs, stop: AbortSignal): Promise<void> {
+async function operate(run: Run, world: World, logs: Logs, stop: AbortSignal): Promise<void> {
   const host: Host = { world, log: logs.log, metrics: newRegistry() };
-  const version = prepared.options.version.reported ?? build.version;
+  const version = run.version ?? build.version;
   exportBuildInfo(host.metrics, { version, commit: build.commit, buildDate: build.date });
-  exportMachineMetrics(host.metrics);
   const ended = new AbortController();
-  watchEventLoop(host, machineLoopDelays(), { warnAboveMs: prepared.maxStallMs, signal: ended.signal });
+  if (run.maxStallMs !== undefined) {
+    exportMachineMetrics(host.metrics);
+    watchEventLoop(host, machineLoopDelays(), { warnAboveMs: run.maxStallMs, signal: ended.signal });
+  }
   const aws = awsSockets(world);
   try {
-    await prepared.operate({ version, host, logs, network: { aws: aws.send }, stop });
+    await run.operate({ version, host, logs, network: { aws: aws.send }, stop });
   } finally {
     ended.abort();
     await aws.close();
   }
 }
 
+/** A refusal in words. */
+interface RefusalText {
+  readonly name: string;
+  readonly message: string;
+  /** A line, or nothing. */
+  readonly hint: string;
+  readonly usage: string;
+}
+
+/** How refusals are told on standard error. */
+const tellers = {
+  /** As programs built with cobra tell it. */
+  cobra: ({ message, hint, usage }: RefusalText) => `Error: ${message}\n${hint}${usage}\nunable to execute command: ${message}\n${hint}`,
+  /** As Go's flag packages tell it by themselves. */
+  usage: ({ message, hint, usage }: RefusalText) => `${message}\n${hint}${usage}`,
+  /** Without the list of all flags. */
+  briefly: ({ name, message, hint }: RefusalText) => `${name}: ${message}\n${hint}Run "${name} --help" for its flags.\n`,
+};
+
 /** Says why the process ends, and with which status. */
-function refuse(command: Named, error: unknown, console: Console, logs: Logs | undefined): number {
-  const message = redact(messageOf(error));
+function refuse(command: LongRunning, error: unknown, console: Console, logs: Logs | undefined): number {
   if (error instanceof LeadershipLost) return exitStatus.leadershipLost;
-  if (error instanceof FlagError || error instanceof OptionsInvalid || error instanceof ConfigurationFailed) {
+  const message = redact(messageOf(error));
+  const { status, told } = refusalOf(error, command.refusals);
+  if (told !== undefined) {
     const hint = error instanceof FlagError && error.hint ? `${error.hint}\n` : "";
-    if (command.terse) console.err(`${command.name}: ${message}\n${hint}Run "${command.name} --help" for its flags.\n`);
-    else console.err(`Error: ${message}\n${hint}${usage(command, console)}\nunable to execute command: ${message}\n${hint}`);
-    return command.refused;
-  }
-  if (logs) {
+    console.err(tellers[told]({ name: command.name, message, hint, usage: usage(command, console) }));
+  } else if (logs) {
     logs.log.error(message, { fatal: true });
     logs.log.v(2)?.error("what was behind it", { error });
   } else console.err(`${message}\n`);
-  return exitStatus.fatal;
+  return status;
 }
 
-type Named = Pick<LongRunning<typeof globalFlags>, "name" | "sections" | "refused" | "terse">;
+function refusalOf(error: unknown, { commandLine, configuration, failed }: Refusals): Refusal {
+  if (error instanceof FlagError) return commandLine;
+  return error instanceof OptionsInvalid || error instanceof ConfigurationFailed ? configuration : { status: failed };
+}
 
 /** A crash is one line of the log, in its format, written out before the process ends. */
 function crashInto({ log, flush }: Logs): TellCrash {
@@ -141,18 +171,18 @@ function crashInto({ log, flush }: Logs): TellCrash {
   };
 }
 
-function usage({ name, sections }: Named, console: Console): string {
+function help(command: LongRunning, console: Console): string {
+  return `${command.description}\n\n${usage(command, console)}${command.footer ? `\n${command.footer}\n` : ""}`;
+}
+
+function usage({ name, sections }: LongRunning, console: Console): string {
   return `Usage:\n  ${name} [flags]\n\n${flagUsage(sections, console.columns)}`;
 }
 
-function openLog(world: World, console: Console, options: FlagValues<typeof globalFlags>): Logs {
-  // An unknown format is refused later, with all other problems; until then it is the default.
-  const asked = options["logging-format"];
-  const format = asked === "text" || asked === "json" ? asked : console.watched ? "text" : "json";
+function openLog(world: World, console: Console, settings: LogSettings): Logs {
   return openLogs(world.clock, {
-    format,
-    verbosity: options.v,
-    vmodule: globalFlags.vmodule.kind.print(options.vmodule),
+    format: console.watched ? "text" : "json",
+    ...settings,
     colour: console.watched,
     destination:
       console.logDescriptor === undefined

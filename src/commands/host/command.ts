@@ -3,6 +3,7 @@ import { exitStatus } from "../../process/exit.ts";
 import { type FlagSection, flagLines } from "../../runtime/flags.ts";
 import type { Command } from "../command.ts";
 import { longRunning } from "../long-running.ts";
+import { globalFlagsReader } from "../read-flags.ts";
 import { processFlags, processSections } from "./flags.ts";
 import type { HostedPrograms } from "./hosted.ts";
 import { check, settle } from "./settle.ts";
@@ -22,48 +23,53 @@ export function hostSections({ lease }: HostCommand): readonly FlagSection[] {
   return processSections(lease);
 }
 
+const refused = { status: exitStatus.usage, told: "briefly" } as const;
+
 /** The command; one that can host nothing says so. */
 export function hostCommand(host: HostCommand): Command {
-  const { name, component, lease, description, programs } = host;
+  const { component, lease, description, programs } = host;
+  const name = `fairlead ${host.name}`;
   const flags = processFlags(lease);
   const rows = Object.entries(programs).map(([program, { summary }]) => `  ${program}: ${summary}`);
   const run = longRunning({
-    name: `fairlead ${name}`,
+    name,
     description,
     footer: rows.length === 0 ? nothing(name) : `Programs, each with a section of its name in the file of --config:\n\n${rows.join("\n")}`,
     sections: hostSections(host),
-    flags,
-    product: "Fairlead",
-    refused: exitStatus.usage,
-    terse: true,
-    async prepare(parsed, world) {
-      const settled = await settle(parsed, flags, programs, world.files);
-      const { options } = settled;
-      return {
-        options,
-        shown: [
-          ...flagLines(flags, options),
-          ...settled.programs.flatMap((program) =>
-            flagLines(program.program.flags, program.options).map((line) => `${program.name}: ${line}`),
-          ),
-        ],
-        check: () => check(settled),
-        maxStallMs: options["leader-elect-retry-period"] ?? 2_000,
-        async operate(life) {
-          const { operate } = await import("./operate.ts");
-          await operate(component, settled, life);
-        },
-      };
-    },
+    refusals: { commandLine: refused, configuration: refused, failed: exitStatus.fatal },
+    read: globalFlagsReader({
+      name,
+      flags,
+      product: "Fairlead",
+      async prepare(parsed, world) {
+        const settled = await settle(parsed, flags, programs, world.files);
+        const { options } = settled;
+        return {
+          options,
+          shown: [
+            ...flagLines(flags, options),
+            ...settled.programs.flatMap((program) =>
+              flagLines(program.program.flags, program.options).map((line) => `${program.name}: ${line}`),
+            ),
+          ],
+          check: () => check(settled),
+          maxStallMs: options["leader-elect-retry-period"] ?? 2_000,
+          async operate(life) {
+            const { operate } = await import("./operate.ts");
+            await operate(component, settled, life);
+          },
+        };
+      },
+    }),
   });
   return async (invocation) => {
     const asksForText = invocation.argv.some((word) => /^(-h|--help|--version)(=|$)/.test(word));
     if (rows.length > 0 || asksForText) return run(invocation);
-    invocation.console.err(`fairlead ${name}: ${nothing(name)}\n`);
+    invocation.console.err(`${name}: ${nothing(name)}\n`);
     return exitStatus.unavailable;
   };
 }
 
 function nothing(name: string): string {
-  return `This version carries no program that runs under "fairlead ${name}" yet, so it would do nothing.`;
+  return `This version carries no program that runs under "${name}" yet, so it would do nothing.`;
 }

@@ -24,6 +24,7 @@ import { leaseStore } from "../../kube/lease-store.ts";
 import { apiVersion } from "../../kube/resource.ts";
 import { build } from "../../process/build.ts";
 import { KubeClients } from "../../process/clients.ts";
+import { OptionsInvalid } from "../../process/flag-problems.ts";
 import { Controllers } from "../../runtime/controllers.ts";
 import { Election, identityOf } from "../../runtime/election.ts";
 import { dryRunGate, everyGate, openGate, type WriteGate } from "../../runtime/gate.ts";
@@ -34,7 +35,6 @@ import { type PlainServer, servePlain } from "../../runtime/plain-http.ts";
 import { json, text } from "../../runtime/routes.ts";
 import { within } from "../../runtime/world.ts";
 import type { Options } from "./flags.ts";
-import { OptionsInvalid } from "./options.ts";
 import { settingsOf } from "./settings.ts";
 
 /** What one life of the handler is made from. */
@@ -256,7 +256,7 @@ function awsSettings(options: Options): AwsSettings {
 /** The region that is given, or that of the queue's URL. */
 function regionOf(options: Options): string {
   const given = options["aws-region"] || /[a-z]{2}(-[a-z]+)+-\d/.exec(new URL(options["queue-url"]).host)?.[0];
-  if (given === undefined) throw new OptionsInvalid("Unable to find the AWS region to process queue events.");
+  if (given === undefined) throw new OptionsInvalid(["Unable to find the AWS region to process queue events."]);
   return given;
 }
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { OptionsInvalid } from "../../process/flag-problems.ts";
 import { FlagError } from "../../runtime/flags.ts";
 import { flagTable, variableOf } from "./flags.ts";
-import { OptionsInvalid, parseOptions, policiesOf } from "./options.ts";
+import { parseOptions, policiesOf } from "./options.ts";
 
 const name = ["--node-name=n"];
 const queue = [...name, "--enable-sqs-termination-draining", "--queue-url=https://sqs.us-east-1.amazonaws.com/1/q"];

@@ -1,14 +1,10 @@
 /** From a command line and an environment to options: the command line wins, then the environment, then the defaults. */
 import { type EventKind, type EventPolicy, eventKinds } from "../../interruptions/event.ts";
+import { OptionsInvalid } from "../../process/flag-problems.ts";
 import { defaults, type Kind, parseFlags } from "../../runtime/flags.ts";
 import { bool, int } from "../../runtime/flags-kinds.ts";
 import { nearest } from "../../runtime/nearest.ts";
 import { flagTable, type Options, variableOf } from "./flags.ts";
-
-/** What was configured cannot work. The process ends with 1. */
-export class OptionsInvalid extends Error {
-  override readonly name = "OptionsInvalid";
-}
 
 /** Options, and what a user should know about them. */
 export interface ParsedOptions {
@@ -59,7 +55,7 @@ function readEnvironment(environment: Readonly<Record<string, string | undefined
           : kind === (int as unknown)
             ? "must be an integer"
             : (cause as Error).message;
-      throw new OptionsInvalid(`Env Var ${variable} ${expected}`, { cause });
+      throw new OptionsInvalid([`Env Var ${variable} ${expected}`]);
     }
   }
   return read;
@@ -83,7 +79,7 @@ function goArguments(argv: readonly string[]): readonly string[] {
 
 function validate(options: Options): void {
   const problem = problemOf(options);
-  if (problem !== undefined) throw new OptionsInvalid(problem);
+  if (problem !== undefined) throw new OptionsInvalid([problem]);
 }
 
 function problemOf(options: Options): string | undefined {
