@@ -9,25 +9,21 @@
  *     candidate       · sees it ├──────── waits the lease duration ────────┤ may take it
  */
 import type { Gauge } from "prom-client";
-import { type ElectionTimings, InvalidTimings, timingProblems } from "./election-timings.ts";
+import { InvalidTimings, timingProblems } from "./election-timings.ts";
 import { type WriteGate, WriteRefused } from "./gate.ts";
 import type { Host } from "./host.ts";
-import { LeaseConflict, type LeaseRecord, type LeaseStore } from "./lease.ts";
+import { LeaseConflict } from "./lease.ts";
 import type { Log } from "./log.ts";
 import { gauge } from "./metrics.ts";
-import { jittered, sleep, uuid, type World, within } from "./world.ts";
+import { ObservedLease, type ObservedLeaseOptions } from "./observed-lease.ts";
+import { jittered, sleep, uuid, type World } from "./world.ts";
 
-export interface ElectionOptions {
-  readonly store: LeaseStore;
-  /** Unique to this run of the process: `identityOf(world)`. */
-  readonly identity: string;
-  readonly timings: ElectionTimings;
+/** The identity is that of `identityOf(world)`. */
+export interface ElectionOptions extends ObservedLeaseOptions {
   /** The label `name` of `leader_election_master_status`: the name of the lease. */
   readonly name: string;
   /** What is said when the lease is lost: `leaderelection lost`. */
   readonly lostMessage: string;
-  /** Told whenever another holder is seen, this process included. */
-  onNewLeader?(identity: string): void;
 }
 
 /** Leadership is over. The process must end with status 1: what it believes about the cluster may no longer hold. */
@@ -42,13 +38,6 @@ export function identityOf(world: World): string {
 
 type State = "candidate" | "leading" | "lost" | "released";
 
-interface Observed {
-  readonly record: LeaseRecord;
-  readonly version: string;
-  /** When this version was first seen, on our clock. */
-  readonly since: number;
-}
-
 /** One process's part in one election. It leads at most once: after a loss the process ends. */
 export class Election {
   /** Open while this process leads; to be asked right before each write. */
@@ -57,17 +46,14 @@ export class Election {
   readonly lost: Promise<LeadershipLost>;
   readonly #host: Host;
   readonly #options: ElectionOptions;
+  readonly #lease: ObservedLease;
   readonly #log: Log;
   readonly #status: Gauge<"name">;
   readonly #cut = new AbortController();
   readonly #lose: (error: LeadershipLost) => void;
   #state: State = "candidate";
-  #observed: Observed | undefined;
-  #reported: string | undefined;
   /** Start of the last successful renewal. */
   #renewedAt = Number.NEGATIVE_INFINITY;
-  /** A write was sent and its answer has not come: the lease may be ours without our knowing. */
-  #unsure = false;
   #callOffDeadline: () => void = () => {};
   #renewing: Promise<void> = Promise.resolve();
 
@@ -76,6 +62,7 @@ export class Election {
     if (problems.length > 0) throw new InvalidTimings(problems.join(", "));
     this.#host = host;
     this.#options = options;
+    this.#lease = new ObservedLease(host.world.clock, options);
     this.#log = host.log.with({ lease: options.store.name });
     this.#status = gauge(host.metrics, {
       name: "leader_election_master_status",
@@ -111,9 +98,10 @@ export class Election {
       await this.#renewing;
     } else {
       if (this.#state === "candidate") this.#state = "released";
-      if (this.#unsure) await this.#read(signal);
+      if (this.#lease.isUnsure) await this.#lease.read(signal);
     }
-    await this.#giveUp(signal);
+    // What was lost is another's by now, or free to whoever waited for it.
+    if (this.#state !== "lost" && (await this.#lease.giveUp(signal))) this.#log.info("released the leader lease");
   }
 
   leading(): boolean {
@@ -122,7 +110,7 @@ export class Election {
 
   /** Who is seen to hold the lease. */
   holder(): string | undefined {
-    return this.#observed?.record.holderIdentity || undefined;
+    return this.#lease.holder;
   }
 
   /**
@@ -149,10 +137,10 @@ export class Election {
 
   async #tryAcquire(signal: AbortSignal): Promise<boolean> {
     try {
-      const seen = await this.#read(signal);
-      if (seen !== undefined && !this.#mayTake(seen)) return false;
+      await this.#lease.read(signal);
+      if (!this.#lease.mayBeTaken) return false;
       const sentAt = this.#now();
-      await this.#write(seen, signal);
+      await this.#lease.hold(signal);
       this.#renewedAt = sentAt;
       // Given up meanwhile, or answered too late to be of use.
       if (this.#state !== "candidate" || this.#expired()) return false;
@@ -173,13 +161,8 @@ export class Election {
    */
   #candidatePauseMs(): number {
     const pause = jittered(this.#host.world.random, this.#options.timings.retryPeriodMs * 0.5, 0.8);
-    const left = this.#observed === undefined ? 0 : expiry(this.#observed) - this.#now();
+    const left = this.#lease.leftMs;
     return left > 0 ? Math.min(pause, left) : pause;
-  }
-
-  #mayTake(seen: Observed): boolean {
-    const { holderIdentity } = seen.record;
-    return holderIdentity === "" || holderIdentity === this.#options.identity || this.#now() >= expiry(seen);
   }
 
   async #renew(): Promise<void> {
@@ -204,17 +187,16 @@ export class Election {
   async #renewOnce(): Promise<boolean> {
     const { signal } = this.#cut;
     try {
-      await this.#write(this.#observed, signal);
+      await this.#lease.hold(signal);
     } catch (error) {
       if (!(error instanceof LeaseConflict)) throw error;
       // An earlier renewal whose answer was lost, an edit by hand, or a new leader: look, and only then write.
-      const seen = await this.#read(signal);
-      const holder = seen?.record.holderIdentity;
-      if (holder && holder !== this.#options.identity) {
-        this.#lost(`${holder} holds it now`);
+      await this.#lease.read(signal);
+      if (this.#lease.holder !== undefined && !this.#lease.isOurs) {
+        this.#lost(`${this.#lease.holder} holds it now`);
         return false;
       }
-      await this.#write(seen, signal);
+      await this.#lease.hold(signal);
     }
     return this.#state === "leading";
   }
@@ -240,90 +222,7 @@ export class Election {
     this.#cut.abort(reason);
   }
 
-  async #giveUp(signal: AbortSignal): Promise<void> {
-    const { identity } = this.#options;
-    if (this.#state === "lost") return;
-    for (let attempt = 1; this.#observed?.record.holderIdentity === identity; attempt++) {
-      const now = this.#timestamp();
-      const empty: LeaseRecord = {
-        holderIdentity: "",
-        leaseDurationSeconds: 1,
-        acquireTime: now,
-        renewTime: now,
-        leaseTransitions: this.#observed.record.leaseTransitions,
-      };
-      try {
-        await this.#put(empty, this.#observed, signal);
-        this.#log.info("released the leader lease");
-      } catch (error) {
-        // A renewal cut off half-way may still have arrived: the version has then moved on and the lease is still ours.
-        if (!(error instanceof LeaseConflict) || attempt === 3) throw error;
-        await this.#read(signal);
-      }
-    }
-  }
-
-  async #read(signal: AbortSignal): Promise<Observed | undefined> {
-    const found = await this.#limited("read", signal, (inner) => this.#options.store.read(inner));
-    if (found === undefined) this.#observed = undefined;
-    else this.#observe(found.record, found.version);
-    return this.#observed;
-  }
-
-  /** Writes this process as the holder over what was seen. */
-  async #write(seen: Observed | undefined, signal: AbortSignal): Promise<void> {
-    const { identity, timings } = this.#options;
-    const now = this.#timestamp();
-    const ours = seen?.record.holderIdentity === identity;
-    const record: LeaseRecord = {
-      holderIdentity: identity,
-      // Rounded up: others take the lease after the seconds written here.
-      leaseDurationSeconds: Math.ceil(timings.leaseDurationMs / 1000),
-      acquireTime: ours ? seen.record.acquireTime : now,
-      renewTime: now,
-      leaseTransitions: seen === undefined ? 0 : seen.record.leaseTransitions + (ours ? 0 : 1),
-    };
-    await this.#put(record, seen, signal);
-  }
-
-  async #put(record: LeaseRecord, over: Observed | undefined, signal: AbortSignal): Promise<void> {
-    const { store } = this.#options;
-    this.#unsure = true;
-    const version = await this.#limited("write", signal, (inner) =>
-      over === undefined ? store.create(record, inner) : store.update(record, over.version, inner),
-    ).catch((error) => {
-      if (error instanceof LeaseConflict) this.#unsure = false;
-      throw error;
-    });
-    this.#unsure = false;
-    this.#observe(record, version);
-  }
-
-  #limited<T>(doing: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limitMs = Math.max(1_000, this.#options.timings.renewDeadlineMs / 2);
-    return within(this.#host.world.clock, limitMs, `${doing} lease ${this.#options.store.name}`, signal, work);
-  }
-
-  #observe(record: LeaseRecord, version: string): void {
-    const before = this.#observed;
-    // By version, not by content: a holder whose wall clock stands still renews all the same.
-    this.#observed = { record, version, since: before?.version === version ? before.since : this.#now() };
-    const { holderIdentity } = record;
-    if (holderIdentity === "" || holderIdentity === this.#reported) return;
-    this.#reported = holderIdentity;
-    this.#options.onNewLeader?.(holderIdentity);
-  }
-
   #now(): number {
     return this.#host.world.clock.monotonic();
   }
-
-  /** Kubernetes writes these with microseconds. */
-  #timestamp(): string {
-    return new Date(this.#host.world.clock.now()).toISOString().replace("Z", "000Z");
-  }
-}
-
-function expiry({ record, since }: Observed): number {
-  return since + record.leaseDurationSeconds * 1000;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blamedIds, namedIn } from "./blame.ts";
-import { AwsError, classify, type ErrorClass } from "./errors.ts";
+import { classify } from "./classify.ts";
+import { AwsError, type ErrorClass } from "./errors.ts";
 
 const attempted = { service: "ec2", action: "CreateTags", region: "us-east-1", writes: true, sent: true } as const;
 const raised = (code: string, status?: number, message = code) =>
