@@ -4,10 +4,9 @@
  * a group is as it should be.
  */
 
-import { causeOf } from "../../aws/errors.ts";
-import { messageOf } from "../../runtime/message-of.ts";
 import type { LoadBalancerKind } from "../kind.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
+import { GroupWaits, type Waits } from "./group-waits.ts";
 import { type Claim, distinct, type Marks, type Owners } from "./node-rules.ts";
 
 /**
@@ -55,15 +54,6 @@ interface Upcoming {
   readonly due: boolean;
 }
 
-/** An owner waits for a group. What it asks for later is another wait: what was done for this one does not end it. */
-interface Wait {
-  /** Why the group cannot be brought to what the owner needs. */
-  trouble?: { readonly cause: string; readonly why: string };
-}
-
-/** Those who wait for a group, by owner. */
-export type Waits = ReadonlyMap<string, Wait>;
-
 export class ClaimBook {
   readonly #entries = new Map<string, Entry>();
   readonly #upcoming = new Map<string, Upcoming>();
@@ -71,9 +61,7 @@ export class ClaimBook {
   readonly #byUid = new Map<string, Map<string, Claimant>>();
   readonly #doors: Door[] = [];
   readonly #listeners = new Set<() => void>();
-  /** By node group, then by owner. */
-  readonly #waiting = new Map<string, Map<string, Wait>>();
-  #wakeWriter: (group: string) => void = () => {};
+  readonly #waits = new GroupWaits();
   /** By door. */
   readonly #wakeOwner = new Map<string, (key: string) => void>();
 
@@ -89,8 +77,7 @@ export class ClaimBook {
 
   /** Who is to be told which node groups have to be looked at. */
   onWork(wake: (group: string) => void): void {
-    this.#wakeWriter = wake;
-    for (const group of this.#waiting.keys()) wake(group);
+    this.#waits.onWork(wake);
   }
 
   /** Who is to be told that something was done, or failed, for an owner that came in by this door. */
@@ -116,9 +103,9 @@ export class ClaimBook {
     const same = before?.kind === "claim" && isSame(before.claim, claim) && upcoming?.due !== true;
     if (same && !recheck) return;
     // What kept the groups from the former claim need not keep them from this one.
-    if (!same) for (const waiting of this.#waiting.values()) if (waiting.has(id)) waiting.set(id, {});
+    if (!same) this.#waits.startOver(id);
     const left = before?.kind === "claim" ? before.claim.nodeGroups : [];
-    this.#ask(owner, [...claim.nodeGroups, ...left, ...(upcoming?.claim.nodeGroups ?? []), ...groups]);
+    this.#waits.ask(id, [...claim.nodeGroups, ...left, ...(upcoming?.claim.nodeGroups ?? []), ...groups]);
   }
 
   /**
@@ -142,7 +129,7 @@ export class ClaimBook {
     if (upcoming === undefined || upcoming.due) return;
     this.#upcoming.set(id, { ...upcoming, due: true });
     this.#announce();
-    this.#ask(owner, upcoming.claim.nodeGroups);
+    this.#waits.ask(id, upcoming.claim.nodeGroups);
   }
 
   /**
@@ -153,13 +140,13 @@ export class ClaimBook {
     const id = idOf(owner);
     const before = this.#entries.get(id);
     const asked = before?.kind === "claim" ? [...before.claim.nodeGroups, ...this.waitsFor(owner.uid, [owner.kind])] : [];
-    if (before?.kind === "claim") for (const waiting of this.#waiting.values()) if (waiting.has(id)) waiting.set(id, {});
+    if (before?.kind === "claim") this.#waits.startOver(id);
     const known = before?.kind === "claim" ? before.claim.marks : before?.kind === "leaving" ? before.marks : undefined;
     const sources = [...new Set([...marks.sources, ...(known?.sources ?? [])])];
     const upcoming = this.#upcoming.get(id);
     this.#upcoming.delete(id);
     this.#set({ owner, kind: "leaving", marks: { descriptions: marks.descriptions, sources } });
-    this.#ask(owner, [...groups, ...asked, ...(upcoming?.claim.nodeGroups ?? [])]);
+    this.#waits.ask(id, [...groups, ...asked, ...(upcoming?.claim.nodeGroups ?? [])]);
   }
 
   /** Nothing is known of what an owner needs. What was known before still counts. */
@@ -175,10 +162,7 @@ export class ClaimBook {
     const left = this.#byUid.get(uid);
     left?.delete(kind.name);
     if (left?.size === 0) this.#byUid.delete(uid);
-    for (const [group, waiting] of this.#waiting) {
-      waiting.delete(idOf(owner));
-      if (waiting.size === 0) this.#waiting.delete(group);
-    }
+    this.#waits.forget(idOf(owner));
   }
 
   knows(uid: string): boolean {
@@ -194,13 +178,12 @@ export class ClaimBook {
   /** The node groups that are not yet as this owner's load balancers, of these kinds or of any, need them. */
   waitsFor(uid: string, of?: readonly Pick<LoadBalancerKind, "name">[]): readonly string[] {
     const ids = this.#idsOf(uid).filter((id) => of === undefined || of.some(({ name }) => id === `${uid} ${name}`));
-    return [...this.#waiting].filter(([, waiting]) => ids.some((id) => waiting.has(id))).map(([group]) => group);
+    return this.#waits.groupsOf(ids);
   }
 
   /** Why one of the groups that this owner waits for cannot be brought to what it needs. */
   trouble(uid: string): string | undefined {
-    const ids = this.#idsOf(uid);
-    return [...this.#waiting.values()].flatMap((waiting) => ids.flatMap((id) => waiting.get(id)?.trouble?.why ?? []))[0];
+    return this.#waits.troubleOf(this.#idsOf(uid));
   }
 
   owners(): Pick<Owners, "claims" | "upcoming" | "leaving"> & { readonly unknown: readonly Unknown[] } {
@@ -217,28 +200,19 @@ export class ClaimBook {
 
   /** Those who wait for a group now: what is done next is done for them. */
   waitingFor(group: string): Waits {
-    return new Map(this.#waiting.get(group));
+    return this.#waits.waitingFor(group);
   }
 
   /** The group is as they need it. Those who leave are told only of changes: they look again by themselves. */
   settled(group: string, waits: Waits, changed: boolean): void {
-    const waiting = this.#waiting.get(group);
-    const over = [...waits].filter(([id, wait]) => waiting?.get(id) === wait).map(([id]) => id);
-    for (const id of over) waiting?.delete(id);
-    if (waiting?.size === 0) this.#waiting.delete(group);
+    const over = this.#waits.settle(group, waits);
     this.#tell(over.filter((id) => changed || this.#entries.get(id)?.kind !== "leaving"));
   }
 
-  /** The group cannot be brought to what these need. The same cause again is no news: only its request id differs. */
+  /** The group cannot be brought to what these need. */
   failed(group: string, owners: readonly string[], error: unknown): void {
-    const root = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    const trouble = { cause: causeOf(root), why: messageOf(error) };
-    const waiting = this.#waiting.get(group) ?? new Map<string, Wait>();
     const concerned = owners.filter((id) => this.#entries.has(id));
-    const news = concerned.filter((id) => waiting.get(id)?.trouble?.cause !== trouble.cause);
-    for (const id of concerned) waiting.set(id, Object.assign(waiting.get(id) ?? {}, { trouble }));
-    if (waiting.size > 0) this.#waiting.set(group, waiting);
-    this.#tell(news);
+    this.#tell(this.#waits.fail(group, concerned, error));
   }
 
   /** An owner that says what it needs knows whether it has a second load balancer, and what it is called. */
@@ -268,15 +242,6 @@ export class ClaimBook {
 
   #idsOf(uid: string): readonly string[] {
     return [...(this.#byUid.get(uid)?.values() ?? [])].map(idOf);
-  }
-
-  #ask(owner: Claimant, groups: readonly string[]): void {
-    const id = idOf(owner);
-    for (const group of new Set(groups)) {
-      const waiting = this.#waiting.get(group) ?? new Map<string, Wait>();
-      this.#waiting.set(group, waiting.set(id, waiting.get(id) ?? {}));
-      this.#wakeWriter(group);
-    }
   }
 
   #tell(owners: readonly string[]): void {

@@ -8,8 +8,9 @@ import { refusalIn } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import type { Inventory } from "../inventory.ts";
-import type { ClaimBook, Unknown, Waits } from "./claim-book.ts";
+import type { ClaimBook, Unknown } from "./claim-book.ts";
 import { type Granted, grantAll } from "./grants.ts";
+import type { Waits } from "./group-waits.ts";
 import { type Held, type NodeGroup, type Owners, planNodeRules } from "./node-rules.ts";
 import { throttleByKey } from "./throttle-by-key.ts";
 
