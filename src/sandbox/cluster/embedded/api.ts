@@ -1,21 +1,21 @@
 /** From a request to an answer: which resource, which verb, in which form. Everything happens in one turn, so writes never interleave. */
-import type { User } from "../../../runtime/access.ts";
 import type { HttpRequest } from "../../../runtime/http.ts";
 import type { Log } from "../../../runtime/log.ts";
 import type { World } from "../../../runtime/world.ts";
 import { discover } from "./discovery.ts";
 import { evict } from "./evictions.ts";
-import { asObject, asText, at, copy, type Json, type JsonObject, type KubeObject } from "./json.ts";
+import { listIn, objectIn } from "./forms.ts";
+import { asObject, type JsonObject, type KubeObject } from "./json.ts";
 import type { Writer } from "./ownership.ts";
 import { patchOf } from "./patches.ts";
 import { listPage, selectorOf, versionFrom } from "./reads.ts";
 import type { Registry } from "./registry.ts";
 import { bodyOf, type Call, deleteOptionsOf, formOf, isDryRun, managerOf, type Target, targetOf } from "./requests.ts";
 import { apiVersionOf, type Resource, storageKey } from "./resources.ts";
-import { attemptOf, isAllowed, tokenReviewStatus } from "./reviews.ts";
+import { review } from "./reviews.ts";
+import { scaled, scaleOf } from "./scale.ts";
 import { ApiFailure, methodNotAllowed, noSuchPath, notFound, notImplemented, tooLargeVersion, unauthorized } from "./status.ts";
 import { objectKey, type Store } from "./store.ts";
-import { partialMetadata, tableOf } from "./tables.ts";
 import type { Tokens } from "./tokens.ts";
 import { openWatch, refusedList, type StreamedLists, type Watch } from "./watches.ts";
 import { type Update, type WriteOptions, Writes } from "./writes.ts";
@@ -79,7 +79,8 @@ export class Api {
     }
     const target = targetOf(path);
     if (target === undefined) return { kind: "text", status: 404, body: "404 page not found\n" };
-    const reviewed = this.#review(request, target, user);
+    const roles = (plural: string) => this.#store.list(`rbac.authorization.k8s.io/${plural}`);
+    const reviewed = review(request, target, { user, roles, holderOf: (token) => this.#tokens.holderOf(token) });
     if (reviewed !== undefined) return { kind: "object", status: 201, body: reviewed };
 
     const resource = this.#registry.find(target.group, target.version, target.plural);
@@ -139,12 +140,7 @@ export class Api {
     if (call.target.watching || ["true", "1"].includes(call.query.get("watch") ?? "")) {
       const refused = refusedList(resource, call.query, this.#streamedLists);
       if (refused !== undefined) return { kind: "watch", watch: refused };
-      const show = (object: KubeObject, first: boolean) =>
-        call.form === "table"
-          ? tableOf(resource, [object], { resourceVersion: object.metadata.resourceVersion }, this.#world.clock.now(), first)
-          : call.form === "metadata"
-            ? partialMetadata(object)
-            : inVersion(object, resource);
+      const show = (object: KubeObject, first: boolean) => objectIn(call.form, resource, object, this.#world.clock.now(), first);
       return { kind: "watch", watch: openWatch(this.#world, this.#store, resource, select, call.query, show) };
     }
     const page = listPage(this.#store, resource, namespace, select, call.query);
@@ -156,20 +152,7 @@ export class Api {
         ? {}
         : { remainingItemCount: page.remaining }),
     };
-    return { kind: "object", status: 200, body: this.#list(call, resource, page.items, metadata) };
-  }
-
-  #list(call: Call, resource: Resource, items: readonly KubeObject[], metadata: JsonObject): JsonObject {
-    if (call.form === "table") return tableOf(resource, items, metadata, this.#world.clock.now(), true);
-    if (call.form === "metadata") {
-      return { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata, items: items.map(partialMetadata) };
-    }
-    const shown = items.map((object): Json => {
-      if (resource.custom) return inVersion(object, resource);
-      const { apiVersion: _, kind: __, ...rest } = object;
-      return rest;
-    });
-    return { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata, items: shown };
+    return { kind: "object", status: 200, body: listIn(call.form, resource, page.items, metadata, this.#world.clock.now()) };
   }
 
   #create(call: Call, resource: Resource): KubeObject {
@@ -218,41 +201,24 @@ export class Api {
     const { revision } = this.#store;
     const doomed = this.#store.list(storageKey(resource)).filter(select);
     for (const { metadata } of doomed) this.writes.delete(resource, metadata.namespace, metadata.name, options);
-    return { kind: "object", status: 200, body: this.#list(call, resource, doomed, { resourceVersion: String(revision) }) };
+    const body = listIn(call.form, resource, doomed, { resourceVersion: String(revision) }, this.#world.clock.now());
+    return { kind: "object", status: 200, body };
   }
 
   #scale(call: Call, resource: Resource): Answer {
     const paths = resource.scale!;
-    const asScale = (object: KubeObject): JsonObject => ({
-      kind: "Scale",
-      apiVersion: "autoscaling/v1",
-      metadata: {
-        name: object.metadata.name,
-        ...(object.metadata.namespace === undefined ? {} : { namespace: object.metadata.namespace }),
-        uid: object.metadata.uid,
-        resourceVersion: object.metadata.resourceVersion,
-        creationTimestamp: object.metadata.creationTimestamp,
-      },
-      spec: { ...numberAt(object, paths.spec, "replicas") },
-      status: { replicas: Number(at(object, ...paths.status) ?? 0) },
-    });
-    const current = this.#get(call, resource);
-    if (call.method === "GET") return { kind: "object", status: 200, body: asScale(current) };
+    const current = scaleOf(this.#get(call, resource), paths);
+    if (call.method === "GET") return { kind: "object", status: 200, body: current };
     if (call.method !== "PUT" && call.method !== "PATCH") throw methodNotAllowed();
     const wanted =
       call.method === "PUT"
         ? bodyOf(call.request, "Scale")
-        : patchOf(call, resource, this.writes.now()).change(asScale(current) as unknown as KubeObject);
-    const change = (object: KubeObject) => {
-      const version = asText(at(wanted, "metadata", "resourceVersion"));
-      if (version !== "") object.metadata.resourceVersion = version;
-      setAt(object, paths.spec, at(wanted, "spec", "replicas") ?? 0);
-      return object;
-    };
+        : patchOf(call, resource, this.writes.now()).change(current as unknown as KubeObject);
+    const change = (object: KubeObject) => scaled(object, wanted, paths);
     const { namespace, name } = call.target;
     const options = this.#options(call, resource, "UpdateOptions");
-    const scaled = this.writes.update(resource, namespace, name!, { subresource: "scale", replaces: false, change }, options);
-    return { kind: "object", status: 200, body: asScale(scaled) };
+    const object = this.writes.update(resource, namespace, name!, { subresource: "scale", replaces: false, change }, options);
+    return { kind: "object", status: 200, body: scaleOf(object, paths) };
   }
 
   #token(call: Call, resource: Resource): Answer {
@@ -277,38 +243,8 @@ export class Api {
     return { kind: "object", status: 201, body };
   }
 
-  #review(request: HttpRequest, target: Target, user: User): JsonObject | undefined {
-    const asked = `${target.group}/${target.version}/${target.plural}`;
-    const spec = () => asObject(bodyOf(request, "Review").spec);
-    const answer = (kind: string, status: JsonObject) => ({
-      kind,
-      apiVersion: `${target.group}/${target.version}`,
-      metadata: {},
-      spec: spec(),
-      status,
-    });
-    const roles = (plural: string) => this.#store.list(`rbac.authorization.k8s.io/${plural}`);
-    switch (request.method === "POST" ? asked : "") {
-      case "authentication.k8s.io/v1/tokenreviews":
-        return answer("TokenReview", tokenReviewStatus(this.#tokens.holderOf(asText(spec().token))));
-      case "authorization.k8s.io/v1/subjectaccessreviews": {
-        const { user: name, groups } = spec();
-        const subject: User = { name: asText(name), groups: Array.isArray(groups) ? groups.map(asText) : [] };
-        return answer("SubjectAccessReview", { allowed: isAllowed(subject, attemptOf(spec()), roles) });
-      }
-      case "authorization.k8s.io/v1/selfsubjectaccessreviews":
-        return answer("SelfSubjectAccessReview", { allowed: isAllowed(user, attemptOf(spec()), roles) });
-      default:
-        return undefined;
-    }
-  }
-
   #shown(call: Call, resource: Resource, object: KubeObject, status: number): Answer {
-    if (call.form === "table") {
-      const metadata = { resourceVersion: object.metadata.resourceVersion };
-      return { kind: "object", status, body: tableOf(resource, [object], metadata, this.#world.clock.now(), true) };
-    }
-    return { kind: "object", status, body: call.form === "metadata" ? partialMetadata(object) : inVersion(object, resource) };
+    return { kind: "object", status, body: objectIn(call.form, resource, object, this.#world.clock.now(), true) };
   }
 
   #options(call: Call, resource: Resource, kind: string): WriteOptions {
@@ -319,27 +255,5 @@ export class Api {
       subresource: call.target.subresource,
     };
     return { dryRun: isDryRun(call.query, kind), writer };
-  }
-}
-
-/** The same object, told in the version it was asked in. */
-function inVersion(object: KubeObject, resource: Resource): KubeObject {
-  const apiVersion = apiVersionOf(resource);
-  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
-}
-
-function numberAt(object: KubeObject, path: readonly string[], name: string): JsonObject {
-  const value = at(object, ...path);
-  return typeof value === "number" ? { [name]: value } : {};
-}
-
-function setAt(object: JsonObject, path: readonly string[], value: Json): void {
-  const [first, ...rest] = path;
-  if (first === undefined) return;
-  if (rest.length === 0) object[first] = copy(value);
-  else {
-    const inner = asObject(object[first]);
-    object[first] = inner;
-    setAt(inner, rest, value);
   }
 }

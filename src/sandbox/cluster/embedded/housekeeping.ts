@@ -3,11 +3,12 @@
  * collected, and a deleted namespace empties itself.
  */
 import type { Clock } from "../../../runtime/world.ts";
+import type { DeleteOptions } from "./deletions.ts";
 import { asList, asObject, asText, type JsonObject, type KubeObject } from "./json.ts";
 import type { Registry } from "./registry.ts";
 import { type Resource, storageKey } from "./resources.ts";
 import { type Change, objectKey, type Store } from "./store.ts";
-import type { DeleteOptions, Update, WriteOptions, Writes } from "./writes.ts";
+import type { Update, WriteOptions, Writes } from "./writes.ts";
 
 const background: DeleteOptions = { dryRun: false, gracePeriodSeconds: undefined, propagationPolicy: undefined, preconditions: {} };
 const options: WriteOptions = {

@@ -1,9 +1,40 @@
 /** Who somebody is and what they may do: tokens by table, permissions by the stored roles. */
 import type { User } from "../../../runtime/access.ts";
+import type { HttpRequest } from "../../../runtime/http.ts";
 import { asList, asObject, asText, type Json, type JsonObject, type KubeObject } from "./json.ts";
+import { bodyOf, type Target } from "./requests.ts";
+
+/** Who asks, and what is known of users. */
+export interface Known {
+  readonly user: User;
+  readonly roles: Roles;
+  holderOf(token: string): User | undefined;
+}
+
+/** The answer to a request that is a review; undefined when it is none. */
+export function review(request: HttpRequest, target: Target, { user, roles, holderOf }: Known): JsonObject | undefined {
+  const apiVersion = `${target.group}/${target.version}`;
+  const answer = (kind: string, judge: (spec: JsonObject) => JsonObject) => {
+    const spec = asObject(bodyOf(request, "Review").spec);
+    return { kind, apiVersion, metadata: {}, spec, status: judge(spec) };
+  };
+  switch (request.method === "POST" ? `${apiVersion}/${target.plural}` : "") {
+    case "authentication.k8s.io/v1/tokenreviews":
+      return answer("TokenReview", ({ token }) => tokenReviewStatus(holderOf(asText(token))));
+    case "authorization.k8s.io/v1/subjectaccessreviews":
+      return answer("SubjectAccessReview", (spec) => {
+        const subject: User = { name: asText(spec.user), groups: asList(spec.groups).map(asText) };
+        return { allowed: isAllowed(subject, attemptOf(spec), roles) };
+      });
+    case "authorization.k8s.io/v1/selfsubjectaccessreviews":
+      return answer("SelfSubjectAccessReview", (spec) => ({ allowed: isAllowed(user, attemptOf(spec), roles) }));
+    default:
+      return undefined;
+  }
+}
 
 /** What is to be allowed. */
-export interface Attempt {
+interface Attempt {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
@@ -14,10 +45,10 @@ export interface Attempt {
 }
 
 /** The stored objects of one RBAC kind: `clusterroles`, `rolebindings`, … */
-export type Roles = (plural: string) => readonly KubeObject[];
+type Roles = (plural: string) => readonly KubeObject[];
 
 /** The status of a TokenReview. */
-export function tokenReviewStatus(user: User | undefined): JsonObject {
+function tokenReviewStatus(user: User | undefined): JsonObject {
   if (user === undefined) return { user: {}, error: "invalid bearer token" };
   const { name, uid, groups } = user;
   return {
@@ -27,7 +58,7 @@ export function tokenReviewStatus(user: User | undefined): JsonObject {
 }
 
 /** What an access review asks about. */
-export function attemptOf(spec: JsonObject): Attempt {
+function attemptOf(spec: JsonObject): Attempt {
   const resource = asObject(spec.resourceAttributes);
   const other = asObject(spec.nonResourceAttributes);
   const subresource = asText(resource.subresource);
@@ -42,7 +73,7 @@ export function attemptOf(spec: JsonObject): Attempt {
 }
 
 /** Whether the roles bound to a user allow it. Members of system:masters may do everything. */
-export function isAllowed(user: User, attempt: Attempt, roles: Roles): boolean {
+function isAllowed(user: User, attempt: Attempt, roles: Roles): boolean {
   if (user.groups.includes("system:masters")) return true;
   const cluster = roles("clusterrolebindings").filter((binding) => binds(binding, user));
   const local = roles("rolebindings").filter((binding) => binding.metadata.namespace === attempt.namespace && binds(binding, user));

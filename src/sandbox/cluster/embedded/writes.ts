@@ -1,33 +1,18 @@
 /** Create, update and delete, in the order of checks of the real API. */
 import { uuid, type World } from "../../../runtime/world.ts";
-import { asList, asObject, asText, copy, isObject, type Json, type JsonObject, type KubeObject, type Meta, same } from "./json.ts";
-import { metadataErrors, nameErrors, requireTexts } from "./metadata.ts";
+import { decode } from "./decoding.ts";
+import { beginDeletion, type DeleteOptions, isFinished, requirePreconditions } from "./deletions.ts";
+import { asList, asObject, asText, copy, type Json, type JsonObject, type KubeObject, type Meta, same } from "./json.ts";
+import { metadataErrors, nameErrors } from "./metadata.ts";
 import { ownAfterUpdate, type Writer } from "./ownership.ts";
 import { apiVersionOf, type Resource, storageKey } from "./resources.ts";
-import {
-  ApiFailure,
-  alreadyExists,
-  badRequest,
-  conflict,
-  failedPrecondition,
-  fieldErrors,
-  forbidden,
-  invalid,
-  notFound,
-} from "./status.ts";
+import { ApiFailure, alreadyExists, badRequest, conflict, fieldErrors, forbidden, invalid, notFound } from "./status.ts";
 import { objectKey, type Store } from "./store.ts";
 import { timestamp } from "./timestamp.ts";
 
 export interface WriteOptions {
   readonly dryRun: boolean;
   readonly writer: Writer;
-}
-
-export interface DeleteOptions {
-  readonly dryRun: boolean;
-  readonly gracePeriodSeconds: number | undefined;
-  readonly propagationPolicy: string | undefined;
-  readonly preconditions: JsonObject;
 }
 
 /** How a changed object comes about, and what the change may touch. */
@@ -53,7 +38,7 @@ export class Writes {
   }
 
   create(resource: Resource, namespace: string | undefined, sent: JsonObject, options: WriteOptions, owned?: JsonObject): KubeObject {
-    const object = this.#decoded(resource, namespace, sent);
+    const object = decode(resource, namespace, sent);
     const { metadata } = object;
     if (asText(metadata.resourceVersion) !== "") throw new ApiFailure(500, "resourceVersion should not be set on objects to be created");
     if (asText(metadata.name) === "" && asText(metadata.generateName) !== "")
@@ -84,7 +69,7 @@ export class Writes {
     const before = this.#store.get(kind, key);
     if (before === undefined) throw notFound(resource, name);
     const changed = update.change(copy({ ...before, apiVersion: apiVersionOf(resource) }));
-    const object = this.#decoded(resource, namespace, changed);
+    const object = decode(resource, namespace, changed);
     this.#requireSameObject(resource, object, before, name, update.replaces);
 
     const { uid, resourceVersion, creationTimestamp } = before.metadata;
@@ -118,22 +103,8 @@ export class Writes {
     const key = objectKey(namespace, name);
     const before = this.#store.get(kind, key);
     if (before === undefined) throw notFound(resource, name);
-    const { uid, resourceVersion } = options.preconditions;
-    if (uid !== undefined && uid !== before.metadata.uid) {
-      throw failedPrecondition(
-        resource,
-        name,
-        `the UID in the precondition (${uid}) does not match the UID in record (${before.metadata.uid}). The object might have been deleted and then recreated`,
-      );
-    }
-    if (resourceVersion !== undefined && resourceVersion !== before.metadata.resourceVersion) {
-      throw failedPrecondition(
-        resource,
-        name,
-        `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${before.metadata.resourceVersion}). The object might have been modified`,
-      );
-    }
-    const doomed = this.#doomed(resource, before, options);
+    requirePreconditions(resource, before, options);
+    const doomed = beginDeletion(resource, before, options, this.#world.clock.now());
     if (isFinished(doomed)) {
       if (options.dryRun) return { object: before, gone: true };
       const removed = this.#store.remove(kind, key);
@@ -147,60 +118,6 @@ export class Writes {
 
   now(): string {
     return timestamp(this.#world.clock.now());
-  }
-
-  /** The object with its deletion begun: finalizers of the asked propagation added, the pod's grace period set. */
-  #doomed(resource: Resource, before: KubeObject, options: DeleteOptions): KubeObject {
-    const doomed = copy(before);
-    const { metadata } = doomed;
-    const finalizers = new Set(asList(metadata.finalizers).map(asText));
-    if (options.propagationPolicy !== undefined) {
-      for (const [policy, finalizer] of [
-        ["Foreground", "foregroundDeletion"],
-        ["Orphan", "orphan"],
-      ] as const) {
-        if (options.propagationPolicy === policy) finalizers.add(finalizer);
-        else finalizers.delete(finalizer);
-      }
-    }
-    if (finalizers.size > 0) metadata.finalizers = [...finalizers];
-    else delete metadata.finalizers;
-
-    const grace = graceOf(resource, before, options.gracePeriodSeconds);
-    if (metadata.deletionTimestamp === undefined) {
-      metadata.deletionTimestamp = timestamp(this.#world.clock.now() + grace * 1000);
-      if (resource.kind !== "Namespace") metadata.deletionGracePeriodSeconds = grace;
-      if (typeof metadata.generation === "number") metadata.generation += 1;
-    } else if (grace < Number(metadata.deletionGracePeriodSeconds ?? 0)) {
-      // A shorter period counts from when the deletion began.
-      const begun = Date.parse(asText(metadata.deletionTimestamp)) - Number(metadata.deletionGracePeriodSeconds) * 1000;
-      metadata.deletionTimestamp = timestamp(begun + grace * 1000);
-      metadata.deletionGracePeriodSeconds = grace;
-    }
-    if (resource.kind === "Namespace") doomed.status = { ...asObject(doomed.status), phase: "Terminating" };
-    return doomed;
-  }
-
-  #decoded(resource: Resource, namespace: string | undefined, sent: JsonObject): KubeObject {
-    const apiVersion = apiVersionOf(resource);
-    if (resource.custom && asText(sent.kind) === "") {
-      const text = JSON.stringify(sent);
-      throw badRequest(
-        `the object provided is unrecognized (must be of type ${resource.kind}): Object 'Kind' is missing in '${text}' (${text})`,
-      );
-    }
-    if (sent.apiVersion !== undefined && sent.apiVersion !== apiVersion) {
-      throw badRequest(`the API version in the data (${asText(sent.apiVersion)}) does not match the expected API version (${apiVersion})`);
-    }
-    if (sent.kind !== undefined && sent.kind !== resource.kind) throw wrongKind(resource, sent);
-    const object = tidy({ ...sent, apiVersion, kind: resource.kind, metadata: { ...asObject(sent.metadata) } } as KubeObject);
-    requireTexts(resource.kind, object);
-    const given = asText(object.metadata.namespace);
-    if (given !== "" && given !== (namespace ?? "")) {
-      throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-    }
-    if (namespace !== undefined) object.metadata.namespace = namespace;
-    return object;
   }
 
   #requireNamespace(resource: Resource, namespace: string | undefined, name: string): void {
@@ -260,18 +177,6 @@ export class Writes {
   }
 }
 
-function wrongKind(resource: Resource, sent: JsonObject): ApiFailure {
-  const found = asText(sent.kind);
-  if (resource.custom) {
-    return invalid(resource.group, found, asText(asObject(sent.metadata).name), [
-      fieldErrors.invalid("kind", found, `must be ${resource.kind}`),
-    ]);
-  }
-  return badRequest(
-    `${found} in version "${resource.version}" cannot be handled as a ${resource.kind}: converting (${resource.version}.${found}) to (core.${resource.kind}): unknown conversion`,
-  );
-}
-
 /** A write through the main path leaves the status alone, one through `status` everything else. */
 function restrict(resource: Resource, after: KubeObject, before: KubeObject, subresource: string): void {
   if (subresource === "status") {
@@ -286,41 +191,6 @@ function restrict(resource: Resource, after: KubeObject, before: KubeObject, sub
     else after.status = copy(before.status);
   }
   resource.behaviour.restrict?.(after, before, subresource);
-}
-
-/** Whether nothing keeps a deleted object any longer. */
-function isFinished(object: KubeObject): boolean {
-  const { metadata } = object;
-  if (metadata.deletionTimestamp === undefined || asList(metadata.finalizers).length > 0) return false;
-  if (object.kind === "Namespace") return asList(asObject(object.spec).finalizers).length === 0;
-  return Number(metadata.deletionGracePeriodSeconds ?? 0) === 0;
-}
-
-/** Only a pod that runs somewhere is given time to end. */
-function graceOf(resource: Resource, object: KubeObject, asked: number | undefined): number {
-  if (resource.kind !== "Pod" || resource.custom || asText(asObject(object.spec).nodeName) === "") return 0;
-  const phase = asObject(object.status).phase;
-  if (phase === "Succeeded" || phase === "Failed") return 0;
-  return asked ?? Number(asObject(object.spec).terminationGracePeriodSeconds ?? 30);
-}
-
-/** Nulls and empty metadata fall away, as they do when decoded into Go types and written again. */
-function tidy(object: KubeObject): KubeObject {
-  const result = withoutNulls(object) as KubeObject;
-  for (const name of ["labels", "annotations", "finalizers", "ownerReferences"]) {
-    const value = result.metadata[name];
-    if (value !== undefined && Object.keys(value as object).length === 0) delete result.metadata[name];
-  }
-  if (!isObject(result.metadata)) throw badRequest("metadata must be an object");
-  return result;
-}
-
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isObject(value)) return value;
-  const result: JsonObject = {};
-  for (const [name, field] of Object.entries(value)) if (field !== null && field !== undefined) result[name] = withoutNulls(field);
-  return result;
 }
 
 function withoutVersion(object: KubeObject): KubeObject {
