@@ -83,11 +83,11 @@ async function applyInPhases(survey: Survey, parts: ApplyParts, ask: Ask, onOutp
   const first = await run(steps.slice(0, last + 1).filter(({ part }) => part !== "targets"));
   if (first.kind === "waiting") return { applied: first, targets: survey.targets };
   const look = { seen: kind.afterParts(desire.model, seen, first.made), began };
-  const brought = last < 0 ? undefined : await set.bring({ owner, inventory, ask, look, wanted, onStep });
+  const synced = last < 0 ? undefined : await set.sync({ owner, inventory, ask, look, wanted, onStep });
   const rest = await run(steps.slice(last + 1), first.made);
   if (last < 0) set.adopt({ ...look, seen: kind.afterParts(desire.model, seen, rest.made) });
-  const refused = [...first.refused, ...(brought?.refused ?? []), ...rest.refused];
-  return { applied: { ...rest, refused }, targets: brought?.targets ?? survey.targets };
+  const refused = [...first.refused, ...(synced?.refused ?? []), ...rest.refused];
+  return { applied: { ...rest, refused }, targets: synced?.targets ?? survey.targets };
 }
 
 /** A failed load balancer has no address worth publishing. */

@@ -39,7 +39,7 @@ export interface Seen {
   readonly managedGroup?: SeenGroup;
 }
 
-/** What a look has to bring, as far as it costs calls of its own. */
+/** What a look has to find out, as far as it costs calls of its own. */
 export interface ObserveOptions {
   readonly owner: LoadBalancerOwner;
   /** Whether tags of the user's choice are asked for: only then are those of the load balancer compared. */
@@ -131,7 +131,7 @@ export interface LoadBalancerKind<
   planDeletion(found: Standing, askedBy: string): Step[];
   /** The instances registered with it, in whichever of its groups. */
   registered(seen: View): ReadonlySet<string>;
-  /** The steps that bring nothing but the targets of what stands to what is wanted. */
+  /** The steps that change nothing but targets, to those that are wanted. */
   planTargets(name: string, seen: View, targets: Targets, askedBy: string): Step[];
 
   /** What takes targets when all other steps of a plan are done, with those that are registered now. Ids of what was made are by name. */

@@ -6,12 +6,12 @@ import { Account } from "./account.fixture.ts";
 import { applicationModel, listener, rule, targetGroup } from "./model.fixture.ts";
 import { planApplication } from "./plan.ts";
 
-const bring = (account: Account, model: ApplicationLoadBalancer) => account.run(planApplication(model, "vpc-1", account.seen()));
+const deploy = (account: Account, model: ApplicationLoadBalancer) => account.run(planApplication(model, "vpc-1", account.seen()));
 /** An account in which this stands. */
 function standing(model: ApplicationLoadBalancer): Account {
   const account = new Account();
-  bring(account, model);
-  assert.deepEqual(bring(account, model), [], "what stands as wanted needs nothing");
+  deploy(account, model);
+  assert.deepEqual(deploy(account, model), [], "what stands as wanted needs nothing");
   return account;
 }
 const withRules = (...rules: ListenerRule[]) => applicationModel({ listeners: [listener({ rules })] });
@@ -26,7 +26,7 @@ const rulesOf = (account: Account) =>
 
 test("a new load balancer: target groups, then itself, its listener and its rules, and then nothing more", () => {
   const account = new Account();
-  assert.deepEqual(bring(account, applicationModel()), [
+  assert.deepEqual(deploy(account, applicationModel()), [
     "CreateTargetGroup",
     "CreateTargetGroup",
     "CreateLoadBalancer",
@@ -34,7 +34,7 @@ test("a new load balancer: target groups, then itself, its listener and its rule
     "CreateRule",
     "CreateRule",
   ]);
-  assert.deepEqual(bring(account, applicationModel()), []);
+  assert.deepEqual(deploy(account, applicationModel()), []);
 });
 
 test("whatever a model asks for stands after one plan", () => {
@@ -93,7 +93,7 @@ test("whatever a model asks for stands after one plan", () => {
 test("a rule put in front moves the others in one call and keeps their ARNs", () => {
   const account = standing(withRules(rule(1, "/a", "api"), rule(2, "/b", "api"), rule(3, "/c", "web")));
   const before = rulesOf(account);
-  const calls = bring(account, withRules(rule(1, "/x", "api"), rule(2, "/a", "api"), rule(3, "/b", "api")));
+  const calls = deploy(account, withRules(rule(1, "/x", "api"), rule(2, "/a", "api"), rule(3, "/b", "api")));
   assert.deepEqual(
     calls.filter((name) => name !== "AddTags"),
     ["SetRulePriorities", "CreateRule", "DeleteRule"],
@@ -106,14 +106,14 @@ test("a rule put in front moves the others in one call and keeps their ARNs", ()
 
 test("a rule that becomes another in its place is changed, one at the end only deleted", () => {
   const two = withRules(rule(1, "/a", "api"), rule(2, "/b", "web"));
-  assert.deepEqual(bring(standing(two), withRules(rule(1, "/a", "api"), rule(2, "/y", "web"))), ["ModifyRule"]);
-  assert.deepEqual(bring(standing(two), withRules(rule(1, "/a", "api"))), ["DeleteRule"]);
+  assert.deepEqual(deploy(standing(two), withRules(rule(1, "/a", "api"), rule(2, "/y", "web"))), ["ModifyRule"]);
+  assert.deepEqual(deploy(standing(two), withRules(rule(1, "/a", "api"))), ["DeleteRule"]);
 });
 
 test("transforms that are not wanted any more are reset", () => {
   const rewritten = rule(1, "/a", "api", { transforms: [{ kind: "host-header-rewrite", rewrites: [{ regex: ".*", replace: "x" }] }] });
   const account = standing(withRules(rewritten));
-  assert.deepEqual(bring(account, withRules(rule(1, "/a", "api"))), ["ModifyRule"]);
+  assert.deepEqual(deploy(account, withRules(rule(1, "/a", "api"))), ["ModifyRule"]);
   assert.deepEqual(account.seen().loadBalancer?.listeners[0]?.rules[0]?.transforms, []);
 });
 
@@ -130,8 +130,8 @@ test("from any rules to any others in one plan: nothing clashes on the way, and 
   const account = new Account();
   for (let i = 0; i < 300; i++) {
     const model = some();
-    bring(account, model);
-    assert.deepEqual(bring(account, model), [], `round ${i}`);
+    deploy(account, model);
+    assert.deepEqual(deploy(account, model), [], `round ${i}`);
     assert.deepEqual(
       rulesOf(account).map(([priority, path]) => [priority, path]),
       model.listeners[0]?.rules.map(({ priority, conditions: [first] }) => [
@@ -153,18 +153,18 @@ test("the default certificate among the further ones is nobody's concern, others
     loadBalancer: { ...seen.loadBalancer!, listeners: [{ ...present!, furtherCertificates: ["arn:a", "arn:b"] }] },
   };
   assert.deepEqual(planApplication(secure("arn:a", "arn:b"), "vpc-1", alsoDefault), []);
-  assert.deepEqual(bring(account, secure("arn:a", "arn:c")), ["AddListenerCertificates", "RemoveListenerCertificates"]);
-  assert.deepEqual(bring(account, secure("arn:c")), ["ModifyListener"]);
+  assert.deepEqual(deploy(account, secure("arn:a", "arn:c")), ["AddListenerCertificates", "RemoveListenerCertificates"]);
+  assert.deepEqual(deploy(account, secure("arn:c")), ["ModifyListener"]);
 });
 
 test("mutual TLS that nobody speaks of stays, off is what AWS does not mention", () => {
   const secure = (given: object) =>
     applicationModel({ listeners: [listener({ port: 443, protocol: "HTTPS", certificates: ["arn:a"], ...given })] });
   const off = secure({ mutualTls: { mode: "off" } });
-  assert.deepEqual(bring(standing(secure({})), off), []);
+  assert.deepEqual(deploy(standing(secure({})), off), []);
   const account = standing(secure({ mutualTls: { mode: "passthrough" } }));
-  assert.deepEqual(bring(account, secure({})), []);
-  assert.deepEqual(bring(account, off), ["ModifyListener"]);
+  assert.deepEqual(deploy(account, secure({})), []);
+  assert.deepEqual(deploy(account, off), ["ModifyListener"]);
 });
 
 test("a target group is known by its tags: another name is no reason for a new one, another protocol is", () => {
@@ -173,17 +173,17 @@ test("a target group is known by its tags: another name is no reason for a new o
     targetGroups: [targetGroup("api"), { ...targetGroup("web"), name: "web2" }],
     listeners: [listener({ rules: [rule(1, "/api", "api"), rule(2, "/*", "web2")] })],
   });
-  assert.deepEqual(bring(account, renamed), []);
+  assert.deepEqual(deploy(account, renamed), []);
   const grpc = applicationModel({
     targetGroups: [targetGroup("api"), targetGroup("web", { name: "web-grpc", protocolVersion: "GRPC" })],
     listeners: [listener({ rules: [rule(1, "/api", "api"), rule(2, "/*", "web-grpc")] })],
   });
-  assert.deepEqual(bring(account, grpc), ["CreateTargetGroup", "ModifyRule", "DeleteTargetGroup"]);
+  assert.deepEqual(deploy(account, grpc), ["CreateTargetGroup", "ModifyRule", "DeleteTargetGroup"]);
 });
 
 test("what can be changed in place is, in as many calls as there are changes", () => {
   const account = standing(applicationModel({ ipv4IpamPool: "pool-1" }));
-  const calls = bring(
+  const calls = deploy(
     account,
     applicationModel({
       subnets: [{ subnet: "subnet-a" }, { subnet: "subnet-c" }],
@@ -206,7 +206,7 @@ test("what can be changed in place is, in as many calls as there are changes", (
 
 test("a port that nobody listens on goes, and its rules with it", () => {
   const account = standing(applicationModel({ listeners: [listener(), listener({ port: 81 })] }));
-  assert.deepEqual(bring(account, applicationModel({ listeners: [listener()] })), ["DeleteListener"]);
+  assert.deepEqual(deploy(account, applicationModel({ listeners: [listener()] })), ["DeleteListener"]);
 });
 
 test("tags of AWS and of others are neither compared nor removed", () => {
@@ -221,7 +221,7 @@ test("tags of AWS and of others are neither compared nor removed", () => {
 test("more rules than AWS grants make room first", () => {
   const many = Array.from({ length: 100 }, (_, i) => rule(i + 1, `/${i}`, "api"));
   const account = standing(withRules(...many));
-  const calls = bring(account, withRules(...many.slice(0, 98), rule(200, "/new", "web")));
+  const calls = deploy(account, withRules(...many.slice(0, 98), rule(200, "/new", "web")));
   assert.deepEqual(calls, ["DeleteRule", "DeleteRule", "CreateRule"]);
 });
 

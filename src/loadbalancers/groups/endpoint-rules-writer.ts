@@ -77,14 +77,14 @@ export class EndpointRules {
 
   async #settle(key: string, groups: ReadonlySet<string>, ask: Ask, claim?: EndpointClaim): Promise<void> {
     this.#owed.set(key, groups);
-    await this.#bring(groups, ask, claim);
+    await this.#syncGroups(groups, ask, claim);
     this.#owed.delete(key);
   }
 
-  async #bring(groups: ReadonlySet<string>, ask: Ask, claim?: EndpointClaim): Promise<void> {
+  async #syncGroups(groups: ReadonlySet<string>, ask: Ask, claim?: EndpointClaim): Promise<void> {
     for (const id of groups) this.#known.add(id);
     const all = await this.#withUnused(groups, ask);
-    const work = [...all].map((id) => this.#inTurn(id, async () => ({ id, refused: await this.#converge(id, ask) })));
+    const work = [...all].map((id) => this.#inTurn(id, async () => ({ id, refused: await this.#syncGroup(id, ask) })));
     const errors = (await Promise.allSettled(work)).flatMap((result): readonly unknown[] => {
       if (result.status === "rejected") return [result.reason];
       const { id, refused } = result.value;
@@ -113,7 +113,7 @@ export class EndpointRules {
   }
 
   /** Returns the rules that AWS would not take; all others are written. */
-  async #converge(id: string, ask: Ask): Promise<readonly Refusal[]> {
+  async #syncGroup(id: string, ask: Ask): Promise<readonly Refusal[]> {
     const { clock, exact, unheard } = this.#options;
     ask.signal.throwIfAborted();
     const wish = { asked: [...this.#claims.values()].flatMap((claim) => claim.get(id) ?? []), unheard: unheard(), exact };

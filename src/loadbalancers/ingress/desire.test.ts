@@ -163,7 +163,7 @@ test("one bad Ingress of a group is told so, and the others are served and can b
   const services = ["shop/web", "a/web", "a/api", "c/web"].map((key) => service(key)).concat(service("shop/six", { ipFamilies: ["IPv6"] }));
   for (const [name, options, expected] of faultRows) {
     for (const forgets of [false, true]) {
-      const { desire, bring, account } = bed({ services, forgets });
+      const { desire, deploy, account } = bed({ services, forgets });
       const good = { annotations: shared };
       const before = ingress("shop/bad", { ...good, rules: { "bad.example.com": ["Prefix / web:80"] } });
       const first = ingress("a/first", { ...good, rules: { "a.example.com": ["Prefix / web:80"] } });
@@ -172,29 +172,29 @@ test("one bad Ingress of a group is told so, and the others are served and can b
         rules: { "z.example.com": ["Exact /fixed ok:use-annotation"] },
         annotations: { ...shared, "actions.ok": fixed },
       });
-      bring(first, before, last);
+      deploy(first, before, last);
       const bad = ingress("shop/bad", { ...options, annotations: { ...shared, ...options?.annotations } });
       const result = desire(first, bad, last);
       assert.deepEqual([...result.faults.keys()], ["shop/bad"], name);
       assert.match(result.faults.get("shop/bad")?.join() ?? "", expected, name);
-      assert.deepEqual(bring(first, bad, last), [], `${name}: what stands stays${forgets ? ", also when nobody remembers" : ""}`);
+      assert.deepEqual(deploy(first, bad, last), [], `${name}: what stands stays${forgets ? ", also when nobody remembers" : ""}`);
       const changed = ingress("a/first", { ...good, rules: { "a.example.com": ["Prefix /new api:80", "Prefix / web:80"] } });
-      bring(changed, bad, last);
+      deploy(changed, bad, last);
       const hosts = account
         .seen()
         .loadBalancer?.listeners[0]?.rules.map(
           ({ conditions }) => conditions.find(({ Field }) => Field === "host-header")?.HostHeaderConfig?.Values?.[0],
         );
       assert.deepEqual(hosts, ["a.example.com", "a.example.com", "bad.example.com", "z.example.com"], name);
-      bring(changed, bad);
+      deploy(changed, bad);
       assert.equal(
         account.seen().loadBalancer?.listeners[0]?.rules.some(({ conditions }) => JSON.stringify(conditions).includes("bad.example.com")),
         true,
         name,
       );
       const mended = ingress("shop/bad", { ...good, rules: { "mended.example.com": ["Prefix / web:80"] } });
-      bring(changed, mended);
-      assert.deepEqual(bring(changed, mended), [], name);
+      deploy(changed, mended);
+      assert.deepEqual(deploy(changed, mended), [], name);
       assert.deepEqual(account.seen().targetGroups.length, 3, `${name}: nothing is left over`);
     }
   }
@@ -340,8 +340,8 @@ test("a default backend answers what no rule does; of two the first Ingress has 
 });
 
 test("subnets that cannot be used are the fault of who names them, and what stands stays in its own", () => {
-  const { desire, bring } = bed({ standing: { subnets: ["subnet-a", "subnet-b"], internal: true, securityGroups: [] } });
-  bring(ingress("shop/web"));
+  const { desire, deploy } = bed({ standing: { subnets: ["subnet-a", "subnet-b"], internal: true, securityGroups: [] } });
+  deploy(ingress("shop/web"));
   const { faults, model, problems } = desire(ingress("shop/web", { annotations: { subnets: "subnet-a,subnet-x" } }));
   assert.match(faults.get("shop/web")?.join() ?? "", /couldn't find all subnets, want: \[subnet-a, subnet-x\], found: \[subnet-a\]/);
   assert.deepEqual([problems, model.subnets], [[], [{ subnet: "subnet-a" }, { subnet: "subnet-b" }]]);
@@ -351,22 +351,22 @@ test("subnets that cannot be used are the fault of who names them, and what stan
 });
 
 test("whatever is asked for stands after one plan, and moves little when an Ingress comes in between", () => {
-  const { bring } = bed();
+  const { deploy } = bed();
   const one = ingress("a/one", {
     annotations: { ...shared, "group.order": "1" },
     rules: { "a.example.com": ["Prefix / web:80", "Prefix /api api:80"] },
   });
   const three = ingress("c/three", { annotations: { ...shared, "group.order": "3" }, rules: { "c.example.com": ["Prefix / web:80"] } });
-  bring(one, three);
-  assert.deepEqual(bring(one, three), []);
+  deploy(one, three);
+  assert.deepEqual(deploy(one, three), []);
   const two = ingress("b/two", { annotations: { ...shared, "group.order": "2" }, rules: { "b.example.com": ["Prefix / web:80"] } });
-  assert.deepEqual(bring(one, three, two), ["CreateTargetGroup", "SetRulePriorities", "CreateRule", "AddTags"]);
-  assert.deepEqual(bring(one, two, three), []);
-  assert.deepEqual(bring(one, three), ["SetRulePriorities", "DeleteRule", "AddTags", "DeleteTargetGroup"]);
+  assert.deepEqual(deploy(one, three, two), ["CreateTargetGroup", "SetRulePriorities", "CreateRule", "AddTags"]);
+  assert.deepEqual(deploy(one, two, three), []);
+  assert.deepEqual(deploy(one, three), ["SetRulePriorities", "DeleteRule", "AddTags", "DeleteTargetGroup"]);
 });
 
 test("while nobody knows what an Ingress asked for, what it may have asked for stays", () => {
-  const { bring } = bed({ forgets: true });
+  const { deploy } = bed({ forgets: true });
   const annotations = {
     ...shared,
     "group.order": "-1",
@@ -376,8 +376,8 @@ test("while nobody knows what an Ingress asked for, what it may have asked for s
   };
   const rich = ingress("a/rich", { annotations, rules: { "a.example.com": ["Prefix / web:80"] }, defaultBackend: "api:80" });
   const plain = ingress("b/plain", { annotations: shared, rules: { "b.example.com": ["Prefix / web:80"] } });
-  bring(rich, plain);
+  deploy(rich, plain);
   const bad = { ...rich, annotations: { ...rich.annotations, "alb.ingress.kubernetes.io/listen-ports": "[" } };
-  assert.deepEqual(bring(bad, plain), []);
-  assert.deepEqual(bring(rich, plain), []);
+  assert.deepEqual(deploy(bad, plain), []);
+  assert.deepEqual(deploy(rich, plain), []);
 });

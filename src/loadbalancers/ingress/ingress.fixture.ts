@@ -87,8 +87,8 @@ export interface Bed {
   readonly account: Account;
   readonly remembered: Map<string, MemberModel>;
   desire(...ingresses: readonly (IngressView | readonly [IngressView, ClassParams])[]): GroupDesire;
-  /** Desires, and brings the account there; what it took. */
-  bring(...ingresses: readonly (IngressView | readonly [IngressView, ClassParams])[]): readonly string[];
+  /** Desires, and changes the account to that; the calls it took. */
+  deploy(...ingresses: readonly (IngressView | readonly [IngressView, ClassParams])[]): readonly string[];
 }
 
 export function bed(given: Partial<GroupSources> & { readonly services?: readonly ServiceView[]; readonly forgets?: boolean } = {}): Bed {
@@ -118,8 +118,8 @@ export function bed(given: Partial<GroupSources> & { readonly services?: readonl
     if (!forgets) for (const [key, model] of result.understood) remembered.set(key, model);
     return result;
   };
-  const bring: Bed["bring"] = (...ingresses) => account.run(planOf(desire(...ingresses).model, account));
-  return { account, remembered, desire, bring };
+  const deploy: Bed["deploy"] = (...ingresses) => account.run(planOf(desire(...ingresses).model, account));
+  return { account, remembered, desire, deploy };
 }
 
 /** Without its security group: that is another part's test. */

@@ -9,7 +9,7 @@ import { cleanUp, cleanUpOrphan, leaveToOthers } from "./clean-up.ts";
 import { changedMeanwhile, type Job, type ServiceContext, type ServiceParts, staleMs } from "./context.ts";
 import { ensure } from "./ensure.ts";
 import { forgetFailure, keepFailure, tellFailure } from "./failure.ts";
-import { bringTargets, followNodes } from "./follow.ts";
+import { followNodes, syncTargets } from "./follow.ts";
 import { Memory, type Remembered } from "./memory.ts";
 import { SyncMetrics } from "./metrics.ts";
 import { NodeSync } from "./node-sync.ts";
@@ -174,7 +174,7 @@ class ServiceLoop {
       return this.#nodeSync.during(key, () => this.#telling(job, () => this.#follow(job, remembered, standing)));
     // Being changed just now: its targets need not wait for that, and are looked at once more after it.
     this.#wakeService(key);
-    await bringTargets(job, remembered, standing, this.#context).catch((error: unknown) => {
+    await syncTargets(job, remembered, standing, this.#context).catch((error: unknown) => {
       signal.throwIfAborted();
       host.log.info("targets are left to the look at the Service that is under way", { service: key, error });
     });
@@ -183,12 +183,12 @@ class ServiceLoop {
 
   async #follow(job: Job, remembered: Remembered, standing: Standing): Promise<Outcome> {
     const { service, ask } = job;
-    const brought = await followNodes(job, remembered, standing, this.#context);
-    if (brought === undefined) {
+    const synced = await followNodes(job, remembered, standing, this.#context);
+    if (synced === undefined) {
       this.#wakeService(job.key);
       return done;
     }
-    const { targets, refused } = brought;
+    const { targets, refused } = synced;
     const { warnings, groupWarnings } = standingIn(remembered.state) ?? standing;
     tellAboutNodes(service, remembered, targets.instances.length > 0, this.#context);
     await warn(service, remembered, [...warnings, ...groupWarnings, ...problemsOf(targets, refused)], ask.signal, this.#context);

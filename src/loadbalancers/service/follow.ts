@@ -5,7 +5,7 @@ import { messageOf } from "../../runtime/message-of.ts";
 import { claimAccess, nodeGroups } from "../groups/node-access.ts";
 import type { Found, Seen } from "../kind.ts";
 import { kindOf } from "../owner.ts";
-import type { Moment, TargetsBrought } from "../targets/target-set.ts";
+import type { Moment, SyncedTargets } from "../targets/target-set.ts";
 import type { Targets } from "../targets.ts";
 import { type Job, logStep, type ServiceContext } from "./context.ts";
 import type { Remembered } from "./memory.ts";
@@ -21,13 +21,13 @@ export async function followNodes(
   remembered: Remembered,
   standing: Standing,
   context: ServiceContext,
-): Promise<TargetsBrought | undefined> {
+): Promise<SyncedTargets | undefined> {
   const { looks } = remembered;
   const isCurrent = () => remembered.looks === looks && context.memory.get(job.owner.uid) === remembered;
   try {
-    const brought = await bringTargets(job, remembered, standing, context);
-    if (isCurrent() && remembered.unclaimed) await claimNodeGroups(brought, job, remembered, standing, isCurrent, context);
-    return isCurrent() ? brought : undefined;
+    const synced = await syncTargets(job, remembered, standing, context);
+    if (isCurrent() && remembered.unclaimed) await claimNodeGroups(synced, job, remembered, standing, isCurrent, context);
+    return isCurrent() ? synced : undefined;
   } catch (error) {
     job.ask.signal.throwIfAborted();
     if (isCurrent()) throw error;
@@ -37,7 +37,7 @@ export async function followNodes(
 
 /** Targets have changed: the groups of the nodes behind them may be others. */
 async function claimNodeGroups(
-  { targets, wanted, refused, changed }: TargetsBrought,
+  { targets, wanted, refused, changed }: SyncedTargets,
   { service, owner, ask }: Job,
   remembered: Remembered,
   standing: Standing,
@@ -59,11 +59,11 @@ async function claimNodeGroups(
 }
 
 /** Its targets alone. */
-export async function bringTargets(job: Job, remembered: Remembered, standing: Standing, context: ServiceContext): Promise<TargetsBrought> {
+export async function syncTargets(job: Job, remembered: Remembered, standing: Standing, context: ServiceContext): Promise<SyncedTargets> {
   const { service, owner, key, ask } = job;
   const { inventory, report, metrics } = context;
   const { kind, name, options } = standing;
-  const brought = await remembered.targetSets.of(kind, name).bring({
+  const synced = await remembered.targetSets.of(kind, name).sync({
     owner,
     inventory,
     ask,
@@ -82,8 +82,8 @@ export async function bringTargets(job: Job, remembered: Remembered, standing: S
         }
       }),
   });
-  remembered.unclaimed ||= brought.changed;
-  return brought;
+  remembered.unclaimed ||= synced.changed;
+  return synced;
 }
 
 /** What is known of a load balancer that is otherwise left as it is, and since when. */
@@ -108,7 +108,7 @@ export async function followIn(
   const began = glimpse.seen ? glimpse.began : targetSets.now();
   const seen = glimpse.seen ?? (await kind.observeTargets(lb, owner, inventory, ask));
   const set = targetSets.of(kind, lb.name);
-  const { changed } = await set.bring({ owner, inventory, ask, look: { seen, began }, wanted, onStep: logStep(context, key) });
+  const { changed } = await set.sync({ owner, inventory, ask, look: { seen, began }, wanted, onStep: logStep(context, key) });
   if (changed) kind.touch(lb.name, inventory, key);
 }
 

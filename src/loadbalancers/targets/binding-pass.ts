@@ -5,7 +5,7 @@ import { changeTargets } from "./binding-change.ts";
 import { complete, noSuchGroup, problemsOf, refuse, verify } from "./binding-checks.ts";
 import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
 import { isDue, letIn } from "./binding-networking.ts";
-import { departures, holdMs } from "./binding-plan.ts";
+import { holdMs, splitSurplus } from "./binding-plan.ts";
 import { statusAfter } from "./binding-status.ts";
 import { checkpointOf, identityOf } from "./checkpoint.ts";
 import { deregisterAll } from "./clean-up.ts";
@@ -43,7 +43,7 @@ export async function converge(job: BindingJob, context: BindingContext): Promis
     return done;
   }
   if (!(await context.report.addFinalizer(binding, ask.signal))) return done;
-  return bring(job, endpoints, resolved.problems, checkpoint, context);
+  return syncTargets(job, endpoints, resolved.problems, checkpoint, context);
 }
 
 function resolve(binding: SeenBinding, { services, slices, pods, nodes, settings }: BindingContext) {
@@ -59,7 +59,7 @@ function resolve(binding: SeenBinding, { services, slices, pods, nodes, settings
   });
 }
 
-async function bring(
+async function syncTargets(
   job: BindingJob,
   endpoints: readonly Endpoint[],
   oddities: readonly string[],
@@ -79,7 +79,7 @@ async function bring(
   const match = spec.multiClusterTargetGroup ? { ...all, surplus: recorded(all.surplus, record) } : all;
   const { missing, leftOut } = withinLimit(match.missing, seen.length, context.settings.maxTargets);
   const heldForMs = clock.monotonic() - (remembered.holdsSince ?? clock.monotonic());
-  const { held, leaving } = departures({ ...match, missing }, (target) => isServing(target, context), heldForMs < holdMs);
+  const { held, leaving } = splitSurplus({ ...match, missing }, (target) => isServing(target, context), heldForMs < holdMs);
   if (held.length > 0) remembered.holdsSince ??= clock.monotonic();
   else delete remembered.holdsSince;
   const isChange = missing.length + leaving.length > 0;

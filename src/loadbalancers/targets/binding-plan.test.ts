@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planJson } from "../../aws/plan.ts";
-import { departures, groupNameOf, planBinding } from "./binding-plan.ts";
+import { groupNameOf, planBinding, splitSurplus } from "./binding-plan.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { pollMs, verdictOf } from "./gates.ts";
 import { matchTargets, type SeenTarget } from "./group-targets.ts";
@@ -49,7 +49,7 @@ test("registration comes first, two hundred a call, with the zone of those outsi
 
 test("what serves waits for those that are starting, and for nobody else", () => {
   const held = (endpoints: readonly Endpoint[], targets: readonly SeenTarget[], waits = true) =>
-    departures(matchTargets(endpoints, targets), ({ id }) => id.startsWith("old"), waits).held.map(({ id }) => id);
+    splitSurplus(matchTargets(endpoints, targets), ({ id }) => id.startsWith("old"), waits).held.map(({ id }) => id);
   assert.deepEqual(held([end("new")], [seen("old"), seen("gone")]), ["old"], "not registered yet");
   assert.deepEqual(held([end("new")], [seen("old"), seen("new", "initial")]), ["old"]);
   assert.deepEqual(held([end("new")], [seen("old"), seen("new")]), [], "healthy");

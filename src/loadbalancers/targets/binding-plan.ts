@@ -79,7 +79,7 @@ export function planDeregistration(group: BoundGroup, targets: readonly SeenTarg
 export const holdMs = 5 * 60_000;
 
 /** What of a match may go now. */
-export interface Departure {
+export interface SplitSurplus {
   readonly leaving: readonly SeenTarget[];
   /** They serve still, and go when those that take their place are healthy. */
   readonly held: readonly SeenTarget[];
@@ -89,7 +89,11 @@ export interface Departure {
  * Register, wait until healthy, then deregister: a target whose pod goes on serving, because the Service selects others
  * now, is let go when none of those is still on its way to being healthy. What serves no more goes at once.
  */
-export function departures({ matched, missing, surplus }: Matched, isServing: (target: SeenTarget) => boolean, waits: boolean): Departure {
+export function splitSurplus(
+  { matched, missing, surplus }: Matched,
+  isServing: (target: SeenTarget) => boolean,
+  waits: boolean,
+): SplitSurplus {
   const starting = missing.length > 0 || matched.some(([, { state }]) => state === "initial" || state === "");
   const held = waits && starting ? surplus.filter(isServing) : [];
   return { held, leaving: surplus.filter((target) => !held.includes(target)) };

@@ -65,8 +65,8 @@ function bed(...registered: readonly string[]) {
 test("those that come are registered, those that left deregistered, and nothing is read in between", async () => {
   const { set, sets, work, calls } = bed("i-1", "i-2");
   set.adopt({ seen: seenWith("i-1", "i-2"), began: sets.now() });
-  await set.bring(work("i-2", "i-3"));
-  await set.bring(work("i-2", "i-3"));
+  await set.sync(work("i-2", "i-3"));
+  await set.sync(work("i-2", "i-3"));
   assert.deepEqual(calls, ["RegisterTargets i-3", "DeregisterTargets i-1"]);
 });
 
@@ -74,7 +74,7 @@ test("two changes of the same targets come one after the other, and the second k
   const { set, sets, work, calls, hold, there } = bed("i-1");
   set.adopt({ seen: seenWith("i-1"), began: sets.now() });
   const release = hold();
-  const both = Promise.all([set.bring(work("i-1", "i-2")), set.bring(work("i-2"))]);
+  const both = Promise.all([set.sync(work("i-1", "i-2")), set.sync(work("i-2"))]);
   release();
   await both;
   assert.deepEqual(calls, ["RegisterTargets i-2", "DeregisterTargets i-1"]);
@@ -85,9 +85,9 @@ test("a look that began before a write does not count: the targets are read agai
   const { set, sets, work, calls } = bed("i-1");
   const began = sets.now();
   set.adopt({ seen: seenWith("i-1"), began });
-  await set.bring(work("i-2"));
+  await set.sync(work("i-2"));
   // It has seen i-1, which is gone since, and not i-2.
-  await set.bring({ ...work("i-2"), look: { seen: seenWith("i-1"), began } });
+  await set.sync({ ...work("i-2"), look: { seen: seenWith("i-1"), began } });
   assert.deepEqual(calls, ["RegisterTargets i-2", "DeregisterTargets i-1", "DescribeTargetHealth"]);
 });
 
@@ -95,12 +95,12 @@ test("a look that ends while a write is under way does not count either", async 
   const { set, sets, work, calls, hold } = bed("i-1");
   set.adopt({ seen: seenWith("i-1"), began: sets.now() });
   const release = hold();
-  const writing = set.bring(work("i-2"));
+  const writing = set.sync(work("i-2"));
   await Promise.resolve();
   set.adopt({ seen: seenWith("i-1"), began: sets.now() });
   release();
   await writing;
-  await set.bring(work("i-2"));
+  await set.sync(work("i-2"));
   assert.deepEqual(calls, ["RegisterTargets i-2", "DeregisterTargets i-1", "DescribeTargetHealth"]);
 });
 
@@ -108,8 +108,8 @@ test("after a write that failed the targets are read before anything is planned"
   const { set, sets, work, calls, there } = bed("i-1");
   set.adopt({ seen: seenWith("i-1"), began: sets.now() });
   const failing = { ...work("i-2"), around: () => Promise.reject(new Error("lost")) };
-  await assert.rejects(set.bring(failing), /lost/);
+  await assert.rejects(set.sync(failing), /lost/);
   there.add("i-2");
-  await set.bring(work("i-2"));
+  await set.sync(work("i-2"));
   assert.deepEqual(calls, ["DescribeTargetHealth", "DeregisterTargets i-1"]);
 });

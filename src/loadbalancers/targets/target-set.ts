@@ -33,7 +33,7 @@ export interface TargetWork {
   around?<T>(wanted: readonly string[], change: () => Promise<T>): Promise<T>;
 }
 
-export interface TargetsBrought {
+export interface SyncedTargets {
   readonly targets: Targets;
   /** The ids of those that AWS can take now. */
   readonly wanted: readonly string[];
@@ -89,14 +89,14 @@ export class TargetSet {
     this.#certain = !this.#writing && this.#lastWrite <= began;
   }
 
-  /** Brings the targets to what is wanted by then. */
-  bring(work: TargetWork): Promise<TargetsBrought> {
-    const brought = this.#turn.then(() => this.#bring(work));
-    this.#turn = brought.catch(() => {});
-    return brought;
+  /** Registers and deregisters, so that the targets are those wanted by then. */
+  sync(work: TargetWork): Promise<SyncedTargets> {
+    const synced = this.#turn.then(() => this.#sync(work));
+    this.#turn = synced.catch(() => {});
+    return synced;
   }
 
-  async #bring({ owner, inventory, ask, look, wanted, onStep, around }: TargetWork): Promise<TargetsBrought> {
+  async #sync({ owner, inventory, ask, look, wanted, onStep, around }: TargetWork): Promise<SyncedTargets> {
     const kind = this.#kind;
     const name = this.#name;
     ask.signal.throwIfAborted();
