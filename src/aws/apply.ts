@@ -1,7 +1,8 @@
 /** Carries out a plan. Stops at the first step that fails: the next look sees what exists, and the next plan is the rest. */
-import { blamedIds } from "./blame.ts";
+
 import type { CallOptions } from "./caller.ts";
 import type { Cloud } from "./cloud.ts";
+import { idsInError } from "./error-ids.ts";
 import { type AwsError, isAwsError } from "./errors.ts";
 import { type Batch, type Planned, resolved, type Step } from "./plan.ts";
 
@@ -48,8 +49,8 @@ export async function apply(steps: readonly Step[], cloud: Caller, { onStep, mad
       if (step.waitsOn.includes(error.code)) return { kind: "waiting", made: ids, refused, why: `${step.what}: ${error.detail}` };
       if (step.needsRoom.includes(error.code) && queue.length > 0) queue.push({ ...step, needsRoom: [] });
       else if (step.batch?.refusedBy.includes(error.code)) {
-        const { rest, blamed } = split(step.batch, error);
-        if (blamed.length > 0) refused.push({ ids: blamed, error });
+        const { rest, failed } = split(step.batch, error);
+        if (failed.length > 0) refused.push({ ids: failed, error });
         queue.unshift(...rest);
       } else if (!step.settledBy.includes(error.code)) throw error;
     }
@@ -58,10 +59,10 @@ export async function apply(steps: readonly Step[], cloud: Caller, { onStep, mad
 }
 
 /** A batch without those that the error names; in halves, when it names none. */
-function split({ ids, only }: Batch, error: AwsError): { readonly rest: readonly Step[]; readonly blamed: readonly string[] } {
-  const named = blamedIds(error, ids) ?? [];
-  const blamed = named.length === 0 && ids.length === 1 ? ids : named;
-  const others = ids.filter((id) => !blamed.includes(id));
-  const half = blamed.length > 0 ? others.length : Math.ceil(others.length / 2);
-  return { blamed, rest: [others.slice(0, half), others.slice(half)].filter((some) => some.length > 0).map(only) };
+function split({ ids, only }: Batch, error: AwsError): { readonly rest: readonly Step[]; readonly failed: readonly string[] } {
+  const named = idsInError(error, ids) ?? [];
+  const failed = named.length === 0 && ids.length === 1 ? ids : named;
+  const others = ids.filter((id) => !failed.includes(id));
+  const half = failed.length > 0 ? others.length : Math.ceil(others.length / 2);
+  return { failed, rest: [others.slice(0, half), others.slice(half)].filter((some) => some.length > 0).map(only) };
 }

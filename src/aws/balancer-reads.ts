@@ -1,9 +1,9 @@
 /** How both load-balancer APIs are read: pages by marker, tags of twenty things a call, and what is gone is nothing. */
 import type { Clock } from "../runtime/world.ts";
 import { type Ask, joinedCause } from "./ask.ts";
-import { namedIn } from "./blame.ts";
 import type { CallOptions } from "./caller.ts";
 import { Coalescer } from "./coalescer.ts";
+import { idsNamedIn } from "./error-ids.ts";
 import { isAwsError } from "./errors.ts";
 import type { Tags } from "./instance.ts";
 
@@ -34,7 +34,7 @@ export function tagReader(
     windowMs,
     keyOf: ({ id }) => id,
     // One that is gone fails the whole call; it is named in the refusal where there are several.
-    blame: (error, ids) => (isAwsError(error, "not-found") ? namedIn(error.detail, ids) : undefined),
+    keysInError: (error, ids) => (isAwsError(error, "not-found") ? idsNamedIn(error.detail, ids) : undefined),
     fetch: async (items, options) => {
       const ids = items.map(({ id }) => id);
       const described = await describe(ids, { ...options, cause: joinedCause(items) });

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blamedIds, namedIn } from "./blame.ts";
 import { classify } from "./classify.ts";
-import { AwsError, type ErrorClass } from "./errors.ts";
+import type { ErrorClass } from "./errors.ts";
 
 const attempted = { service: "ec2", action: "CreateTags", region: "us-east-1", writes: true, sent: true } as const;
 const raised = (code: string, status?: number, message = code) =>
@@ -64,27 +63,6 @@ test("the permission AWS names is the one reported, else that of the action", ()
   const message = "User: arn:aws:sts::1:assumed-role/r/s is not authorized to perform: elasticloadbalancing:AddTags on resource: x";
   assert.equal(classify(raised("AccessDenied", 403, message), attempted).iamAction, "elasticloadbalancing:AddTags");
   assert.equal(classify(raised("UnauthorizedOperation", 403), attempted).iamAction, "ec2:CreateTags");
-});
-
-test("an error is about the ids it names as whole words", () => {
-  const error = (code: string, message: string) =>
-    new AwsError({ class: code.endsWith("NotFound") ? "not-found" : "invalid", code, service: "ec2", action: "X", region: "r", message });
-  const ids = ["i-1", "i-11", "i-2"];
-  assert.deepEqual(blamedIds(error("InvalidInstanceID.NotFound", "The instance IDs 'i-11, i-2' do not exist"), ids), ["i-11", "i-2"]);
-  assert.deepEqual(blamedIds(error("InvalidInstanceID.Malformed", 'Invalid id: "i-1"'), ids), ["i-1"]);
-  assert.deepEqual(blamedIds(error("InvalidInstanceID.NotFound", "some do not exist"), ids), []);
-  assert.equal(blamedIds(error("InvalidParameterValue", "bad tag"), ids), undefined);
-  assert.equal(blamedIds(new Error("i-1"), ids), undefined);
-});
-
-test("a name is named only where it stands by itself, not where another begins or ends with it", () => {
-  const arn = "arn:aws:elasticloadbalancing:us-east-1:1:targetgroup/web/0f";
-  const names = ["web", "web-1", "old-web", arn, `${arn}1`];
-  assert.deepEqual(namedIn("There is no ACTIVE Load Balancer named 'web-1'", names), ["web-1"]);
-  assert.deepEqual(namedIn("There is no ACTIVE Load Balancer named 'web'", names), ["web"]);
-  assert.deepEqual(namedIn("no such load balancer: web.", names), ["web"]);
-  assert.deepEqual(namedIn("web, old-web: not found", names), ["web", "old-web"]);
-  assert.deepEqual(namedIn(`Target groups '${arn}1' not found`, names), [`${arn}1`]);
 });
 
 test("a refused deletion of what is protected is no missing permission, and says what protects it", () => {

@@ -20,7 +20,7 @@ function bed(fetch: (items: readonly string[], options: FetchOptions) => Promise
       urgencies.push(options.urgency);
       return fetch(items, options);
     },
-    blame: (error, keys) => keys.filter((key) => (error as Error).message.includes(key)),
+    keysInError: (error, keys) => keys.filter((key) => (error as Error).message.includes(key)),
   });
   return { world, calls, urgencies, coalescer };
 }

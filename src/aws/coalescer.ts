@@ -25,7 +25,7 @@ export interface CoalescerOptions<Item, Value> {
    * The keys of the items an error is about; none when it is about some, but does not say which. Undefined when all
    * share it, as they do a throttle: then nothing is sent again.
    */
-  readonly blame?: (error: unknown, keys: readonly string[]) => readonly string[] | undefined;
+  readonly keysInError?: (error: unknown, keys: readonly string[]) => readonly string[] | undefined;
 }
 
 export interface FetchOptions {
@@ -146,20 +146,20 @@ export class Coalescer<Item, Value> {
   }
 
   async #answer(batch: readonly Pending<Item, Value>[], options: FetchOptions, resends: number): Promise<void> {
-    const { keyOf, fetch, blame } = this.#options;
+    const { keyOf, fetch, keysInError } = this.#options;
     const items = batch.map(({ item }) => item);
     try {
       const values = await fetch(items, options);
       for (const pending of batch) pending.settle({ value: values.get(keyOf(pending.item)) });
     } catch (error) {
-      const blamed = batch.length > 1 ? blame?.(error, items.map(keyOf)) : undefined;
-      if (blamed === undefined) {
+      const named = batch.length > 1 ? keysInError?.(error, items.map(keyOf)) : undefined;
+      if (named === undefined) {
         for (const pending of batch) pending.settle({ error });
         return;
       }
-      const guilty = new Set(blamed);
-      const rest = batch.filter((pending) => !guilty.has(keyOf(pending.item)));
-      for (const pending of batch) if (guilty.has(keyOf(pending.item))) pending.settle({ error });
+      const failed = new Set(named);
+      const rest = batch.filter((pending) => !failed.has(keyOf(pending.item)));
+      for (const pending of batch) if (failed.has(keyOf(pending.item))) pending.settle({ error });
       if (rest.length === 0) return;
       if (rest.length < batch.length && resends < maxResends) return this.#answer(rest, options, resends + 1);
       // The error does not help to find them, or there is no end to them: halves, so that the good ones get through.

@@ -1,9 +1,9 @@
 /** Look-ups of EC2 resources by id and by tag, joined into the fewest Describe calls. */
 import type { Clock } from "../runtime/world.ts";
 import { type Ask, joinedCause } from "./ask.ts";
-import { blamedIds } from "./blame.ts";
 import type { CallOptions } from "./caller.ts";
 import { Coalescer } from "./coalescer.ts";
+import { idsInError } from "./error-ids.ts";
 import { isAwsError } from "./errors.ts";
 import { groupByEach } from "./grouped.ts";
 import type { Tags } from "./instance.ts";
@@ -33,7 +33,7 @@ export class ById<T> {
       most: idsPerCall,
       windowMs,
       keyOf: ({ value }) => value,
-      blame: blamedIds,
+      keysInError: idsInError,
       fetch: async (items, options) => {
         const ids = items.map(({ value }) => value);
         const found = await describe(ids, { ...options, cause: joinedCause(items) });
@@ -76,7 +76,7 @@ export class ByTag<T extends { readonly tags: Tags }> {
 
 /** Whether AWS says that there is no such thing, and means this very id. A refusal that is about another proves nothing. */
 export function isNotFound(error: unknown, id: string): boolean {
-  return isAwsError(error, "not-found") && (blamedIds(error, [id])?.includes(id) ?? false);
+  return isAwsError(error, "not-found") && (idsInError(error, [id])?.includes(id) ?? false);
 }
 
 function withoutWildcards(value: string): string {

@@ -2,11 +2,11 @@
 import type { Clock } from "../runtime/world.ts";
 import { neverAborted, unlessAborted } from "./abort.ts";
 import { type Ask, joinedCause } from "./ask.ts";
-import { blamedIds } from "./blame.ts";
 import { Cache } from "./cache.ts";
 import type { Caller } from "./caller.ts";
 import { Coalescer } from "./coalescer.ts";
 import { describeInstances } from "./ec2-actions.ts";
+import { idsInError } from "./error-ids.ts";
 import { isAwsError } from "./errors.ts";
 import { groupByEach } from "./grouped.ts";
 import { type Instance, type InstanceState, instancesPage } from "./instance.ts";
@@ -62,7 +62,7 @@ export class Instances {
       clock,
       most: idsPerCall,
       keyOf: ({ value }) => value,
-      blame: blamedIds,
+      keysInError: idsInError,
       fetch: async (items, options) => {
         const input = { InstanceIds: items.map(({ value }) => value) };
         const found = await scanPages(caller, describeInstances, input, instancesPage, { ...options, cause: joinedCause(items) });
@@ -131,7 +131,7 @@ export class Instances {
       const instance = await this.#byId.get({ value: id, cause: ask.cause }, ask.urgency ?? "background", neverAborted);
       return instance === undefined ? { kind: "absent" } : { kind: "found", instance };
     } catch (error) {
-      if (isAwsError(error, "not-found") && blamedIds(error, [id])?.includes(id)) return { kind: "not-found" };
+      if (isAwsError(error, "not-found") && idsInError(error, [id])?.includes(id)) return { kind: "not-found" };
       if (isAwsError(error, "invalid") && error.code === "InvalidInstanceID.Malformed") return { kind: "malformed" };
       throw error;
     }

@@ -2,10 +2,10 @@
 import type { CreateTagsRequest } from "@aws-sdk/client-ec2";
 import type { Clock } from "../runtime/world.ts";
 import { type Ask, joinedCause } from "./ask.ts";
-import { blamedIds } from "./blame.ts";
 import type { Caller, CallOptions } from "./caller.ts";
 import { Coalescer, type CoalescerOptions } from "./coalescer.ts";
 import { createTags, deleteTags } from "./ec2-actions.ts";
+import { idsInError } from "./error-ids.ts";
 import type { Tags } from "./instance.ts";
 
 /** AWS takes 1,000 resources a call; a smaller request is quicker to take apart when one of them is refused. */
@@ -48,7 +48,7 @@ function changes(
     most: resourcesPerCall,
     keyOf: ({ resource }) => resource,
     groupOf: ({ tags }) => JSON.stringify(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1))),
-    blame: blamedIds,
+    keysInError: idsInError,
     async fetch(items, options) {
       const resources = items.map(({ resource }) => resource);
       const input = { Resources: resources, Tags: Object.entries(items[0]!.tags).map(([Key, Value]) => ({ Key, Value })) };

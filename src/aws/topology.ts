@@ -1,10 +1,10 @@
 /** Where in the network an instance stands: the nodes above it, from the top of the tree down. */
 import type { Clock } from "../runtime/world.ts";
 import { type Ask, joinedCause } from "./ask.ts";
-import { blamedIds } from "./blame.ts";
 import type { Caller } from "./caller.ts";
 import { Coalescer } from "./coalescer.ts";
 import { describeInstanceTopology } from "./ec2-actions.ts";
+import { idsInError } from "./error-ids.ts";
 
 /** AWS's limit of ids in one request. */
 const idsPerCall = 100;
@@ -22,7 +22,7 @@ export class Topology {
       clock,
       most: idsPerCall,
       keyOf: ({ id }) => id,
-      blame: blamedIds,
+      keysInError: idsInError,
       async fetch(items, options) {
         const nodes = new Map<string, readonly string[]>();
         let NextToken: string | undefined;

@@ -1,6 +1,6 @@
 /** `fairlead explain service/NAME`: one page about a Service's load balancer; `node/NAME`: one about a Node. */
 
-import { namedIn } from "../aws/blame.ts";
+import { idsNamedIn } from "../aws/error-ids.ts";
 import { events } from "../kube/builtin.ts";
 import { explain } from "../loadbalancers/service/explain.ts";
 import { preview } from "../loadbalancers/service/preview.ts";
@@ -114,7 +114,7 @@ async function lastCalls(endpoint: string, insecure: boolean, key: string, { kub
     const answer = await wholeAnswer(sockets.send, { method: "GET", url, headers }, limits);
     if (answer.status !== 200) return [`not known: ${endpoint} answered ${answer.status}`];
     const calls = (JSON.parse(answer.body) as { readonly calls: readonly Call[] }).calls.filter(
-      ({ cause }) => namedIn(cause, [`service ${key}`]).length > 0,
+      ({ cause }) => idsNamedIn(cause, [`service ${key}`]).length > 0,
     );
     return calls.slice(-20).map(callText);
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What is ours and what is not: nothing else is deleted, blamed, or written to. */
+/** What is ours and what is not: nothing else is deleted, named in errors, or written to. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Listener, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";

@@ -89,8 +89,8 @@ export const mutants: readonly Mutant[] = [
     file: "src/aws/coalescer.ts",
     changes: [
       [
-        "const blamed = batch.length > 1 ? blame?.(error, items.map(keyOf)) : undefined;",
-        "const blamed = undefined as readonly string[] | undefined; void blame;",
+        "const named = batch.length > 1 ? keysInError?.(error, items.map(keyOf)) : undefined;",
+        "const named = undefined as readonly string[] | undefined; void keysInError;",
       ],
     ],
     killedBy: "each asker gets the answer to its own question",
