@@ -2,13 +2,13 @@ import type { Controller } from "../runtime/controller.ts";
 import type { IpFamily } from "./addresses.ts";
 import { Identities } from "./identify.ts";
 import { nodeInitialisation } from "./initialise.ts";
-import { NetworkPlaces } from "./network-places.ts";
+import { NetworkTopology } from "./network-topology.ts";
 import { manyAtOnce, type NodeParts } from "./parts.ts";
 import { addressRefresh } from "./refresh.ts";
 
 export interface CloudNodeSettings {
   readonly ipFamilies: readonly IpFamily[];
-  /** Types whose place in the network EC2 is known to tell. */
+  /** Types whose network topology EC2 is known to tell. */
   readonly topologyInstanceTypes: RegExp;
   readonly byNameTag: boolean;
   readonly refreshMs: number;
@@ -22,10 +22,15 @@ export function cloudNodeControllers(parts: NodeParts, settings: CloudNodeSettin
   const { host, cloud, self, nodes } = parts;
   const { ipFamilies, topologyInstanceTypes, byNameTag, refreshMs, concurrentSyncs, concurrentStatusUpdates } = settings;
   const identities = new Identities({ cloud, self, nodes, byNameTag });
-  const places = new NetworkPlaces({ topology: cloud.topology, clock: host.world.clock, log: host.log, required: topologyInstanceTypes });
+  const networkTopology = new NetworkTopology({
+    topology: cloud.topology,
+    clock: host.world.clock,
+    log: host.log,
+    required: topologyInstanceTypes,
+  });
   const concurrency = concurrentSyncs ?? manyAtOnce;
   return {
-    initialisation: nodeInitialisation({ ...parts, identities, places, ipFamilies, concurrency }),
+    initialisation: nodeInitialisation({ ...parts, identities, networkTopology, ipFamilies, concurrency }),
     addresses: addressRefresh({
       ...parts,
       identities,

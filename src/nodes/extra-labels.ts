@@ -1,5 +1,5 @@
 /**
- * The labels that are good to have: the zone's id and the place in the network. No Node waits for them: what cannot be
+ * The labels that are good to have: the zone's id and the network topology. No Node waits for them: what cannot be
  * told now is `pending`, and is added when it can.
  */
 import type { Ask } from "../aws/ask.ts";
@@ -9,7 +9,7 @@ import { type Clock, within } from "../runtime/world.ts";
 import type { Labels } from "./labels.ts";
 import { networkLayerLabel, networkLayerLabels, zoneIdLabel } from "./labels.ts";
 import { type Machine, typeOf, zoneOf } from "./machine.ts";
-import type { NetworkPlaces } from "./network-places.ts";
+import type { NetworkTopology } from "./network-topology.ts";
 
 export interface ExtraLabels {
   readonly labels: Record<string, string>;
@@ -20,7 +20,10 @@ export interface ExtraLabels {
 }
 
 /** The extra labels that a Node with these labels lacks. AWS not answering in time makes them pending; it never rejects for that. */
-export async function extraLabels({ machine, existing, zones, places, clock, patienceMs }: ExtraQuestion, ask: Ask): Promise<ExtraLabels> {
+export async function extraLabels(
+  { machine, existing, zones, networkTopology, clock, patienceMs }: ExtraQuestion,
+  ask: Ask,
+): Promise<ExtraLabels> {
   const denied = new Set<AwsError>();
   const told = async (what: string, labels: (ask: Ask) => Promise<Record<string, string>>): Promise<LabelsFound> => {
     try {
@@ -34,7 +37,7 @@ export async function extraLabels({ machine, existing, zones, places, clock, pat
   const parts = await Promise.all([
     existing[zoneIdLabel] === undefined ? told("find the zone's id", (asked) => zoneIdLabels(machine, zones, asked)) : nothing,
     existing[networkLayerLabel(1)] === undefined
-      ? told("find the place in the network", (asked) => networkLabels(machine, places, asked, (error) => denied.add(error)))
+      ? told("find the network topology", (asked) => networkLabels(machine, networkTopology, asked, (error) => denied.add(error)))
       : nothing,
   ]);
   const pending = parts.flatMap((part) => part.pending ?? []);
@@ -49,7 +52,7 @@ export interface ExtraQuestion {
   readonly machine: Machine;
   readonly existing: Labels;
   readonly zones: Cloud["availabilityZones"];
-  readonly places: NetworkPlaces;
+  readonly networkTopology: NetworkTopology;
   readonly clock: Clock;
   readonly patienceMs: number;
 }
@@ -72,10 +75,10 @@ async function zoneIdLabels(machine: Machine, zones: Cloud["availabilityZones"],
 
 async function networkLabels(
   machine: Machine,
-  places: NetworkPlaces,
+  networkTopology: NetworkTopology,
   ask: Ask,
   denied: (error: AwsError) => void,
 ): Promise<Record<string, string>> {
   if (machine.kind !== "instance" || typeOf(machine) === "") return {};
-  return networkLayerLabels(await places.of(machine.instance, ask, denied));
+  return networkLayerLabels(await networkTopology.of(machine.instance, ask, denied));
 }

@@ -19,14 +19,14 @@ import { addressesFor, extraLabelsPatch, initialisationPatch, statusChange } fro
 import { additionalLabels, type Labels, stableLabels } from "./labels.ts";
 import { addressesOf, isEnding, type Machine, providerIdFor } from "./machine.ts";
 import { initialisationMetrics } from "./metrics.ts";
-import type { NetworkPlaces } from "./network-places.ts";
+import type { NetworkTopology } from "./network-topology.ts";
 import { OnceRecorder } from "./once-recorder.ts";
 import type { NodeParts } from "./parts.ts";
 import { isUninitialized } from "./taints.ts";
 
 export interface InitialisationOptions extends NodeParts {
   readonly identities: Identities;
-  readonly places: NetworkPlaces;
+  readonly networkTopology: NetworkTopology;
   readonly ipFamilies: readonly IpFamily[];
   /** Nodes in work at once. They mostly wait for AWS, and what they ask is joined: the more, the fewer calls. */
   readonly concurrency: number;
@@ -185,10 +185,10 @@ class Initialisations {
   }
 
   #extras(node: SeenNode, machine: Machine, patienceMs: number, signal: AbortSignal) {
-    const { cloud, places, host } = this.#options;
+    const { cloud, networkTopology, host } = this.#options;
     const existing: Labels = node.metadata.labels;
     const { clock } = host.world;
-    return extraLabels({ machine, existing, zones: cloud.availabilityZones, places, clock, patienceMs }, this.#ask(signal));
+    return extraLabels({ machine, existing, zones: cloud.availabilityZones, networkTopology, clock, patienceMs }, this.#ask(signal));
   }
 
   async #refuse(node: SeenNode, why: Extract<Identification, { kind: "unidentified" }>, signal: AbortSignal): Promise<Outcome> {

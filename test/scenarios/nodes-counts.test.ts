@@ -19,7 +19,7 @@ test("a thousand nodes with provider IDs cost at most 12 DescribeInstances and 1
   assert.equal(world.writes.length, 2000);
 });
 
-test("a thousand nodes of a type that tells its network place are asked for a hundred at a time", async (t) => {
+test("a thousand nodes of a type with a known network topology are asked for a hundred at a time", async (t) => {
   const world = await bed(t);
   for (const instance of world.launch(1000, "p5.48xlarge")) await world.join(instance);
   world.start();

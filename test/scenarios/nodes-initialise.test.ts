@@ -129,7 +129,7 @@ test("tries that fail come ever later, and a change of the node brings the next 
   await world.until("initialised", () => world.isInitialized(name), 1_000);
 });
 
-test("what is optional never holds the taint: the zone's id and the network place come when AWS answers", async (t) => {
+test("what is optional never holds the taint: the zone's id and the network topology come when AWS answers", async (t) => {
   const world = await bed(t);
   const [instance] = world.launch(1, "p5.48xlarge");
   const name = await world.join(instance!);

@@ -4,7 +4,7 @@ import { AwsError, type ErrorClass } from "../aws/errors.ts";
 import type { Instance, InstanceState } from "../aws/instance.ts";
 import { silentLog } from "../runtime/log.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
-import { NetworkPlaces } from "./network-places.ts";
+import { NetworkTopology } from "./network-topology.ts";
 
 const ask = { cause: "test", signal: new AbortController().signal };
 const hour = 3_600_000;
@@ -17,8 +17,8 @@ function failure(kind: ErrorClass, code: string): AwsError {
   return new AwsError({ class: kind, code, service: "ec2", action: "DescribeInstanceTopology", region: "us-east-1", message: code });
 }
 
-/** Places over a topology that gives this answer to every question. */
-function places(answer: (id: string) => readonly string[] | undefined | AwsError) {
+/** The topology over a call that gives this answer to every question. */
+function topologyOf(answer: (id: string) => readonly string[] | undefined | AwsError) {
   const world = virtualWorld(1);
   const asked: string[] = [];
   const topology = {
@@ -30,17 +30,17 @@ function places(answer: (id: string) => readonly string[] | undefined | AwsError
     },
   };
   const required = /^(hpc|trn|p\d)/;
-  return { world, asked, places: new NetworkPlaces({ topology, clock: world.clock, log: silentLog, required }) };
+  return { world, asked, topology: new NetworkTopology({ topology, clock: world.clock, log: silentLog, required }) };
 }
 
 test("what EC2 tells is remembered", async () => {
-  const { places: them, asked } = places(() => ["nn-1", "nn-2"]);
+  const { topology: them, asked } = topologyOf(() => ["nn-1", "nn-2"]);
   for (let round = 0; round < 2; round++) assert.deepEqual(await them.of(instance("i-1", "m5.large"), ask), ["nn-1", "nn-2"]);
   assert.deepEqual(asked, ["i-1"]);
 });
 
 test("an empty answer silences the type for a day, of a required type only the instance", async () => {
-  const { places: them, asked, world } = places(() => undefined);
+  const { topology: them, asked, world } = topologyOf(() => undefined);
   for (const id of ["i-1", "i-2", "i-1"]) assert.deepEqual(await them.of(instance(id, "m5.large"), ask), []);
   assert.deepEqual(asked, ["i-1"]);
   for (const id of ["i-3", "i-4", "i-3"]) assert.deepEqual(await them.of(instance(id, "p5.48xlarge"), ask), []);
@@ -51,20 +51,20 @@ test("an empty answer silences the type for a day, of a required type only the i
 });
 
 test("many of one type wait for the first answer about it", async () => {
-  const { places: them, asked } = places(() => undefined);
+  const { topology: them, asked } = topologyOf(() => undefined);
   await Promise.all(Array.from({ length: 50 }, (_, n) => them.of(instance(`i-${n}`, "m5.large"), ask)));
   assert.deepEqual(asked, ["i-0"]);
 });
 
-test("when the first of a type has a place the others are asked for too", async () => {
-  const { places: them, asked } = places((id) => [`nn-${id}`]);
+test("when the first of a type has a topology the others are asked for too", async () => {
+  const { topology: them, asked } = topologyOf((id) => [`nn-${id}`]);
   const told = await Promise.all(["i-0", "i-1", "i-2"].map((id) => them.of(instance(id, "g5.xlarge"), ask)));
   assert.deepEqual(told, [["nn-i-0"], ["nn-i-1"], ["nn-i-2"]]);
   assert.equal(asked.length, 3);
 });
 
 test("an instance that does not run says nothing about its type, and a required one is asked for again", async () => {
-  const { places: them, asked } = places(() => undefined);
+  const { topology: them, asked } = topologyOf(() => undefined);
   assert.deepEqual(await them.of(instance("i-1", "m5.large", "pending"), ask), []);
   await them.of(instance("i-2", "m5.large"), ask);
   assert.deepEqual(asked, ["i-1", "i-2"]);
@@ -75,14 +75,14 @@ test("an instance that does not run says nothing about its type, and a required 
 });
 
 test("a region that does not offer it is not asked again for a day, whatever the type", async () => {
-  const { places: them, asked } = places(() => failure("unsupported", "UnsupportedOperation"));
+  const { topology: them, asked } = topologyOf(() => failure("unsupported", "UnsupportedOperation"));
   assert.deepEqual(await them.of(instance("i-1", "p5.48xlarge"), ask), []);
   assert.deepEqual(await them.of(instance("i-2", "m5.large"), ask), []);
   assert.equal(asked.length, 1);
 });
 
 test("a missing permission leaves labels out for minutes, not for a day; a required type keeps asking for them", async () => {
-  const { places: them, asked, world } = places(() => failure("denied", "UnauthorizedOperation"));
+  const { topology: them, asked, world } = topologyOf(() => failure("denied", "UnauthorizedOperation"));
   assert.deepEqual(await them.of(instance("i-1", "m5.large"), ask), []);
   await assert.rejects(them.of(instance("i-2", "p5.48xlarge"), ask), /UnauthorizedOperation/);
   assert.equal(asked.length, 1);
@@ -93,7 +93,7 @@ test("a missing permission leaves labels out for minutes, not for a day; a requi
 
 test("throttling and other trouble is not remembered: it is worth asking again", async () => {
   for (const error of [failure("throttled", "RequestLimitExceeded"), failure("transient", "InternalError")]) {
-    const { places: them, asked } = places(() => error);
+    const { topology: them, asked } = topologyOf(() => error);
     for (let round = 0; round < 2; round++) await assert.rejects(them.of(instance("i-1", "m5.large"), ask), error);
     assert.equal(asked.length, 2);
   }

@@ -1,4 +1,4 @@
-/** Where instances stand in the network, asked of EC2 as seldom as that can be known: what has no answer is remembered too. */
+/** The network topology of instances, asked of EC2 as seldom as possible: that there is no answer is remembered too. */
 import type { Ask } from "../aws/ask.ts";
 import { type AwsError, isAwsError } from "../aws/errors.ts";
 import type { Instance } from "../aws/instance.ts";
@@ -6,11 +6,11 @@ import type { Topology } from "../aws/topology.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Clock } from "../runtime/world.ts";
 
-export interface NetworkPlacesOptions {
+export interface NetworkTopologyOptions {
   readonly topology: Pick<Topology, "networkNodes">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Types that EC2 is known to tell the place of; for these a missing answer is worth asking again. */
+  /** Types whose topology EC2 is known to tell; for these a missing answer is worth asking again. */
   readonly required: RegExp;
 }
 
@@ -19,8 +19,8 @@ const dayMs = 24 * 3_600_000;
 const deniedMs = 5 * 60_000;
 const maxKept = 20_000;
 
-export class NetworkPlaces {
-  readonly #options: NetworkPlacesOptions;
+export class NetworkTopology {
+  readonly #options: NetworkTopologyOptions;
   readonly #known = new Map<string, readonly string[]>();
   readonly #supported = new Set<string>();
   /** Until when there is no use in asking: by type, or by instance id. */
@@ -30,7 +30,7 @@ export class NetworkPlaces {
   /** The first question about a type, whose answer tells whether to ask about the others. */
   readonly #probes = new Map<string, Promise<unknown>>();
 
-  constructor(options: NetworkPlacesOptions) {
+  constructor(options: NetworkTopologyOptions) {
     this.#options = options;
   }
 
@@ -85,7 +85,7 @@ export class NetworkPlaces {
     }
   }
 
-  /** Who has not allowed the call can do without the labels, unless the machine is of a kind that is bought for its place. */
+  /** Who has not allowed the call can do without the labels, unless the machine is of a kind that is bought for its place in the network. */
   #denied(instance: Instance, error: unknown): readonly string[] {
     if (this.#isRequired(instance)) throw error;
     return [];
@@ -98,10 +98,10 @@ export class NetworkPlaces {
   }
 
   #learnUseless(instance: Instance): void {
-    // EC2 tells the place of running instances only: an answer about another says nothing.
+    // EC2 tells the topology of running instances only: an answer about another says nothing.
     if (instance.state !== "running") {
       if (this.#isRequired(instance))
-        throw new Error(`EC2 does not tell the network place of ${instance.id} while it is ${instance.state}`);
+        throw new Error(`EC2 does not tell the network topology of ${instance.id} while it is ${instance.state}`);
       return;
     }
     const what = this.#isRequired(instance) || this.#supported.has(instance.type) ? instance.id : instance.type;
