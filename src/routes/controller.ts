@@ -18,8 +18,8 @@ import { type DesiredRoutes, desireRoutes } from "./desire.ts";
 import type { SeenRoute, SeenRouteTable } from "./model.ts";
 import { awaitsInitialisation, observeTables, routedNode, type Where, withMachines } from "./observe.ts";
 import { planRoutes, type RouteChange } from "./plan.ts";
-import { saysSo, writeStanding } from "./report.ts";
-import { Standings } from "./standing.ts";
+import { saysSo, writeRouteStatus } from "./report.ts";
+import { RouteStatuses } from "./route-status.ts";
 
 export interface RouteParts extends AnnouncementParts {
   readonly kube: KubeClient;
@@ -51,7 +51,7 @@ export function routeController(parts: RouteParts): Controller {
 interface Pass {
   readonly ask: Ask;
   readonly byName: ReadonlyMap<string, SeenNode>;
-  readonly standings: Standings;
+  readonly statuses: RouteStatuses;
 }
 
 class RouteLoop {
@@ -104,7 +104,7 @@ class RouteLoop {
     const byName = new Map(listed.map((node) => [node.metadata.name, node]));
     this.#announcements.quota(changes, tables, byName);
     this.#announcements.refusals(desired.refused, byName);
-    const changed = await this.#carryOut(changes, { ask, byName, standings: new Standings(desired, tables) });
+    const changed = await this.#carryOut(changes, { ask, byName, statuses: new RouteStatuses(desired, tables) });
     this.#syncs.inc({ outcome: changed > 0 ? "changed" : "noop", trigger });
     const due = [this.#backOff.dueInMs(), this.#unwritten.dueInMs(), ...desired.refused.map(({ askAgainMs }) => askAgainMs)];
     const dueIn = Math.min(...due.filter((ms) => ms !== undefined));
@@ -147,8 +147,8 @@ class RouteLoop {
     const report = (name: string) => this.#report(name, pass).catch((error: unknown) => failures.push(error));
     const pending = new Map<string, number>();
     for (const { wanted } of changes) if (wanted) pending.set(wanted.node.name, (pending.get(wanted.node.name) ?? 0) + 1);
-    this.#unwritten.keepOnly(pass.standings.names);
-    const unchanged = [...pass.standings.names].filter((name) => !pending.has(name));
+    this.#unwritten.keepOnly(pass.statuses.names);
+    const unchanged = [...pass.statuses.names].filter((name) => !pending.has(name));
     await Promise.all([
       forEachConcurrently(clock, unchanged, concurrency, report),
       forEachConcurrently(clock, changes, concurrency, async (change) => {
@@ -204,14 +204,14 @@ class RouteLoop {
   }
 
   /** Writes the condition of a Node, unless it says so already. One that cannot be written is tried again by itself. */
-  async #report(name: string, { standings, byName, ask }: Pass): Promise<void> {
+  async #report(name: string, { statuses, byName, ask }: Pass): Promise<void> {
     const { kube, host } = this.#parts;
     const { clock } = host.world;
-    const [node, standing] = [byName.get(name), standings.of(name)];
-    if (node === undefined || standing === "unknown" || saysSo(node, standing)) return this.#unwritten.settled(name);
+    const [node, status] = [byName.get(name), statuses.of(name)];
+    if (node === undefined || status === "unknown" || saysSo(node, status)) return this.#unwritten.settled(name);
     if (this.#unwritten.holds(name)) return;
     try {
-      await writeStanding(kube, clock, node, standing, ask.signal);
+      await writeRouteStatus(kube, clock, node, status, ask.signal);
       this.#unwritten.settled(name);
     } catch (error) {
       rethrowIfStopped(error, ask.signal);

@@ -21,15 +21,15 @@ const words = {
 type Claim = keyof typeof words;
 
 /** Whether the Node says so already. A message alone is no reason to write. */
-export function saysSo(node: SeenNode, standing: Claim): boolean {
+export function saysSo(node: SeenNode, status: Claim): boolean {
   const condition = conditionOf(node, networkUnavailable);
-  return condition?.status === words[standing].status && condition.reason === words[standing].reason;
+  return condition?.status === words[status].status && condition.reason === words[status].reason;
 }
 
 /** Writes the condition. A Node that went meanwhile needs none, and one that came under its name has routes of its own. */
-export async function writeStanding(kube: KubeClient, clock: Clock, node: SeenNode, standing: Claim, signal: AbortSignal): Promise<void> {
+export async function writeRouteStatus(kube: KubeClient, clock: Clock, node: SeenNode, status: Claim, signal: AbortSignal): Promise<void> {
   const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
-  const condition = { type: networkUnavailable, ...words[standing], lastHeartbeatTime: now, lastTransitionTime: now };
+  const condition = { type: networkUnavailable, ...words[status], lastHeartbeatTime: now, lastTransitionTime: now };
   await patchNodeStatus(kube, node, { conditions: [condition] }, signal);
 }
 

@@ -3,10 +3,10 @@ import type { DesiredRoutes, Refusal, WantedRoute } from "./desire.ts";
 import { leadsTo, type RoutedNode, type SeenRouteTable } from "./model.ts";
 
 /** `unknown`: what the Node says of itself stays as it is. */
-export type Standing = "routed" | "unrouted" | "unknown";
+export type RouteStatus = "routed" | "unrouted" | "unknown";
 
-/** Tells the standing of each Node that has, or wants, a route. It looks at the tables as they are when it is asked. */
-export class Standings {
+/** Tells the status of each Node that has, or wants, a route. It looks at the tables as they are when it is asked. */
+export class RouteStatuses {
   readonly #desired: DesiredRoutes;
   readonly #tables: readonly SeenRouteTable[];
   readonly #wanted: Map<string, WantedRoute[]>;
@@ -24,20 +24,20 @@ export class Standings {
     return new Set([...this.#wanted.keys(), ...this.#refused.keys()]);
   }
 
-  of(name: string): Standing {
+  of(name: string): RouteStatus {
     const each = [
       ...(this.#wanted.get(name) ?? []).map((route) => this.#ofWanted(route)),
       ...(this.#refused.get(name) ?? []).map((refusal) => this.#ofRefused(refusal)),
     ];
-    return each.find((standing) => standing === "unrouted") ?? each.find((standing) => standing === "unknown") ?? "routed";
+    return each.find((status) => status === "unrouted") ?? each.find((status) => status === "unknown") ?? "routed";
   }
 
-  #ofWanted({ destination, node }: WantedRoute): Standing {
+  #ofWanted({ destination, node }: WantedRoute): RouteStatus {
     return this.#tables.length > 0 && this.#leading(destination, node) === this.#tables.length ? "routed" : "unrouted";
   }
 
   /** A failed look-up must not take a Node out of service whose route works in a table that others were there before. */
-  #ofRefused({ destination, node }: Refusal): Standing {
+  #ofRefused({ destination, node }: Refusal): RouteStatus {
     return this.#desired.undecided.has(destination) && this.#leading(destination, node) > 0 ? "unknown" : "unrouted";
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DesiredRoutes } from "./desire.ts";
 import type { RoutedNode, SeenRouteTable } from "./model.ts";
-import { Standings } from "./standing.ts";
+import { RouteStatuses } from "./route-status.ts";
 
 const node: RoutedNode = { name: "a", uid: "uid-a", createdAt: 0, podCidrs: [], instanceId: "i-a" };
 const destination = "10.200.0.0/24";
@@ -14,23 +14,23 @@ const table = (instanceId?: string): SeenRouteTable => ({
 const wanted: DesiredRoutes = { wanted: [{ destination, node }], refused: [], undecided: new Set() };
 const refused: DesiredRoutes = { wanted: [], refused: [{ destination, node, why: "overlap" }], undecided: new Set() };
 const undecided: DesiredRoutes = { ...refused, undecided: new Set([destination]) };
-const standing = (desired: DesiredRoutes, ...tables: SeenRouteTable[]) => new Standings(desired, tables).of("a");
+const status = (desired: DesiredRoutes, ...tables: SeenRouteTable[]) => new RouteStatuses(desired, tables).of("a");
 
 test("a Node is routed when every table leads to it", () => {
-  assert.equal(standing(wanted, table("i-a"), table("i-a")), "routed");
-  assert.equal(standing(wanted, table("i-a"), table()), "unrouted");
-  assert.equal(standing(wanted, table("i-b")), "unrouted");
-  assert.equal(standing(wanted), "unrouted");
+  assert.equal(status(wanted, table("i-a"), table("i-a")), "routed");
+  assert.equal(status(wanted, table("i-a"), table()), "unrouted");
+  assert.equal(status(wanted, table("i-b")), "unrouted");
+  assert.equal(status(wanted), "unrouted");
 });
 
 test("a failed look-up says nothing against a Node that some table leads to, and nothing for one that none does", () => {
-  assert.equal(standing(undecided, table("i-a"), table()), "unknown");
-  assert.equal(standing(undecided, table(), table()), "unrouted");
-  assert.equal(standing(undecided, table("i-b")), "unrouted");
+  assert.equal(status(undecided, table("i-a"), table()), "unknown");
+  assert.equal(status(undecided, table(), table()), "unrouted");
+  assert.equal(status(undecided, table("i-b")), "unrouted");
 });
 
 test("a refusal, and one missing route among several, count", () => {
-  assert.equal(standing(refused, table("i-a")), "unrouted");
+  assert.equal(status(refused, table("i-a")), "unrouted");
   const both: DesiredRoutes = { ...undecided, wanted: [{ destination: "10.200.1.0/24", node }] };
-  assert.equal(standing(both, table("i-a")), "unrouted");
+  assert.equal(status(both, table("i-a")), "unrouted");
 });
