@@ -94,22 +94,22 @@ export type RuleSources = Pick<NodeRuleContext, "source" | "ownGroups" | "subnet
 export interface LoadBalancerKind<
   Model extends LoadBalancerModel = LoadBalancerModel,
   View extends Seen = Seen,
-  Standing extends Found = Found,
+  Handle extends Found = Found,
 > {
   /** As in `classic load balancer web`. */
   readonly name: string;
 
   /** The one of this name. */
-  find(name: string, inventory: Inventory, ages: Ages, ask: Ask): Promise<Standing | undefined>;
+  find(name: string, inventory: Inventory, ages: Ages, ask: Ask): Promise<Handle | undefined>;
   /** All that carry the marks of an owner whose things are known by them. */
-  findMarked(owner: LoadBalancerOwner, inventory: Inventory, maxAgeMs: number, ask: Ask): Promise<readonly Standing[]>;
+  findMarked(owner: LoadBalancerOwner, inventory: Inventory, maxAgeMs: number, ask: Ask): Promise<readonly Handle[]>;
   /** The names of those that have this host name. What was written for others than `by` counts as it is in the list. */
   namesBehind(hostname: string, inventory: Inventory, maxAgeMs: number, ask: Ask, by: string): Promise<readonly string[]>;
-  tags(found: Standing, inventory: Inventory, ask: Ask): Promise<Tags | undefined>;
+  tags(found: Handle, inventory: Inventory, ask: Ask): Promise<Tags | undefined>;
   /** Target groups whose names may be the owner's, beside or behind those of its load balancers that stand. */
   targetGroups(
     owner: LoadBalancerOwner,
-    standing: readonly Standing[],
+    standing: readonly Handle[],
     inventory: Inventory,
     maxAgeMs: number,
     ask: Ask,
@@ -117,18 +117,18 @@ export interface LoadBalancerKind<
   /** The name of the security group that is made for a load balancer of this name. */
   managedGroupName(owner: LoadBalancerOwner, loadBalancer: string): string;
 
-  observe(found: Standing | undefined, options: ObserveOptions, inventory: Inventory, ask: Ask): Promise<View>;
+  observe(found: Handle | undefined, options: ObserveOptions, inventory: Inventory, ask: Ask): Promise<View>;
   /** Nothing but the targets of one that is otherwise left as it is. What somebody else has put behind it is none of ours. */
-  observeTargets(found: Standing, owner: LoadBalancerOwner, inventory: Inventory, ask: Ask): Promise<View>;
+  observeTargets(found: Handle, owner: LoadBalancerOwner, inventory: Inventory, ask: Ask): Promise<View>;
   /** The same without parts that are not wanted and do not carry the owner's marks: somebody else has put them there. */
   withoutStrangers(seen: View, model: Model, owner: LoadBalancerOwner, inventory: Inventory, ask: Ask): Promise<View>;
   /** Of every port, how its targets do. */
-  health(found: Standing, seen: View, inventory: Inventory, ask: Ask): Promise<readonly BackendHealth[]>;
+  health(found: Handle, seen: View, inventory: Inventory, ask: Ask): Promise<readonly BackendHealth[]>;
 
   /** The model with the targets that each of its parts can take now. */
   withTargets(model: Model, seen: View, targets: Targets): Model;
   plan(model: Model, seen: View, vpc: string, network: Network): Step[];
-  planDeletion(found: Standing, askedBy: string): Step[];
+  planDeletion(found: Handle, askedBy: string): Step[];
   /** The instances registered with it, in whichever of its groups. */
   registered(seen: View): ReadonlySet<string>;
   /** The steps that change nothing but targets, to those that are wanted. */
@@ -162,7 +162,7 @@ export interface LoadBalancerKind<
   ruleSources(
     model: Model,
     seen: View,
-    found: Standing | undefined,
+    found: Handle | undefined,
     made: ReadonlyMap<string, string>,
     inventory: Inventory,
     ask: Ask,

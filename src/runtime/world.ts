@@ -1,7 +1,7 @@
 /**
  * Everything a process takes from the machine it runs on: time, chance, files, environment.
  *
- * This is the only file that may reach for the originals. Everybody else is handed a `World`, so that a whole cluster
+ * This is the only file that may reach for what the machine has. Everybody else is handed a `World`, so that a whole cluster
  * and its cloud can run in one process on virtual time, from one seed.
  *
  * Modules are loaded when they are first needed: a program that lives for ten milliseconds stands on this file too.

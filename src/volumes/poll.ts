@@ -4,7 +4,7 @@ import { type Clock, sleep } from "../runtime/world.ts";
 export interface Schedule {
   readonly firstMs: number;
   readonly factor: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
   /** No check begins later than this after the start. */
   readonly overallMs: number;
 }
@@ -20,7 +20,7 @@ export async function poll<T>(
   check: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const until = clock.monotonic() + schedule.overallMs;
-  for (let delay = schedule.firstMs; ; delay = Math.min(delay * schedule.factor, schedule.mostMs)) {
+  for (let delay = schedule.firstMs; ; delay = Math.min(delay * schedule.factor, schedule.maxMs)) {
     const result = await check();
     if (result !== undefined) return result;
     if (clock.monotonic() + delay > until) return undefined;

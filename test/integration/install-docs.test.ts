@@ -42,7 +42,7 @@ async function blocksOf(page: string): Promise<readonly Block[]> {
 }
 
 /** A shell as an operator would have it: the tools, a cluster, an account. */
-async function workplace(t: TestContext, cluster: TestCluster) {
+async function shellIn(t: TestContext, cluster: TestCluster) {
   const cloud = createCloud({ world: realWorld() });
   const network = standardNetwork(cloud, { clusterId: "shop" });
   const [instance] = launchNodes(cloud, network, 1).map(({ id }) => cloud.account.ec2.instances.update(id, { state: "running" }));
@@ -76,7 +76,7 @@ for (const page of pages) {
   if (scripts.length === 0 || page === "quick-start") continue;
   test(`the command lines of docs/${page}.md work, in their order`, async (t) => {
     const { cluster } = await bed(t);
-    const shell = await workplace(t, cluster);
+    const shell = await shellIn(t, cluster);
     // Whoever follows the page has nothing installed yet, or what the pages before say.
     await shell(
       "helm uninstall fairlead --namespace kube-system --ignore-not-found; kubectl delete --ignore-not-found -f deploy/manifests/rbac.yaml",

@@ -95,7 +95,7 @@ function lasting({ world, chance }: FaultTargets, end: () => void, maxMs = 20_00
   world.clock.after(chance.between(2000, maxMs), end);
 }
 
-/** More often the leader than not: what befalls the other changes little. */
+/** More often the leader than not: what happens to the other changes little. */
 function somebody({ chance }: FaultTargets, town: Town): Resident | undefined {
   const leader = town.all().find((replica) => replica.leading);
   return leader !== undefined && chance.happens(0.6) ? leader : chance.pick(town.all());

@@ -41,10 +41,10 @@ export function storyBetween(before: Picture, after: Picture): readonly Happenin
   ].map(told);
 }
 
-type Told = Omit<Happening, "at">;
+type Entry = Omit<Happening, "at">;
 
-function throttling(before: Picture, after: Picture): readonly Told[] {
-  const told: Told[] = [];
+function throttling(before: Picture, after: Picture): readonly Entry[] {
+  const told: Entry[] = [];
   if (after.throttling !== before.throttling) {
     told.push(
       after.throttling
@@ -64,9 +64,9 @@ function throttling(before: Picture, after: Picture): readonly Told[] {
   return told;
 }
 
-function replica(old: ReplicaView | undefined, now: ReplicaView | undefined): readonly Told[] {
+function replica(old: ReplicaView | undefined, now: ReplicaView | undefined): readonly Entry[] {
   if (now === undefined) return [];
-  const told: Told[] = [];
+  const told: Entry[] = [];
   if (now.cutOff !== (old?.cutOff ?? false)) {
     told.push({
       who: "replicas",
@@ -75,7 +75,7 @@ function replica(old: ReplicaView | undefined, now: ReplicaView | undefined): re
     });
   }
   if (now.state === old?.state) return told;
-  const texts: Readonly<Record<ReplicaView["state"], Told>> = {
+  const texts: Readonly<Record<ReplicaView["state"], Entry>> = {
     leading: { who: "replicas", text: `${now.name} holds the lease: it leads`, style: "good" },
     "standing by": { who: "replicas", text: `${now.name} stands by`, style: "plain" },
     starting: { who: "replicas", text: `${now.name} starts${now.restarts > 0 ? " again" : ""} (pid ${now.pid})`, style: "plain" },
@@ -85,7 +85,7 @@ function replica(old: ReplicaView | undefined, now: ReplicaView | undefined): re
 }
 
 /** What happens to several machines at once is said once. Rows of those that ended go with their Node, and are no news. */
-function machines(rows: readonly Pair<NodeRow>[]): readonly Told[] {
+function machines(rows: readonly Pair<NodeRow>[]): readonly Entry[] {
   const changed = rows.flatMap(([old, now]) => (now?.machine === undefined || now.machine === old?.machine ? [] : [now]));
   return [...Map.groupBy(changed, ({ machine }) => machine)].map(([state, same]) => ({
     who: "AWS",
@@ -94,9 +94,9 @@ function machines(rows: readonly Pair<NodeRow>[]): readonly Told[] {
   }));
 }
 
-function node(old: NodeView | undefined, now: NodeView | undefined): readonly Told[] {
+function node(old: NodeView | undefined, now: NodeView | undefined): readonly Entry[] {
   if (old !== undefined && old.uid !== now?.uid) {
-    const gone: Told = { who: "Fairlead", text: `${shortName(old.name)} is deleted: its machine is gone for good`, style: "warn" };
+    const gone: Entry = { who: "Fairlead", text: `${shortName(old.name)} is deleted: its machine is gone for good`, style: "warn" };
     return [gone, ...node(undefined, now)];
   }
   if (now === undefined) return [];
@@ -105,7 +105,7 @@ function node(old: NodeView | undefined, now: NodeView | undefined): readonly To
     const waits = now.taints.includes("uninitialized") ? ", tainted uninitialized" : "";
     return [{ who: "kubelet", text: `${name} registers as a Node${waits}`, style: "plain" }];
   }
-  const told: Told[] = [];
+  const told: Entry[] = [];
   const facts = [
     now.type !== old.type ? now.type : undefined,
     now.zone !== old.zone ? `in ${now.zone}` : undefined,
@@ -126,20 +126,20 @@ function node(old: NodeView | undefined, now: NodeView | undefined): readonly To
   return told;
 }
 
-function readiness(name: string, ready: NodeView["ready"]): Told {
+function readiness(name: string, ready: NodeView["ready"]): Entry {
   if (ready === "True") return { who: "kubelet", text: `${name} is Ready`, style: "plain" };
   return { who: "Kubernetes", text: `${name} is no longer Ready: its kubelet fell silent`, style: "warn" };
 }
 
-function routes(all: readonly Pair<RouteRow>[]): readonly Told[] {
-  return all.flatMap(([old, now]): readonly Told[] => {
+function routes(all: readonly Pair<RouteRow>[]): readonly Entry[] {
+  return all.flatMap(([old, now]): readonly Entry[] => {
     if (now === undefined) return [{ who: "Fairlead", text: `route ${old?.destination} removed from the VPC`, style: "warn" }];
     if (now.instanceId === old?.instanceId) return [];
     return [{ who: "Fairlead", text: `route ${now.destination} leads to ${now.instanceId ?? "a machine that is gone"}`, style: "good" }];
   });
 }
 
-function step({ what, why }: StepTaken): Told {
+function step({ what, why }: StepTaken): Entry {
   return { who: "Fairlead", text: `${readable(what)}: ${why}`, style: "plain" };
 }
 
@@ -152,9 +152,9 @@ function readable(what: string): string {
     .replace(/([0-9a-f]{8})[0-9a-f]{24}\b/g, "$1…");
 }
 
-function service(old: ServiceRow | undefined, now: ServiceRow | undefined): readonly Told[] {
+function service(old: ServiceRow | undefined, now: ServiceRow | undefined): readonly Entry[] {
   if (now === undefined) return old === undefined ? [] : [{ who: "Kubernetes", text: `Service ${old.name} is gone`, style: "plain" }];
-  const told: Told[] = [];
+  const told: Entry[] = [];
   if (old === undefined) told.push({ who: "you", text: `Service ${now.name} asks for a ${now.kind} load balancer`, style: "plain" });
   if (now.address !== undefined && now.address !== old?.address)
     told.push({ who: "Fairlead", text: `Service ${now.name} is served at ${now.address}`, style: "good" });
@@ -162,7 +162,7 @@ function service(old: ServiceRow | undefined, now: ServiceRow | undefined): read
   return told;
 }
 
-function health({ name }: ServiceRow, old: BalancerRow | undefined, now: BalancerRow | undefined): readonly Told[] {
+function health({ name }: ServiceRow, old: BalancerRow | undefined, now: BalancerRow | undefined): readonly Entry[] {
   if (now === undefined || now.targets === 0 || (now.healthy === old?.healthy && now.targets === old.targets)) return [];
   if (now.healthy < now.targets) {
     const fewer = now.healthy < (old?.healthy ?? 0);
@@ -172,13 +172,13 @@ function health({ name }: ServiceRow, old: BalancerRow | undefined, now: Balance
 }
 
 /** How somebody at this machine gets through. */
-function opened({ name }: ServiceRow, old: BalancerRow | undefined, now: BalancerRow | undefined): readonly Told[] {
+function opened({ name }: ServiceRow, old: BalancerRow | undefined, now: BalancerRow | undefined): readonly Entry[] {
   const fresh = (now?.local ?? []).filter(({ url }) => !old?.local.some((each) => each.url === url));
   return fresh.map(({ port, url }) => ({ who: "AWS", text: `port ${port} of ${name} is open to you: curl ${url}`, style: "accent" }));
 }
 
 /** Not of leases: the replicas tell of those themselves. The same about several objects is said once. */
-function events(all: readonly Pair<EventRow>[]): readonly Told[] {
+function events(all: readonly Pair<EventRow>[]): readonly Entry[] {
   const fresh = all.flatMap(([old, now]) =>
     now === undefined || now.count === old?.count || now.reason === "LeaderElection" ? [] : [now],
   );

@@ -7,7 +7,7 @@ import { lagMs, poll, type Schedule, Span } from "../poll.ts";
 import { ask, type ControllerContext, type Rpc } from "./context.ts";
 
 /** Both take a few seconds as a rule; the attacher waits for six minutes. */
-const schedule: Schedule = { firstMs: 1_000, factor: 1.5, mostMs: 10_000, overallMs: 4 * 60_000 };
+const schedule: Schedule = { firstMs: 1_000, factor: 1.5, maxMs: 10_000, overallMs: 4 * 60_000 };
 /** An attachment that takes this long is not coming: the instance's system does not answer. */
 const stuckMs = 90_000;
 

@@ -17,7 +17,7 @@ import { ask, type ControllerContext, type Rpc } from "./context.ts";
 import { type Creation, checkShape, planCreation } from "./plan-create.ts";
 
 /** A volume is usually there within three seconds; the provisioner waits for a minute. */
-const creationSchedule: Schedule = { firstMs: 1_000, factor: 1.4, mostMs: 6_000, overallMs: 45_000 };
+const creationSchedule: Schedule = { firstMs: 1_000, factor: 1.4, maxMs: 6_000, overallMs: 45_000 };
 /** An accepted volume that EC2 still does not know after this long is not coming. */
 const neverSeenMs = 20_000;
 /** EC2's refusal of a token whose volume is not to be found is believed when it is repeated after this long. */

@@ -13,7 +13,7 @@ import { type Target, targetOf, unmetBy } from "./plan-modify.ts";
 import type { ZoneIops } from "./zone-iops.ts";
 
 /** EC2 takes from seconds to a few minutes until a modified volume serves as wanted. */
-const schedule: Schedule = { firstMs: 1_000, factor: 1.7, mostMs: 15_000, overallMs: 150_000 };
+const schedule: Schedule = { firstMs: 1_000, factor: 1.7, maxMs: 15_000, overallMs: 150_000 };
 
 export interface ModifyParts {
   readonly cloud: Cloud;

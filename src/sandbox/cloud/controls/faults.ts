@@ -2,7 +2,7 @@
 import type { Random } from "../../../runtime/world.ts";
 import { matches } from "../wildcard.ts";
 
-/** What befalls a call. */
+/** What happens to a call. */
 export type Effect =
   /** Answers with this error instead of doing what was asked. */
   | { readonly kind: "fail"; readonly code: string; readonly message?: string; readonly status?: number }
@@ -75,7 +75,7 @@ export class Faults {
     return this.#rules.map(({ id, rule, struck }) => ({ id, rule, struck }));
   }
 
-  /** What befalls this call: the effects of all rules that strike it, in the order the rules were made. */
+  /** What happens to this call: the effects of all rules that strike it, in the order the rules were made. */
   strike(action: string, input: unknown): readonly Effect[] {
     const effects: Effect[] = [];
     for (const active of this.#rules) {
