@@ -147,6 +147,8 @@ export interface TargetGroup extends TaggedPart {
   /** Where targets tell how many requests they take. */
   readonly controlPort?: number;
   readonly healthCheck: TargetHealthCheck;
+  /** Set where another protocol, interval, timeout or matcher of its health check takes a new group, as AWS had it once. */
+  readonly fixesHealthCheck?: boolean;
   readonly attributes: Attributes;
   /** Ids of its targets; with type `alb` the name of a load balancer. Absent: they have another writer (`targets/`). */
   readonly targets?: readonly string[];
@@ -185,6 +187,7 @@ export interface SubnetMapping {
   readonly allocation?: string;
   readonly privateIpv4Address?: string;
   readonly ipv6Address?: string;
+  /** A block of 80 bits, or `auto_assigned`. */
   readonly sourceNatIpv6Prefix?: string;
 }
 
@@ -201,6 +204,10 @@ export interface NetworkLoadBalancer extends SecondGeneration {
   readonly kind: "network";
   readonly addressType: "ipv4" | "dualstack";
   readonly listeners: readonly NetworkListener[];
+  /** Whether it has prefixes of addresses of its own towards IPv6 targets, which UDP takes. Absent: as it is; a new one has none. */
+  readonly sourceNat?: boolean;
+  /** Whether its groups' rules count for what comes by PrivateLink. Absent: as it is; of a new one they do. */
+  readonly privateLinkRules?: "on" | "off";
 }
 
 export interface ApplicationLoadBalancer extends SecondGeneration {

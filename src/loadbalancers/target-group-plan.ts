@@ -10,7 +10,7 @@ import {
 import { type Made, made, type Step, step } from "../aws/plan.ts";
 import { attributesText, changedAttributes } from "./elbv2/attributes.ts";
 import { tagList } from "./groups/managed.ts";
-import type { LoadBalancerModel, TaggedPart, Tags, TargetGroup, TargetHealthCheck } from "./model.ts";
+import type { Attributes, LoadBalancerModel, TaggedPart, Tags, TargetGroup, TargetHealthCheck } from "./model.ts";
 
 export interface SeenTargetGroup extends TaggedPart {
   readonly arn: string;
@@ -103,7 +103,18 @@ export function standsFor(present: SeenTargetGroup, group: TargetGroup): boolean
     present.targetType === group.targetType &&
     present.protocol === group.protocol &&
     present.protocolVersion === group.protocolVersion &&
-    present.controlPort === group.controlPort
+    present.controlPort === group.controlPort &&
+    !(group.fixesHealthCheck && checksOtherwise(present.healthCheck, group.healthCheck))
+  );
+}
+
+function checksOtherwise(is: SeenTargetGroup["healthCheck"], wanted: TargetHealthCheck): boolean {
+  const isOther = <T>(a: T | undefined, b: T | undefined) => b !== undefined && a !== b;
+  return (
+    is.protocol !== wanted.protocol ||
+    is.interval !== wanted.interval ||
+    isOther(is.timeout, wanted.timeout) ||
+    isOther(is.matcher?.codes, wanted.matcher?.codes)
   );
 }
 
@@ -174,14 +185,13 @@ function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTarg
   ];
 }
 
-/** What AWS gives a new group of instances, of the keys we manage. */
-const newTargetGroupAttributes: Readonly<Record<string, string>> = {
-  "preserve_client_ip.enabled": "true",
-  "proxy_protocol_v2.enabled": "false",
-};
+/** What AWS gives a new group, of the keys we manage. Whether it keeps clients' addresses in one of pods depends on its protocol. */
+export function newTargetGroupAttributes({ targetType }: { readonly targetType: string }): Attributes {
+  return { ...(targetType === "instance" && { "preserve_client_ip.enabled": "true" }), "proxy_protocol_v2.enabled": "false" };
+}
 
 function attributeChange(group: TargetGroup, arn: string | Made, present: SeenTargetGroup | undefined, askedBy: string): Step[] {
-  const is = present?.attributes ?? newTargetGroupAttributes;
+  const is = present?.attributes ?? newTargetGroupAttributes(group);
   const changed = changedAttributes(group.attributes, is);
   if (changed.length === 0) return [];
   return [

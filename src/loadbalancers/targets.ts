@@ -26,6 +26,9 @@ export interface Targets {
   readonly elsewhere: readonly Instance[];
 }
 
+/** Where bindings say what the targets are, and their own controller registers them. */
+export const noTargets: Targets = { running: [], notRunning: [], instances: [], elsewhere: [] };
+
 /** The instances of these ids that are the cluster's. Ids that AWS does not know are nobody's. */
 export async function targetsOf(ids: readonly string[], cloud: Cloud, { vpc, cluster }: ClusterScope, ask: Ask): Promise<Targets> {
   const found = await Promise.all(ids.map((id) => instanceOf(id, cloud, ask)));

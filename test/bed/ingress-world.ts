@@ -1,6 +1,7 @@
 /** A cluster, an AWS account and the load balancer controller that serves Ingresses, in one process on virtual time. */
 import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
 import "../../src/aws/sdk/acm.ts";
+import "../../src/commands/load-balancer-controller/balancers.ts";
 import "../../src/commands/load-balancer-controller/ingress.ts";
 import { ingressClassParamsDefinition } from "../../src/loadbalancers/ingress/crd.ts";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";

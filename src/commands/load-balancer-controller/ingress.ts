@@ -1,42 +1,36 @@
 /** The Ingress controller of the process, from its options. */
-import { ClaimBook } from "../../loadbalancers/groups/claim-book.ts";
 import { ingressController } from "../../loadbalancers/ingress/controller.ts";
 import { ingressInformers } from "../../loadbalancers/ingress/seen.ts";
 import type { IngressSettings } from "../../loadbalancers/ingress/settings.ts";
-import { Inventory } from "../../loadbalancers/inventory.ts";
 import type { bindingInformers } from "../../loadbalancers/targets/informers.ts";
-import { ConfigurationFailed } from "../../process/errors.ts";
 import type { ProcessContext } from "../../process/program.ts";
 import type { Controller } from "../../runtime/controller.ts";
+import type { Balancers } from "./balancers.ts";
 import { gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
 
 export function ingressControllerOf(
-  { host, kube, recorder, cloud, informers, self }: ProcessContext,
+  { host, kube, recorder, informers }: ProcessContext,
   options: Options,
   bindings: ReturnType<typeof bindingInformers>["bindings"],
+  { inventory, book, backendGroup }: Balancers,
 ): Controller {
-  if (self.vpc === undefined) throw new ConfigurationFailed("the VPC of the cluster is not known: set --aws-vpc-id");
-  const settings = ingressSettings(options, self.vpc);
-  const owns = (tags: Readonly<Record<string, string>>) => tags["elbv2.k8s.aws/cluster"] === settings.cluster;
-  const scope = { vpc: self.vpc, cluster: { id: settings.cluster, legacy: false }, owns };
   const { ingresses, services, classes, params, namespaces } = ingressInformers(options["watch-namespace"]);
-  const backendGroup = options["backend-security-group"];
   return ingressController({
     host,
     kube,
     recorder,
-    inventory: new Inventory(cloud, host.world.clock, scope),
-    book: new ClaimBook(),
+    inventory,
+    book,
     ingresses: informers.shared(ingresses),
     services: informers.shared(services),
     classes: informers.shared(classes),
     params: informers.shared(params),
     namespaces: informers.shared(namespaces),
     bindings: informers.shared(bindings),
-    settings,
+    settings: ingressSettings(options, inventory.scope.vpc),
     ingressClass: options["ingress-class"],
-    ...(backendGroup !== "" && { backendGroup }),
+    backendGroup,
     concurrency: options["ingress-max-concurrent-reconciles"],
     syncPeriodMs: options["sync-period"],
   });

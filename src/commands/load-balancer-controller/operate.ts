@@ -12,6 +12,7 @@ import { RouteTable } from "../../runtime/routes.ts";
 import type { Serving } from "../../runtime/serving.ts";
 import { healthRoutes, metricsRoutes } from "../../runtime/standard-routes.ts";
 import type { World } from "../../runtime/world.ts";
+import type { Balancers } from "./balancers.ts";
 import { gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
 
@@ -94,10 +95,20 @@ async function servePorts(host: Host, options: Options, health: HealthChecks): P
 /** Ingresses are served where their gate is open: not all of what the reference does for them is built. */
 function controllersOf(options: Options): readonly ControllerEntry[] {
   const informers = bindingInformers(options["watch-namespace"]);
+  const balancers = sharedBalancers(options);
   return [
     bindings(options, informers),
-    ...(gateOpen(options["feature-gates"], "IngressController") ? [ingresses(options, informers)] : []),
+    ...(gateOpen(options["feature-gates"], "IngressController") ? [ingresses(options, informers, balancers)] : []),
   ];
+}
+
+/** Made once per process, by the first controller that needs them. */
+function sharedBalancers(options: Options): (context: ProcessContext) => Promise<Balancers> {
+  let made: Promise<Balancers> | undefined;
+  return (context) => {
+    made ??= import("./balancers.ts").then(({ balancersOf }) => balancersOf(context, options));
+    return made;
+  };
 }
 
 type BindingInformers = ReturnType<typeof bindingInformers>;
@@ -151,7 +162,7 @@ async function bindingControllerOf(
   });
 }
 
-function ingresses(options: Options, informers: BindingInformers): ControllerEntry {
+function ingresses(options: Options, informers: BindingInformers, balancers: ReturnType<typeof sharedBalancers>): ControllerEntry {
   return {
     name: "ingress",
     client: component,
@@ -160,7 +171,8 @@ function ingresses(options: Options, informers: BindingInformers): ControllerEnt
     queue: "ingress",
     make: async (context) => {
       const { ingressControllerOf } = await import("./ingress.ts");
-      return { kind: "run", controllers: [{ controller: ingressControllerOf(context, options, informers.bindings) }] };
+      const controller = ingressControllerOf(context, options, informers.bindings, await balancers(context));
+      return { kind: "run", controllers: [{ controller }] };
     },
   };
 }

@@ -1,11 +1,9 @@
 /** What AWS tells of an application load balancer: only what is managed is asked for, and what is asked for at once shares calls. */
 import type { Listener, Rule } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { Ask } from "../../aws/ask.ts";
-import { type Marked, markedTargetGroups } from "../elbv2/marked.ts";
-import { type Inventory, reconcileAges } from "../inventory.ts";
+import { observeMarkedGroups } from "../elbv2/marked.ts";
+import type { Inventory } from "../inventory.ts";
 import type { ObserveOptions } from "../kind.ts";
-import type { SeenTargetGroup } from "../target-group-plan.ts";
-import { seeTargetGroup } from "../target-groups.ts";
 import type { FoundApplication } from "./find.ts";
 import type { SeenApplication, SeenLoadBalancer } from "./plan.ts";
 import type { SeenListener } from "./plan-listeners.ts";
@@ -20,7 +18,7 @@ export async function observeApplication(
   const { owner } = options;
   const [loadBalancer, targetGroups] = await Promise.all([
     found && observeLoadBalancer(found, options, inventory, ask),
-    observeTargetGroups(options, inventory, ask),
+    observeMarkedGroups(options, () => ({}), inventory, ask),
   ]);
   const isForeignTag = (key: string) => owner.marks?.isForeign(key) ?? false;
   return { kind: "application", ...(loadBalancer && { loadBalancer }), targetGroups, isForeignTag };
@@ -102,26 +100,4 @@ const seeRule = (rule: Rule, tags: SeenRule["tags"]): SeenRule => ({
   conditions: rule.Conditions ?? [],
   transforms: rule.Transforms ?? [],
   tags,
-});
-
-/** Their targets are another writer's. */
-async function observeTargetGroups(
-  { owner, targetGroupAttributes }: Pick<ObserveOptions, "owner" | "targetGroupAttributes">,
-  inventory: Inventory,
-  ask: Ask,
-): Promise<SeenTargetGroup[]> {
-  const marked = await markedTargetGroups(owner, inventory, reconcileAges.presentMs, ask);
-  return Promise.all(
-    marked.map(async (group) => {
-      const arn = group.item.TargetGroupArn ?? "";
-      const attributes = targetGroupAttributes ? await inventory.cloud.loadBalancers.targetGroupAttributes(arn, ask) : {};
-      return seeMarkedGroup(group, attributes);
-    }),
-  );
-}
-
-const seeMarkedGroup = ({ item, tags, part }: Marked<Parameters<typeof seeTargetGroup>[0]>, attributes: SeenTargetGroup["attributes"]) => ({
-  ...seeTargetGroup(item, [], attributes),
-  tags,
-  ...(part !== undefined && { part }),
 });

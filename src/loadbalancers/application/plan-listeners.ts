@@ -1,16 +1,9 @@
 /** The listeners of an application load balancer: the steps from those that are seen to those that are wanted. Pure. */
 import type { Action, MutualAuthenticationAttributes } from "@aws-sdk/client-elastic-load-balancing-v2";
-import {
-  addListenerCertificates,
-  createListener,
-  deleteListener,
-  modifyListener,
-  modifyListenerAttributes,
-  removeListenerCertificates,
-} from "../../aws/elbv2-actions.ts";
+import { addListenerCertificates, createListener, deleteListener, modifyListener } from "../../aws/elbv2-actions.ts";
 import { type Made, made, type Step, step } from "../../aws/plan.ts";
 import { type ArnOf, sameActions, sentActions } from "../elbv2/actions.ts";
-import { attributesText, changedAttributes } from "../elbv2/attributes.ts";
+import { planCertificates, planListenerAttributes } from "../elbv2/listener-parts.ts";
 import { type ForeignTags, planTags } from "../elbv2/tags.ts";
 import { tagList } from "../groups/managed.ts";
 import type { ApplicationListener, ApplicationLoadBalancer, Attributes, Tags } from "../model.ts";
@@ -71,8 +64,8 @@ function creations(model: ApplicationLoadBalancer, listener: ApplicationListener
         waitsOn: ["DuplicateListener"],
       },
     ),
-    ...planCertificates(model, listener, arn, []),
-    ...planAttributes(model, listener, arn, {}),
+    ...planCertificates(name, arn, certificatesOf(listener), []),
+    ...planListenerAttributes(name, arn, listener.attributes, {}),
     ...planRules(listener.rules, [], rulesContext(model, listener, arn, context)),
   ];
 }
@@ -82,7 +75,7 @@ function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, 
   const isCareful = model.keepsUnclaimed !== undefined;
   // Attributes and further certificates do not outlast a change of the protocol.
   const isConverted = !isCareful && present.protocol !== listener.protocol;
-  const certificates = planCertificates(model, listener, present.arn, isConverted ? [] : present.furtherCertificates);
+  const certificates = planCertificates(name, present.arn, certificatesOf(listener), isConverted ? [] : present.furtherCertificates);
   const settled =
     !isCareful && differs(listener, present, context.arnOf)
       ? [
@@ -101,7 +94,7 @@ function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, 
     ...(rulesFirst ? rules : []),
     ...settled,
     ...certificates.filter(({ action }) => !isCareful || action === addListenerCertificates),
-    ...planAttributes(model, listener, present.arn, isConverted ? {} : present.attributes),
+    ...planListenerAttributes(name, present.arn, listener.attributes, isConverted ? {} : present.attributes),
     ...(rulesFirst ? [] : rules),
   ];
 }
@@ -129,6 +122,8 @@ function differs(listener: ApplicationListener, present: SeenListener, arnOf: Ar
 }
 
 const isSecure = ({ protocol }: ApplicationListener) => protocol === "HTTPS";
+
+const certificatesOf = (listener: ApplicationListener) => (isSecure(listener) ? listener.certificates : []);
 
 function settings(listener: ApplicationListener, arnOf: ArnOf) {
   return {
@@ -162,49 +157,6 @@ function sameMutualTls(wanted: MutualTls, present: MutualAuthenticationAttribute
     (present.IgnoreClientCertificateExpiry ?? false) === wanted.ignoresExpiry &&
     (present.AdvertiseTrustStoreCaNames ?? "off") === (wanted.advertisesNames ? "on" : "off")
   );
-}
-
-/**
- * Certificates beside the default one, one per call as AWS wants it. Whether the default one stands among them too makes no
- * difference to anybody, so it is left as it is.
- */
-function planCertificates(
-  model: ApplicationLoadBalancer,
-  listener: ApplicationListener,
-  arn: string | Made,
-  present: readonly string[],
-): Step[] {
-  const [first, ...further] = isSecure(listener) ? listener.certificates : [];
-  const wanted = new Set(further.filter((certificate) => certificate !== first));
-  const added = [...wanted].filter((certificate) => !present.includes(certificate)).toSorted();
-  const removed = present.filter((certificate) => certificate !== first && !wanted.has(certificate)).toSorted();
-  const where = `listener ${titleOf(model, listener)}`;
-  const input = (CertificateArn: string) => ({ ListenerArn: arn, Certificates: [{ CertificateArn }] });
-  return [
-    ...added.map((certificate) =>
-      step(addListenerCertificates, input(certificate), {
-        what: `add certificate ${certificate} to ${where}`,
-        why: "it is wanted for its host names",
-        waitsOn: ["ListenerNotFound"],
-        // Those that are about to go count too.
-        needsRoom: ["TooManyCertificates"],
-      }),
-    ),
-    ...removed.map((certificate) =>
-      step(removeListenerCertificates, input(certificate), {
-        what: `remove certificate ${certificate} from ${where}`,
-        why: "nobody asks for it",
-        settledBy: ["CertificateNotFound"],
-      }),
-    ),
-  ];
-}
-
-function planAttributes(model: ApplicationLoadBalancer, listener: ApplicationListener, arn: string | Made, present: Attributes): Step[] {
-  const changed = changedAttributes(listener.attributes, present);
-  if (changed.length === 0) return [];
-  const what = `set ${attributesText(changed)} on listener ${titleOf(model, listener)}`;
-  return [step(modifyListenerAttributes, { ListenerArn: arn, Attributes: changed }, { what, why: "it differs from what is wanted" })];
 }
 
 function rulesContext(

@@ -2,15 +2,13 @@
 import {
   createLoadBalancer,
   deleteLoadBalancer,
-  modifyCapacityReservation,
   modifyIpPools,
-  modifyLoadBalancerAttributes,
   setIpAddressType,
   setSecurityGroups,
   setSubnets,
 } from "../../aws/elbv2-actions.ts";
-import { type Made, made, type Step, step } from "../../aws/plan.ts";
-import { attributesText, changedAttributes } from "../elbv2/attributes.ts";
+import { made, type Step, step } from "../../aws/plan.ts";
+import { planAttributes, planCapacity, sameSet } from "../elbv2/load-balancer-parts.ts";
 import { type ForeignTags, planTags } from "../elbv2/tags.ts";
 import { type GroupsPlan, isRevocation, planGroups, tagList } from "../groups/managed.ts";
 import type { Seen } from "../kind.ts";
@@ -105,13 +103,6 @@ export function planApplicationDeletion({ name, arn }: { readonly name: string; 
   return [step(deleteLoadBalancer, { LoadBalancerArn: arn }, options)];
 }
 
-/** Lets a load balancer be deleted that is protected against it. */
-export function unprotection({ name, arn }: { readonly name: string; readonly arn: string }): Step {
-  const Attributes = [{ Key: "deletion_protection.enabled", Value: "false" }];
-  const words = { what: `let load balancer ${name} be deleted`, why: "AWS refuses to delete what is protected" };
-  return step(modifyLoadBalancerAttributes, { LoadBalancerArn: arn, Attributes }, words);
-}
-
 function creation(model: ApplicationLoadBalancer, groups: GroupsPlan["ids"]): Step {
   const subnets = model.subnets.map(({ subnet }) => subnet);
   return step(
@@ -182,30 +173,4 @@ function changes(model: ApplicationLoadBalancer, lb: SeenLoadBalancer, groups: G
   ];
 }
 
-function planAttributes({ name, attributes }: ApplicationLoadBalancer, arn: string | Made, present: Attributes): Step[] {
-  const changed = changedAttributes(attributes, present);
-  if (changed.length === 0) return [];
-  const words = { what: `set ${attributesText(changed)} on load balancer ${name}`, why: "it differs from what is wanted" };
-  return [step(modifyLoadBalancerAttributes, { LoadBalancerArn: arn, Attributes: changed }, words)];
-}
-
-/** AWS takes a reservation for one that is active only, and one change at a time. */
-function planCapacity({ name, capacity }: ApplicationLoadBalancer, arn: string | Made, present: number): Step[] {
-  if (capacity === undefined || capacity === present) return [];
-  const input = capacity === 0 ? { ResetCapacityReservation: true } : { MinimumLoadBalancerCapacity: { CapacityUnits: capacity } };
-  return [
-    step(
-      modifyCapacityReservation,
-      { LoadBalancerArn: arn, ...input },
-      {
-        what: capacity === 0 ? `reserve no capacity for load balancer ${name}` : `reserve ${capacity} units for load balancer ${name}`,
-        why: "it differs from what is wanted",
-        waitsOn: ["PriorRequestNotComplete", "CapacityReservationPending"],
-      },
-    ),
-  ];
-}
-
 const schemeOf = ({ internal }: Pick<ApplicationLoadBalancer, "internal">) => (internal ? "internal" : "internet-facing");
-
-const sameSet = (a: readonly unknown[], b: readonly unknown[]) => a.length === b.length && a.every((item) => b.includes(item));

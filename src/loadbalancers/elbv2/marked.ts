@@ -1,9 +1,12 @@
 /** What an account has of owners whose things are known by their tags alone. Tags are read twenty to a call, and kept for a while. */
 import type { LoadBalancer, TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { Ask } from "../../aws/ask.ts";
-import type { Inventory } from "../inventory.ts";
-import type { Tags } from "../model.ts";
+import { type Inventory, reconcileAges } from "../inventory.ts";
+import type { ObserveOptions } from "../kind.ts";
+import type { Attributes, Tags } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
+import { seeTargetGroup } from "../target-groups.ts";
 
 /** Something with its tags. */
 export interface Marked<T> {
@@ -37,6 +40,23 @@ export async function markedTargetGroups(
   const all = await inventory.targetGroups.all(maxAgeMs, ask, owner.key);
   const candidates = all.filter(({ VpcId }) => VpcId === inventory.scope.vpc);
   return onlyMarked(candidates, ({ TargetGroupArn = "" }) => TargetGroupArn, owner, inventory, ask);
+}
+
+/** The same with what plans compare. Their targets are another writer's; attributes are read if asked to, else they are presumed. */
+export async function observeMarkedGroups(
+  { owner, targetGroupAttributes }: Pick<ObserveOptions, "owner" | "targetGroupAttributes">,
+  presumed: (group: Pick<SeenTargetGroup, "targetType">) => Attributes,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenTargetGroup[]> {
+  const marked = await markedTargetGroups(owner, inventory, reconcileAges.presentMs, ask);
+  return Promise.all(
+    marked.map(async ({ item, tags, part }) => {
+      const read = targetGroupAttributes && inventory.cloud.loadBalancers.targetGroupAttributes(item.TargetGroupArn ?? "", ask);
+      const attributes = (await read) || presumed({ targetType: item.TargetType ?? "" });
+      return { ...seeTargetGroup(item, [], attributes), tags, ...(part !== undefined && { part }) };
+    }),
+  );
 }
 
 async function onlyMarked<T>(

@@ -4,8 +4,21 @@
  */
 import { type ParsingRow, unknownKeys } from "../annotation-rows.ts";
 import type { Problem } from "../model.ts";
+import {
+  bool,
+  capacityUnits,
+  cidrs,
+  int32,
+  int64,
+  list,
+  loadBalancerName,
+  nonEmpty,
+  oneOf,
+  softBool,
+  stringMap,
+  text,
+} from "../parsers.ts";
 import { listenPorts, mutualTls } from "./listen-ports.ts";
-import { bool, capacityUnits, cidrs, int32, int64, list, loadBalancerName, nonEmpty, oneOf, softBool, stringMap, text } from "./parsers.ts";
 import { action, cognito, conditions, jwt, oidc, transforms } from "./routing-json.ts";
 
 export const annotationPrefix = "alb.ingress.kubernetes.io/";

@@ -1,6 +1,8 @@
 /** The target group of a Service behind an Ingress, and the binding that fills it. Pure. */
 import { readRows, type ValuesOf } from "../annotation-rows.ts";
 import type { TargetGroup } from "../model.ts";
+import type { BindingSpec } from "../targets/binding.ts";
+import type { BindingWish } from "../targets/owned-bindings.ts";
 import { parseGoBool } from "../values.ts";
 import { annotationPrefix, backendTable } from "./annotations.ts";
 import type { GroupId } from "./groups.ts";
@@ -10,33 +12,6 @@ import type { PortRef } from "./routing-json.ts";
 import type { IngressSettings } from "./settings.ts";
 import { allTags, userTags } from "./tags.ts";
 import type { ServicePortView, ServiceView } from "./view.ts";
-
-/** Which ports of targets a binding opens, and for whom. */
-export interface BindingNetworking {
-  readonly ingress: readonly {
-    readonly from: readonly { readonly securityGroup: { readonly groupID: string } }[];
-    readonly ports: readonly { readonly protocol: "TCP"; readonly port?: PortRef }[];
-  }[];
-}
-
-/** A TargetGroupBinding as it is wanted; the ARN of its target group is known when that stands. */
-export interface BindingWish {
-  readonly namespace: string;
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Name of the target group in the model. */
-  readonly targetGroup: string;
-  readonly spec: {
-    readonly targetType: "instance" | "ip";
-    readonly targetGroupProtocol: string;
-    readonly serviceRef: { readonly name: string; readonly port: PortRef };
-    readonly ipAddressType: "ipv4" | "ipv6";
-    readonly vpcID: string;
-    readonly multiClusterTargetGroup: boolean;
-    readonly nodeSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
-    readonly networking?: BindingNetworking;
-  };
-}
 
 export interface Backend {
   readonly group: TargetGroup;
@@ -196,7 +171,7 @@ function healthCheckPort(given: string, targetType: string, service: ServiceView
 }
 
 /** A rule per port, from the one group that speaks for the load balancer. */
-function networkingOf(group: TargetGroup, port: ServicePortView, { source, settings }: BackendContext): BindingNetworking | undefined {
+function networkingOf(group: TargetGroup, port: ServicePortView, { source, settings }: BackendContext): BindingSpec["networking"] {
   if (source === undefined) return undefined;
   const from = [{ securityGroup: { groupID: source } }];
   if (!settings.restrictsRules) return { ingress: [{ from, ports: [{ protocol: "TCP" }] }] };

@@ -3,10 +3,10 @@
 import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Host } from "../../runtime/host.ts";
+import type { BackendGroup } from "../groups/backend-group.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
 import type { Bindings } from "../targets/binding.ts";
-import type { BackendGroup } from "./backend-group.ts";
 import type { MemberModel } from "./desire.ts";
 import type { Report } from "./report.ts";
 import type { FollowedSecrets } from "./secrets.ts";
@@ -29,17 +29,16 @@ export interface IngressParts {
   readonly settings: IngressSettings;
   /** `--ingress-class` */
   readonly ingressClass: string;
-  /** `--backend-security-group` */
-  readonly backendGroup?: string;
+  /** Shared with whoever else makes load balancers for the cluster. */
+  readonly backendGroup: BackendGroup;
   readonly concurrency: number;
   readonly syncPeriodMs: number;
 }
 
 /** That, and what the controller keeps. */
-export interface GroupContext extends Omit<IngressParts, "backendGroup"> {
+export interface GroupContext extends IngressParts {
   readonly report: Report;
   readonly secrets: FollowedSecrets;
-  readonly backendGroup: BackendGroup;
   /** What each Ingress asked for when it was last understood, by `namespace/name`. */
   readonly memory: Map<string, MemberModel>;
   /** How old attributes may be: AWS tells of them one load balancer at a time. */

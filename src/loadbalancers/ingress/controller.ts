@@ -3,7 +3,6 @@ import type { Ask } from "../../aws/ask.ts";
 import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
 import { matchesSelector } from "../targets/selector.ts";
-import { BackendGroup } from "./backend-group.ts";
 import { type ClassSources, classOf } from "./classes.ts";
 import type { GroupContext, IngressParts } from "./context.ts";
 import { type Group, type GroupId, groupOf, groupsFinalized, type Membership, membershipOf, stackOf } from "./groups.ts";
@@ -31,20 +30,16 @@ class IngressLoop {
 
   constructor(parts: IngressParts) {
     this.#parts = parts;
-    const { kube, recorder, inventory, settings, backendGroup: given, ...rest } = parts;
+    const { kube, recorder } = parts;
     const secrets = new FollowedSecrets(kube);
     this.#context = {
-      ...rest,
-      kube,
-      recorder,
-      inventory,
-      settings,
+      ...parts,
       report: new Report({ kube, recorder }),
       secrets,
-      backendGroup: new BackendGroup({ inventory, settings, ...(given && { given }) }),
       memory: new Map(),
       attributesAgeMs: 60 * 60_000,
     };
+    parts.backendGroup.addUser(() => !this.#knowsClasses || !parts.ingresses.hasSynced || this.#hasGroups());
     secrets.onChange = (key) => this.#wakeNamespace(key.split("/")[0] ?? "");
   }
 
@@ -185,10 +180,15 @@ class IngressLoop {
     };
   }
 
+  #hasGroups(): boolean {
+    return this.#parts.ingresses.list().some((ingress) => this.#groupKeys(ingress).length > 0);
+  }
+
   /** Nobody has, or wants, a load balancer: the group that they shared goes too. */
   async #releaseShared(ask: Ask): Promise<Outcome> {
-    if (this.#parts.ingresses.list().some((ingress) => this.#groupKeys(ingress).length > 0)) return done;
-    return (await this.#context.backendGroup.release(ask)) ? done : again(sharedMs, "the shared security group is still in use");
+    const { backendGroup } = this.#parts;
+    if (backendGroup.isNeeded) return done;
+    return (await backendGroup.release(ask)) ? done : again(sharedMs, "the shared security group is still in use");
   }
 }
 

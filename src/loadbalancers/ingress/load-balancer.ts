@@ -1,6 +1,7 @@
 /** The load balancer of a group: what its members say about it, put together. Pure. */
 import type { SecurityGroup } from "../../aws/security-groups.ts";
 import type { FoundApplication } from "../application/find.ts";
+import { resolveGroups } from "../groups/given.ts";
 import type { Attributes, GroupOnLoadBalancer, ManagedGroup, Rule, SecurityGroups } from "../model.ts";
 import { chooseSubnets, type SubnetWish } from "../subnet-choice.ts";
 import type { Network, SubnetChoice } from "../subnets.ts";
@@ -180,25 +181,6 @@ function securityGroupsFor(
     "backendSG feature is required to manage worker node SG rules when frontendSG manually specified",
   );
   return { securityGroups: { kind: "wanted", groups: wanted } };
-}
-
-/** Ids first, then everything that carries one of the names. */
-function resolveGroups(
-  entries: readonly string[],
-  groups: readonly SecurityGroup[],
-): { readonly ids: readonly string[] } | { readonly fault: string } {
-  const ids = entries.filter((entry) => entry.startsWith("sg-"));
-  const names = entries.filter((entry) => !entry.startsWith("sg-"));
-  const known = ids.filter((id) => groups.some((group) => group.id === id));
-  const named = groups.filter(({ tags }) => tags.Name !== undefined && names.includes(tags.Name));
-  const foundNames = [...new Set(named.map(({ tags }) => tags.Name))];
-  const faults = [
-    ...(known.length < ids.length ? [`requested ids [${ids.join(", ")}] but found [${known.join(", ")}]`] : []),
-    ...(foundNames.length < new Set(names).size ? [`requested names [${names.join(", ")}] but found [${foundNames.join(", ")}]`] : []),
-  ];
-  return faults.length > 0
-    ? { fault: `couldn't find all security groups: ${faults.join(", ")}` }
-    : { ids: [...ids, ...named.map(({ id }) => id)] };
 }
 
 function managedGroup(

@@ -1,16 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { backendGroupName } from "../controller-names.ts";
 import type { GroupId } from "./groups.ts";
-import {
-  backendGroupName,
-  bindingLabels,
-  hasMarks,
-  loadBalancerName,
-  managedGroupName,
-  parts,
-  targetGroupName,
-  trackingTags,
-} from "./names.ts";
+import { bindingLabels, hasMarks, loadBalancerName, managedGroupName, parts, targetGroupName, trackingTags } from "./names.ts";
 
 const own = (namespace: string, name: string): GroupId => ({ kind: "implicit", namespace, name });
 const shared = (name: string): GroupId => ({ kind: "explicit", name });

@@ -1,12 +1,8 @@
 /** Names, marks and parts of what is made for an Ingress group: exactly the reference's, so that either finds what the other made. */
-import { createHash } from "node:crypto";
+import { clusterTag, hash, isOfCluster, labelValue, plain } from "../controller-names.ts";
 import type { Tags } from "../model.ts";
 import { type GroupId, stackOf } from "./groups.ts";
 import type { PortRef } from "./routing-json.ts";
-
-const hash = (...texts: readonly (string | number)[]) => createHash("sha256").update(texts.join("")).digest("hex").slice(0, 10);
-
-const plain = (text: string, length: number) => text.replace(/[^A-Za-z0-9]/g, "").slice(0, length);
 
 const prefixOf = (group: GroupId) =>
   group.kind === "explicit" ? `k8s-${plain(group.name, 17)}` : `k8s-${plain(group.namespace, 8)}-${plain(group.name, 8)}`;
@@ -17,11 +13,6 @@ export function loadBalancerName(cluster: string, group: GroupId, scheme: string
 
 export function managedGroupName(cluster: string, group: GroupId): string {
   return `${prefixOf(group)}-${hash(cluster, stackOf(group))}`;
-}
-
-/** The security group that all load balancers of a cluster share towards their targets. */
-export function backendGroupName(cluster: string): string {
-  return `k8s-traffic-${plain(cluster, 232)}-${hash(cluster)}`;
 }
 
 export interface TargetGroupIdentity {
@@ -53,8 +44,6 @@ export const parts = {
     `${ingress.namespace}/${ingress.name}-${service.name}:${backendPort}`,
 } as const;
 
-const clusterTag = "elbv2.k8s.aws/cluster";
-const legacyClusterTag = "ingress.k8s.aws/cluster";
 const stackTag = "ingress.k8s.aws/stack";
 const resourceTag = "ingress.k8s.aws/resource";
 
@@ -64,31 +53,13 @@ export function trackingTags(cluster: string, group: GroupId, part: string): Tag
 }
 
 export function hasMarks(tags: Tags, cluster: string, group: GroupId): boolean {
-  return (tags[clusterTag] === cluster || tags[legacyClusterTag] === cluster) && tags[stackTag] === stackOf(group);
+  return isOfCluster(tags, cluster) && tags[stackTag] === stackOf(group);
 }
 
 export const partOf = (tags: Tags): string | undefined => tags[resourceTag];
 
-/** Written by predecessors of the reference on load balancers, target groups and security groups, and left alone. */
-export function isLegacyTag(key: string, cluster: string): boolean {
-  return [
-    `kubernetes.io/cluster/${cluster}`,
-    "kubernetes.io/cluster-name",
-    "kubernetes.io/namespace",
-    "kubernetes.io/ingress-name",
-    "kubernetes.io/service-name",
-    "kubernetes.io/service-port",
-    legacyClusterTag,
-  ].includes(key);
-}
-
-/** Labels of bindings. A label holds 63 characters, so a longer name is cut and told apart by its hash. */
+/** Labels of bindings. */
 export function bindingLabels(group: GroupId): Readonly<Record<string, string>> {
   if (group.kind === "explicit") return { [stackTag]: group.name };
   return { "ingress.k8s.aws/stack-namespace": group.namespace, "ingress.k8s.aws/stack-name": labelValue(group.name) };
 }
-
-const maxLabel = 63;
-
-const labelValue = (text: string) =>
-  text.length <= maxLabel ? text : `${text.slice(0, maxLabel - 11).replace(/[^A-Za-z0-9]+$/, "")}-${hash(text)}`;

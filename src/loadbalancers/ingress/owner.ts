@@ -1,8 +1,9 @@
 /** An Ingress group as an owner of a load balancer: known by its marks alone. */
 import { application } from "../application/kind.ts";
+import { isLegacyTag } from "../controller-names.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { type GroupId, stackOf } from "./groups.ts";
-import { hasMarks, isLegacyTag, loadBalancerName, managedGroupName, partOf, parts } from "./names.ts";
+import { hasMarks, loadBalancerName, managedGroupName, partOf, parts } from "./names.ts";
 import type { IngressSettings } from "./settings.ts";
 
 export const ingressDoor = "ingress";

@@ -11,16 +11,18 @@ import { applySurvey, type Ensured } from "../apply.ts";
 import { managedGroups } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import type { Survey } from "../survey.ts";
+import { bindingsOf, deleteBindings, writeBindings } from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
+import { noTargets } from "../targets.ts";
 import { unknownAnnotations, unservedAnnotations } from "./annotations.ts";
-import { bindingsOf, deleteBindings, writeBindings } from "./bindings.ts";
 import type { GroupContext } from "./context.ts";
 import { type GroupDesire, managedSource } from "./desire.ts";
 import { finalizerOf, type Group } from "./groups.ts";
+import { bindingLabels } from "./names.ts";
 import { ownerOf } from "./owner.ts";
 import { removeGroup } from "./removal.ts";
 import type { FailureReason } from "./report.ts";
-import { noTargets, surveyGroup } from "./survey.ts";
+import { surveyGroup } from "./survey.ts";
 import { GroupFault, letGo, logStep, staleMs, telling, waitMs } from "./telling.ts";
 import { keyOf } from "./view.ts";
 
@@ -92,7 +94,7 @@ interface Deployed {
 
 async function deploy(group: Group, seen: Survey, desire: GroupDesire, context: GroupContext, ask: Ask): Promise<Deployed> {
   const { inventory, host } = context;
-  const own = bindingsOf(group.id, context.bindings);
+  const own = bindingsOf(bindingLabels(group.id), context.bindings);
   const isBound = (step: Step) =>
     step.action === (deleteTargetGroup as unknown as Step["action"]) &&
     own.some(({ spec }) => spec.targetGroupARN === (step.input as { readonly TargetGroupArn?: string }).TargetGroupArn);
@@ -116,7 +118,7 @@ async function deploy(group: Group, seen: Survey, desire: GroupDesire, context: 
   const [managed] = managedGroups(desire.model);
   const groupId = seen.seen.managedGroup?.id ?? ensured.applied.made.get(`security group ${managed?.name}`) ?? "";
   const ids = { arnOf: (name: string) => arns.get(name), groupId: (id: string) => (id === managedSource ? groupId : id) };
-  await writeBindings(group.id, desire.bindings, ids, context, ask.signal);
+  await writeBindings(bindingLabels(group.id), desire.bindings, ids, context, ask.signal);
   const kept = new Set([...arns.values(), ...keptArns(desire, seen)]);
   await deleteBindings(
     own.filter(({ spec }) => !kept.has(spec.targetGroupARN)),

@@ -4,16 +4,17 @@ import type { Ask } from "../../aws/ask.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import type { FoundApplication } from "../application/find.ts";
-import { unprotection } from "../application/plan.ts";
+import { unprotection } from "../elbv2/load-balancer-parts.ts";
 import { findLoadBalancers } from "../find.ts";
 import { freshAges } from "../inventory.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { remove } from "../remove.ts";
+import { bindingsOf, deleteBindings } from "../targets/owned-bindings.ts";
 import { parseStringMap } from "../values.ts";
 import { annotationKey } from "./annotations.ts";
-import { bindingsOf, deleteBindings } from "./bindings.ts";
 import type { GroupContext } from "./context.ts";
 import { finalizerOf, type Group } from "./groups.ts";
+import { bindingLabels } from "./names.ts";
 import { GroupFault, letGo, logStep, telling, waitMs } from "./telling.ts";
 
 const clearedMs = 30_000;
@@ -30,7 +31,7 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
     for (const member of members) report.failed(member, "FailedBuildModel", message);
     throw new GroupFault(message);
   }
-  const left = bindingsOf(group.id, context.bindings);
+  const left = bindingsOf(bindingLabels(group.id), context.bindings);
   const parts = { inventory, settings: { disableNodeIngress: true }, book };
   const removal = await telling(members, "FailedDeployModel", context, ask, async () => {
     await deleteBindings(left, context, ask.signal);

@@ -1,8 +1,8 @@
 /** What annotations say in JSON about routing: actions, conditions, transforms, log-ins and tokens. */
 import { Fault, type Given } from "../annotation-rows.ts";
 import { boolean, type Decoder, integer, list, Mismatch, object, record, string } from "../json-values.ts";
+import { json } from "../parsers.ts";
 import type { Condition, FixedResponse, Match, Redirect, Transform, ValidateJwt } from "../routing.ts";
-import { json } from "./parsers.ts";
 
 /** A port as it is written: a number, or a name. */
 export type PortRef = number | string;

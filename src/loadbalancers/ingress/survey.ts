@@ -7,16 +7,13 @@ import { findLoadBalancers } from "../find.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { type Survey, survey } from "../survey.ts";
-import type { Targets } from "../targets.ts";
+import { noTargets } from "../targets.ts";
 import { annotationKey } from "./annotations.ts";
 import { secretNames } from "./auth.ts";
 import type { GroupContext } from "./context.ts";
 import { desireGroup, type GroupDesire, type GroupSources } from "./desire.ts";
 import type { Group } from "./groups.ts";
 import { lookUp } from "./look-ups.ts";
-
-/** Bindings say what the targets are, and their own controller registers them. */
-export const noTargets: Targets = { running: [], notRunning: [], instances: [], elsewhere: [] };
 
 export interface GroupSurvey {
   readonly seen: Survey;

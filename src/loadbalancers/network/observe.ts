@@ -10,5 +10,6 @@ export function seeListener(listener: Listener): SeenListener {
     certificate: listener.Certificates?.[0]?.CertificateArn,
     sslPolicy: listener.SslPolicy || undefined,
     actions: listener.DefaultActions ?? [],
+    ...(listener.AlpnPolicy?.[0] && { alpnPolicy: listener.AlpnPolicy[0] }),
   };
 }

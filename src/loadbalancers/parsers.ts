@@ -1,8 +1,8 @@
 /** How values of Ingress annotations are read, and what is said of those that cannot be: texts that users of old look for. */
-import { formatCidr, parseCidr } from "../../runtime/ip.ts";
-import { Fault, type Given } from "../annotation-rows.ts";
-import { type Decoder, decodeJson } from "../json-values.ts";
-import { parseGoBool, parseInteger, parseList, parseStringMap } from "../values.ts";
+import { formatCidr, parseCidr } from "../runtime/ip.ts";
+import { Fault, type Given } from "./annotation-rows.ts";
+import { type Decoder, decodeJson } from "./json-values.ts";
+import { parseGoBool, parseInteger, parseList, parseStringMap } from "./values.ts";
 
 export const text = (given: string) => given;
 

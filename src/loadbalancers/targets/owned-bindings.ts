@@ -1,21 +1,31 @@
-/** The TargetGroupBindings of a group: which are there, and what makes them as they are wanted. */
+/** The TargetGroupBindings that are made for an owner of load balancers: which are there, and what makes them as they are wanted. */
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
 import { sortedJson } from "../elbv2/actions.ts";
-import { type Bindings, type SeenBinding, targetGroupBindings } from "../targets/binding.ts";
-import type { BindingWish } from "./backends.ts";
-import type { GroupId } from "./groups.ts";
-import { bindingLabels } from "./names.ts";
+import { type BindingSpec, type Bindings, type NetworkingPeer, type SeenBinding, targetGroupBindings } from "./binding.ts";
+
+/** A TargetGroupBinding as it is wanted; the ARN of its target group is known when that stands. */
+export interface BindingWish {
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: Labels;
+  /** Name of the target group in the model. */
+  readonly targetGroup: string;
+  readonly spec: Omit<BindingSpec, "targetGroupARN" | "targetGroupName">;
+}
+
+/** By which an owner's bindings are known. */
+export type Labels = Readonly<Record<string, string>>;
 
 export interface BindingParts {
   readonly kube: KubeClient;
   readonly bindings: Bindings;
 }
 
-/** Those that carry a group's labels. */
-export function bindingsOf(group: GroupId, bindings: Bindings): readonly SeenBinding[] {
-  const labels = Object.entries(bindingLabels(group));
-  return bindings.list().filter(({ metadata }) => labels.every(([key, value]) => metadata.labels[key] === value));
+/** Those that carry an owner's labels. */
+export function bindingsOf(labels: Labels, bindings: Bindings): readonly SeenBinding[] {
+  const pairs = Object.entries(labels);
+  return bindings.list().filter(({ metadata }) => pairs.every(([key, value]) => metadata.labels[key] === value));
 }
 
 /** The ARN of a target group by its name in the model, and of the managed security group by its place-holder. */
@@ -26,13 +36,13 @@ export interface BindingIds {
 
 /** Creates what is missing and changes what differs. A binding is known by its target group: one of another name is as good. */
 export async function writeBindings(
-  group: GroupId,
+  labels: Labels,
   wishes: readonly BindingWish[],
   ids: BindingIds,
   { kube, bindings }: BindingParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const own = bindingsOf(group, bindings);
+  const own = bindingsOf(labels, bindings);
   let changed = false;
   for (const wish of wishes) {
     const arn = ids.arnOf(wish.targetGroup);
@@ -67,12 +77,10 @@ export async function deleteBindings(surplus: readonly SeenBinding[], { kube }: 
 }
 
 function resolved(spec: BindingWish["spec"], { groupId }: BindingIds): BindingWish["spec"] {
-  if (!spec.networking) return spec;
-  const ingress = spec.networking.ingress.map((rule) => ({
-    ...rule,
-    from: rule.from.map(({ securityGroup }) => ({ securityGroup: { groupID: groupId(securityGroup.groupID) } })),
-  }));
-  return { ...spec, networking: { ingress } };
+  if (!spec.networking?.ingress) return spec;
+  const known = (peer: NetworkingPeer): NetworkingPeer =>
+    peer.securityGroup ? { securityGroup: { groupID: groupId(peer.securityGroup.groupID) } } : peer;
+  return { ...spec, networking: { ingress: spec.networking.ingress.map((rule) => ({ ...rule, from: rule.from.map(known) })) } };
 }
 
 /** What the server leaves out, or fills in, means the same. */

@@ -3,29 +3,48 @@
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { createSecurityGroup } from "../../aws/ec2-actions.ts";
-import { planGroupDeletion, tagList } from "../groups/managed.ts";
+import { backendGroupName, clusterTag } from "../controller-names.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
 import type { Tags } from "../model.ts";
-import { backendGroupName } from "./names.ts";
-import type { IngressSettings } from "./settings.ts";
+import { planGroupDeletion, tagList } from "./managed.ts";
 
 const resourceTag = "elbv2.k8s.aws/resource";
-const clusterTag = "elbv2.k8s.aws/cluster";
 const resource = "backend-sg";
 
 export interface BackendGroupOptions {
   readonly inventory: Inventory;
-  readonly settings: Pick<IngressSettings, "cluster" | "defaultTags" | "sharesBackendGroup">;
+  readonly settings: {
+    readonly cluster: string;
+    readonly defaultTags: Tags;
+    /** Whether load balancers share a group towards their targets. */
+    readonly sharesBackendGroup: boolean;
+  };
   /** `--backend-security-group`: lent to us, and never edited nor deleted. */
   readonly given?: string;
 }
 
 export class BackendGroup {
   readonly #options: BackendGroupOptions;
+  readonly #users: (() => boolean)[] = [];
   #making: Promise<string | undefined> | undefined;
 
   constructor(options: BackendGroupOptions) {
     this.#options = options;
+  }
+
+  /** Every door says whether one of its objects has, or wants, a load balancer. Where it is not known yet the answer is yes. */
+  addUser(needsIt: () => boolean): void {
+    this.#users.push(needsIt);
+  }
+
+  get isNeeded(): boolean {
+    return this.#users.some((needsIt) => needsIt());
+  }
+
+  /** Its id where it stands, or is lent to us; nothing is made. */
+  async known(ask: Ask): Promise<string | undefined> {
+    const { settings, given } = this.#options;
+    return settings.sharesBackendGroup ? (given ?? this.#find(ask)) : undefined;
   }
 
   /** Its id; undefined where load balancers share none. */
@@ -42,7 +61,7 @@ export class BackendGroup {
     }
   }
 
-  /** Nobody needs it any more. Says whether it is gone. */
+  /** To be called when nobody needs it any more. Says whether it is gone. */
   async release(ask: Ask): Promise<boolean> {
     const { inventory, settings, given } = this.#options;
     if (given !== undefined || !settings.sharesBackendGroup) return true;

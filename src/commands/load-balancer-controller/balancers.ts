@@ -1,0 +1,24 @@
+/** What all controllers of the process that make load balancers share: what is known of the account, and the group towards targets. */
+import { clusterTag } from "../../loadbalancers/controller-names.ts";
+import { BackendGroup } from "../../loadbalancers/groups/backend-group.ts";
+import { ClaimBook } from "../../loadbalancers/groups/claim-book.ts";
+import { Inventory } from "../../loadbalancers/inventory.ts";
+import { ConfigurationFailed } from "../../process/errors.ts";
+import type { ProcessContext } from "../../process/program.ts";
+import type { Options } from "./flags.ts";
+
+export interface Balancers {
+  readonly inventory: Inventory;
+  readonly book: ClaimBook;
+  readonly backendGroup: BackendGroup;
+}
+
+export function balancersOf({ host, cloud, self }: Pick<ProcessContext, "host" | "cloud" | "self">, options: Options): Balancers {
+  if (self.vpc === undefined) throw new ConfigurationFailed("the VPC of the cluster is not known: set --aws-vpc-id");
+  const cluster = options["cluster-name"];
+  const owns = (tags: Readonly<Record<string, string>>) => tags[clusterTag] === cluster;
+  const inventory = new Inventory(cloud, host.world.clock, { vpc: self.vpc, cluster: { id: cluster, legacy: false }, owns });
+  const given = options["backend-security-group"];
+  const settings = { cluster, defaultTags: options["default-tags"], sharesBackendGroup: options["enable-backend-security-group"] };
+  return { inventory, book: new ClaimBook(), backendGroup: new BackendGroup({ inventory, settings, ...(given !== "" && { given }) }) };
+}
