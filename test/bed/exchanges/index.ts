@@ -10,6 +10,7 @@ import { normalised } from "./normal.ts";
 import { objectExchanges } from "./objects.ts";
 import { patchExchanges } from "./patches.ts";
 import { shapeExchanges } from "./shapes.ts";
+import { storageExchanges } from "./storage.ts";
 import { type Exchange, type Partner, Talk, type Value } from "./talk.ts";
 import { watchExchanges } from "./watches.ts";
 
@@ -25,6 +26,7 @@ export const exchanges: readonly Exchange[] = [
   ...shapeExchanges,
   ...binaryExchanges,
   ...evictionExchanges,
+  ...storageExchanges,
 ];
 
 /** Holds one exchange in a namespace of its own and returns what was said, in comparable form. */

@@ -47,7 +47,7 @@ test("what the embedded API does not do is answered with 501 and logged; what no
   assert.equal(status, 501);
   assert.equal(body.reason, "NotImplemented");
   assert.equal(said.length, 1);
-  assert.equal((await ask(cluster, "GET", "/api/v1/persistentvolumes")).status, 501);
+  assert.equal((await ask(cluster, "GET", "/api/v1/replicationcontrollers")).status, 501);
   assert.equal((await ask(cluster, "GET", "/apis/nobody.example/v1/things")).status, 404);
   assert.equal(said.length, 2);
 });

@@ -6,8 +6,8 @@ import type { FieldError } from "./status.ts";
 
 /** What sets one kind apart from a plain bag of fields. Every part may be absent. */
 export interface Behaviour {
-  /** Fills in defaults, on create and on every update. Changes the object it is given. */
-  complete?(object: KubeObject, before: KubeObject | undefined): void;
+  /** Fills in defaults, on create and on every update; `now` as timestamps are written. Changes the object it is given. */
+  complete?(object: KubeObject, before: KubeObject | undefined, now: string): void;
   validate?(object: KubeObject, before: KubeObject | undefined): FieldError[];
   /** Undoes what a write through the main path may not touch, beyond `status`. */
   restrict?(object: KubeObject, before: KubeObject, subresource: string): void;

@@ -46,6 +46,7 @@ export function partialMetadata(object: KubeObject): JsonObject {
 }
 
 const none = "<none>";
+const unset = "<unset>";
 const unknown = "<unknown>";
 
 const name: Column = { name: "Name", cell: ({ metadata }) => metadata.name };
@@ -145,6 +146,36 @@ const tables: Readonly<Record<string, readonly Column[]>> = {
     { name: "Parameters", cell: ({ spec }) => asText(at(spec, "parameters", "name")) || none },
     age,
   ],
+  PersistentVolumeClaim: [
+    name,
+    {
+      name: "Status",
+      cell: (claim) => (claim.metadata.deletionTimestamp === undefined ? asText(at(claim.status, "phase")) : "Terminating"),
+    },
+    { name: "Volume", cell: ({ spec }) => asText(asObject(spec).volumeName) },
+    { name: "Capacity", cell: ({ spec, status }) => boundOnly(spec, asText(at(status, "capacity", "storage"))) },
+    { name: "Access Modes", cell: ({ spec, status }) => boundOnly(spec, accessModes(asObject(status).accessModes)) },
+    { name: "StorageClass", cell: ({ spec }) => asText(asObject(spec).storageClassName) },
+    { name: "VolumeAttributesClass", cell: ({ spec }) => asText(asObject(spec).volumeAttributesClassName) || unset },
+    age,
+    { name: "VolumeMode", wide: true, cell: ({ spec }) => asText(asObject(spec).volumeMode) || unset },
+  ],
+  PersistentVolume: [
+    name,
+    { name: "Capacity", cell: ({ spec }) => asText(at(spec, "capacity", "storage")) },
+    { name: "Access Modes", cell: ({ spec }) => accessModes(asObject(spec).accessModes) },
+    { name: "Reclaim Policy", cell: ({ spec }) => asText(asObject(spec).persistentVolumeReclaimPolicy) },
+    {
+      name: "Status",
+      cell: (volume) => (volume.metadata.deletionTimestamp === undefined ? asText(at(volume.status, "phase")) : "Terminating"),
+    },
+    { name: "Claim", cell: ({ spec }) => claimOf(spec) },
+    { name: "StorageClass", cell: ({ spec }) => asText(asObject(spec).storageClassName) },
+    { name: "VolumeAttributesClass", cell: ({ spec }) => asText(asObject(spec).volumeAttributesClassName) || unset },
+    { name: "Reason", cell: ({ status }) => asText(asObject(status).reason) },
+    age,
+    { name: "VolumeMode", wide: true, cell: ({ spec }) => asText(asObject(spec).volumeMode) || unset },
+  ],
   ServiceAccount: [name, age],
   Role: [name, createdAt],
   ClusterRole: [name, createdAt],
@@ -164,6 +195,31 @@ function customColumn(column: PrinterColumn): Column {
       return column.type === "date" ? since(asText(value), now) : value;
     },
   };
+}
+
+/** A claim has these from its volume. */
+function boundOnly(spec: Json | undefined, text: string): string {
+  return asText(asObject(spec).volumeName) === "" ? "" : text;
+}
+
+const shortModes: Readonly<Record<string, string>> = {
+  ReadWriteOnce: "RWO",
+  ReadOnlyMany: "ROX",
+  ReadWriteMany: "RWX",
+  ReadWriteOncePod: "RWOP",
+};
+
+function accessModes(modes: Json | undefined): string {
+  const given = asList(modes).map(asText);
+  return Object.entries(shortModes)
+    .filter(([mode]) => given.includes(mode))
+    .map(([, short]) => short)
+    .join(",");
+}
+
+function claimOf(spec: Json | undefined): string {
+  const { namespace, name: of } = asObject(asObject(spec).claimRef);
+  return of === undefined ? "" : `${asText(namespace)}/${asText(of)}`;
 }
 
 function nodeStatus(node: KubeObject): string {

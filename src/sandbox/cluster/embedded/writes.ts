@@ -156,7 +156,7 @@ export class Writes {
   }
 
   #finish(resource: Resource, object: KubeObject, before: KubeObject | undefined): void {
-    resource.behaviour.complete?.(object, before);
+    resource.behaviour.complete?.(object, before, this.now());
     const errors = [
       ...(before === undefined ? nameErrors(resource, asText(object.metadata.name)) : []),
       ...metadataErrors(object, before),

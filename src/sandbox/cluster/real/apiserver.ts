@@ -106,6 +106,8 @@ function usualFlags(setting: ApiserverSetting, name: string, port: number): read
   const { files } = setting;
   return [
     `--etcd-servers=${setting.etcd}`,
+    // As clusters have it: drivers mount for others.
+    "--allow-privileged=true",
     // Tests compact when they mean to.
     "--etcd-compaction-interval=0",
     "--bind-address=127.0.0.1",

@@ -18,12 +18,14 @@ import {
 } from "./plain.ts";
 import { pods } from "./pods.ts";
 import { services } from "./services.ts";
+import { attributesClasses, claims, csiDrivers, csiNodes, persistentVolumes, storageClasses, volumeAttachments } from "./storage.ts";
 
 /** The table of built-in kinds. */
 export function builtInResources(allocator: Allocator): Resource[] {
   const core = { group: "", version: "v1" };
   const rbac = { group: "rbac.authorization.k8s.io", version: "v1" };
   const networking = { group: "networking.k8s.io", version: "v1" };
+  const storage = { group: "storage.k8s.io", version: "v1", namespaced: false, returnsDeleted: true };
   return [
     resource({ ...core, kind: "ConfigMap", plural: "configmaps", shortNames: ["cm"], behaviour: configMaps }),
     resource({ ...core, kind: "Endpoints", plural: "endpoints", singular: "endpoints", shortNames: ["ep"], behaviour: endpoints }),
@@ -40,6 +42,25 @@ export function builtInResources(allocator: Allocator): Resource[] {
       returnsDeleted: true,
     }),
     resource({ ...core, kind: "Node", plural: "nodes", shortNames: ["no"], namespaced: false, subresources: ["status"], behaviour: nodes }),
+    resource({
+      ...core,
+      kind: "PersistentVolumeClaim",
+      plural: "persistentvolumeclaims",
+      shortNames: ["pvc"],
+      subresources: ["status"],
+      behaviour: claims,
+      returnsDeleted: true,
+    }),
+    resource({
+      ...core,
+      kind: "PersistentVolume",
+      plural: "persistentvolumes",
+      shortNames: ["pv"],
+      namespaced: false,
+      subresources: ["status"],
+      behaviour: persistentVolumes,
+      returnsDeleted: true,
+    }),
     resource({
       ...core,
       kind: "Pod",
@@ -116,6 +137,23 @@ export function builtInResources(allocator: Allocator): Resource[] {
       categories: ["all"],
       subresources: ["status"],
       generation: true,
+    }),
+    resource({ ...storage, kind: "CSIDriver", plural: "csidrivers", behaviour: csiDrivers }),
+    resource({ ...storage, kind: "CSINode", plural: "csinodes", behaviour: csiNodes }),
+    resource({ ...storage, kind: "StorageClass", plural: "storageclasses", shortNames: ["sc"], behaviour: storageClasses }),
+    resource({
+      ...storage,
+      kind: "VolumeAttachment",
+      plural: "volumeattachments",
+      subresources: ["status"],
+      behaviour: volumeAttachments,
+    }),
+    resource({
+      ...storage,
+      kind: "VolumeAttributesClass",
+      plural: "volumeattributesclasses",
+      shortNames: ["vac"],
+      behaviour: attributesClasses,
     }),
     resource({ ...rbac, kind: "ClusterRole", plural: "clusterroles", namespaced: false, behaviour: roles }),
     resource({ ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false, behaviour: bindings }),
