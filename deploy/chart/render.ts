@@ -16,7 +16,11 @@ interface Manifest {
 }
 
 /** A name that cannot be registered, so that nobody runs what is not theirs: kustomize's `images` puts yours in its place. */
-const images = ["image.repository=registry.invalid/fairlead", "credentialProvider.image.repository=registry.invalid/credential-provider"];
+const images = [
+  "image.repository=registry.invalid/fairlead",
+  "credentialProvider.image.repository=registry.invalid/credential-provider",
+  "ebsCsiDriver.image.repository=registry.invalid/ebs-csi-driver",
+];
 const every = ["controllerManager.controllers.routes=true", "controllerManager.controllers.tagging=true"];
 
 const manifests: Readonly<Record<string, Manifest>> = {
@@ -58,6 +62,11 @@ const manifests: Readonly<Record<string, Manifest>> = {
       "nodeTerminationHandler.enabled=true",
       "nodeTerminationHandler.queueURL=https://sqs.us-east-1.amazonaws.com/111122223333/interruptions",
     ],
+  },
+  "ebs-csi-driver.yaml": {
+    about: "The EBS CSI driver with the standard sidecars: its controller, its DaemonSet, their roles, and the CSIDriver object.",
+    templates: ["ebs-csi-driver.yaml", "ebs-csi-roles.yaml", "ebs-csi-controller.yaml", "ebs-csi-node.yaml"],
+    set: ["ebsCsiDriver.enabled=true", "ebsCsiDriver.snapshots=always"],
   },
   "credential-provider.yaml": {
     about: "Puts the ECR credential provider on every node. Kubelet is never restarted.",

@@ -11,6 +11,8 @@ import { renderManifests, template } from "../../deploy/chart/render.ts";
 import { parseOptions } from "../../src/commands/controller-manager/flags.ts";
 import { validateOptions } from "../../src/commands/controller-manager/validate.ts";
 import { parseDoctorFlags } from "../../src/commands/doctor.ts";
+import { flagsOf, type Mode } from "../../src/commands/ebs-csi-driver/flags.ts";
+import { type DriverValues, validate as validateDriver } from "../../src/commands/ebs-csi-driver/validate.ts";
 import { clusterPrograms } from "../../src/commands/host/cluster-programs.ts";
 import { processFlags } from "../../src/commands/host/flags.ts";
 import { check as checkHost, settle } from "../../src/commands/host/settle.ts";
@@ -21,6 +23,8 @@ import { bed, type TestCluster } from "../bed/bed.ts";
 import { apply } from "../bed/manifests.ts";
 
 const chart = fileURLToPath(new URL("../../deploy/chart", import.meta.url));
+
+const volumesOn = { enabled: true, image: { repository: "registry.example.org/ebs-csi-driver" } };
 
 /** What installers of different clusters would write. */
 const valueSets: Readonly<Record<string, object>> = {
@@ -72,6 +76,22 @@ const valueSets: Readonly<Record<string, object>> = {
       extraArgs: { "concurrent-service-syncs": 5, "feature-gates": ["AllAlpha=false", "AllBeta=false"] },
     },
   },
+  "volumes, with everything that can be said of them": {
+    ebsCsiDriver: {
+      ...volumesOn,
+      snapshots: "always",
+      controller: {
+        clusterId: "prod",
+        region: "eu-central-1",
+        extraTags: { team: "{{ .PVCNamespace }}", "cost center": "a b" },
+        extraArgs: { "modify-volume-request-handler-timeout": "5s" },
+        serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/volumes" } },
+      },
+      node: { metadataSources: ["kubernetes"], reservedVolumeAttachments: 2, metricsPort: 3302, hostNetwork: true },
+      sidecars: { provisioner: { extraArgs: ["--strict-topology"] }, attacher: { digest: `sha256:${"0".repeat(64)}` } },
+      storageClass: { enabled: true, default: true, parameters: { type: "gp3", encrypted: "true" } },
+    },
+  },
   "a dry run beside another controller manager": {
     fullnameOverride: "fairlead-trial",
     controllerManager: { dryRun: true, securePort: 10268, controllers: { loadBalancers: false }, metrics: { service: false } },
@@ -90,6 +110,8 @@ const valueSets: Readonly<Record<string, object>> = {
 };
 
 interface Container {
+  readonly name: string;
+  readonly image: string;
   readonly args: readonly string[];
 }
 
@@ -217,6 +239,54 @@ test("in one process every program is given what it would be given alone", async
   assert.deepEqual(names?.slice(-2), ["fairlead-cluster", "fairlead-cluster-dry-run"]);
 });
 
+const volumes = valueSets["volumes, with everything that can be said of them"]!;
+
+for (const [mode, kind] of [
+  ["controller", "Deployment"],
+  ["node", "DaemonSet"],
+] as const) {
+  test(`the driver takes the command line of its ${mode}`, async (t) => {
+    const { cluster } = await bed(t);
+    const { objects } = await rendered(cluster, volumes);
+    const [given, ...args] = argsOf(named(objects, kind, `fairlead-ebs-csi-${mode}`));
+    assert.equal(given, mode);
+    const { values, warnings } = parseFlags(flagsOf(mode as Mode), args);
+    validateDriver(values as DriverValues);
+    assert.deepEqual(warnings, []);
+    if (mode === "controller") assert.deepEqual(values["extra-tags"], { team: "{{ .PVCNamespace }}", "cost center": "a b" });
+    else assert.equal(values["reserved-volume-attachments"], 2);
+  });
+}
+
+test("the driver has the sidecars that it needs, each with a role: the one for snapshots only where snapshots are", async (t) => {
+  const { cluster } = await bed(t);
+  const containers = (objects: readonly Rendered[], kind: string, name: string) =>
+    named(objects, kind, name).spec?.template?.spec?.containers ?? [];
+  const roles = (objects: readonly Rendered[]) =>
+    objects.filter(({ kind, metadata }) => kind === "ClusterRole" && metadata?.name?.includes("ebs")).map(({ metadata }) => metadata?.name);
+  const { objects } = await rendered(cluster, volumes);
+  assert.deepEqual(
+    containers(objects, "Deployment", "fairlead-ebs-csi-controller").map(({ image }) => image.split("/").at(-1)),
+    [
+      "ebs-csi-driver:v0.1.0",
+      "csi-provisioner:v6.3.0",
+      `csi-attacher@sha256:${"0".repeat(64)}`,
+      "csi-resizer:v2.2.1",
+      "csi-snapshotter:v8.6.0",
+      "livenessprobe:v2.19.0",
+    ],
+  );
+  assert.deepEqual(
+    containers(objects, "DaemonSet", "fairlead-ebs-csi-node").map(({ name }) => name),
+    ["ebs-plugin", "node-driver-registrar", "liveness-probe"],
+  );
+  assert.equal(containers(objects, "Deployment", "fairlead-ebs-csi-controller")[1]?.args.at(-1), "--strict-topology");
+  const some = ["provisioner", "attacher", "resizer"].map((role) => `fairlead-ebs-csi-controller:${role}`);
+  assert.deepEqual(roles(objects), [...some, "fairlead-ebs-csi-controller:snapshotter", "fairlead-ebs-csi-node"]);
+  const few = { ebsCsiDriver: volumesOn };
+  assert.deepEqual(roles((await rendered(cluster, few)).objects), [...some, "fairlead-ebs-csi-node"]);
+});
+
 test("it runs on nodes that wait for what only it does: initialisation, and routes", async (t) => {
   const { cluster } = await bed(t);
   for (const [kind, values] of [
@@ -274,10 +344,12 @@ test("each controller that is on has a role, bound to the one who runs it; one t
   );
 });
 
-test("no role allows a wildcard, or anything about secrets or nodes/proxy; that of the load balancer controller alone is about pods", async (t) => {
+test("no role allows a wildcard, or anything about secrets or nodes/proxy; those of the load balancer controller and the resizer alone are about pods", async (t) => {
   const { cluster } = await bed(t);
-  const { objects } = await rendered(cluster, valueSets["everything on"]!);
+  const { objects } = await rendered(cluster, { ...volumes, ...valueSets["everything on"]! });
   for (const { metadata, rules = [] } of objects) {
+    // As the project of the sidecar has it: whether a pod uses the volume.
+    if (metadata?.name === "fairlead-ebs-csi-controller:resizer") continue;
     // Its rules are compared with what it asks for in test/scenarios/binding-permissions.test.ts.
     const forbidden =
       metadata?.name === "fairlead-load-balancer-controller" ? /^(secrets|nodes\/proxy)/ : /^(secrets|pods|nodes\/proxy|configmaps)/;
@@ -294,6 +366,12 @@ for (const [what, values, complaint] of [
   ["tagging without tags", { controllerManager: { controllers: { tagging: true } } }, /tags/],
   ["a kind of workload that there is not", { controllerManager: { kind: "StatefulSet" } }, /kind/],
   ["a load balancer controller without the cluster's name", { loadBalancerController: { enabled: true } }, /clusterName/],
+  ["a node limit of both kinds", { ebsCsiDriver: { node: { reservedVolumeAttachments: 1, volumeAttachLimit: 5 } } }, /ebsCsiDriver.*node/],
+  [
+    "a tag that the flag cannot hold",
+    { ebsCsiDriver: { ...volumesOn, controller: { extraTags: { a: "b,c" } } } },
+    /extraTags\.a: "b,c" cannot/,
+  ],
   ["a digest that is none", { image: { digest: "latest" } }, /digest/],
 ] as const) {
   test(`the schema refuses ${what}, by name`, async (t) => {
