@@ -8,6 +8,8 @@ import * as ec2 from "../../src/aws/ec2-actions.ts";
 import * as elb from "../../src/aws/elb-actions.ts";
 import * as elbv2 from "../../src/aws/elbv2-actions.ts";
 import * as queue from "../../src/aws/queue-actions.ts";
+import * as shield from "../../src/aws/shield-actions.ts";
+import * as waf from "../../src/aws/waf-actions.ts";
 import { iamName, permissions, placeholders } from "../../src/doctor/permissions.ts";
 import { policies, text } from "./policies.ts";
 
@@ -74,12 +76,14 @@ test("the strict variants allow the same actions", () => {
 
 /** The calls that the program's files import, all of them or those below a folder. */
 function callable(below = "src/"): ReadonlySet<string> {
-  const declared: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { ec2, elb, elbv2, acm, queue };
+  const declared: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { ec2, elb, elbv2, acm, queue, waf, shield };
   const files = globSync(`${below}**/*.ts`, { cwd: root }).filter((file) => !/\.test\.ts$|\/testing\/|^src\/(sandbox|doctor)\//.test(file));
   const found = new Set<string>();
   for (const file of files) {
     const source = readFileSync(join(root, file), "utf8");
-    for (const [, names = "", service = ""] of source.matchAll(/import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2|acm|queue)-actions\.ts"/g)) {
+    for (const [, names = "", service = ""] of source.matchAll(
+      /import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2|acm|queue|waf|shield)-actions\.ts"/g,
+    )) {
       for (const name of names.split(",").map((each) => each.trim().split(" ")[0]!)) {
         const action = declared[service]?.[name] as AnyAction | undefined;
         if (action !== undefined && name !== "") found.add(label(action));

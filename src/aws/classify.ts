@@ -127,7 +127,7 @@ const classes: Readonly<Partial<Record<ErrorClass, readonly string[]>>> = {
     "InsufficientFreeAddressesInSubnet",
     "InsufficientInstanceCapacity",
   ],
-  "not-found": ["InvalidInstance"],
+  "not-found": ["InvalidInstance", "WAFNonexistentItemException"],
 };
 
 const classByCode: ReadonlyMap<string, ErrorClass> = new Map(

@@ -18,6 +18,7 @@ import { LoadBalancers } from "./load-balancers.ts";
 import { Metadata } from "./metadata.ts";
 import { NetworkInterfaces } from "./network-interfaces.ts";
 import { type Partition, partitionOf } from "./partitions.ts";
+import { Protections } from "./protections.ts";
 import { type RegionFound, resolveRegion } from "./regions.ts";
 import { RouteTables } from "./route-tables.ts";
 import type { Shape } from "./scan.ts";
@@ -142,6 +143,7 @@ export class Cloud {
   #listeners: Listeners | undefined;
   #certificates: Certificates | undefined;
   #trustStores: TrustStores | undefined;
+  #protections: Protections | undefined;
   #vpcs: Vpcs | undefined;
   #volumes: Volumes | undefined;
   #snapshots: Snapshots | undefined;
@@ -208,6 +210,11 @@ export class Cloud {
   get trustStores(): TrustStores {
     this.#trustStores ??= new TrustStores(this.#caller, this.#clock);
     return this.#trustStores;
+  }
+
+  get protections(): Protections {
+    this.#protections ??= new Protections(this.#caller, this.#clock);
+    return this.#protections;
   }
 
   get listeners(): Listeners {

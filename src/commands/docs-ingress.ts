@@ -56,7 +56,7 @@ ${table(familyTable, "<name>")}
 
 The keys of JSON values count in any case. A number is written without quotes and a text with them; only \`servicePort\` takes both.
 
-\`wafv2-acl-arn\`, \`wafv2-acl-name\`, \`waf-acl-id\`, \`web-acl-id\`, \`shield-advanced-protection\`, \`create-acm-cert\`, \`acm-pca-arn\` and
-everything that begins with \`frontend-nlb-\` have no effect yet; an Event \`LoadBalancerWarning\` says so, as of keys that look like a typo.
+\`create-acm-cert\`, \`acm-pca-arn\` and everything that begins with \`frontend-nlb-\` have no effect yet; an Event \`LoadBalancerWarning\`
+says so, as of keys that look like a typo.
 `;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gateOpen } from "./load-balancer-controller/feature-gates.ts";
 import { parseOptions } from "./load-balancer-controller/flags.ts";
+import { optionProblems } from "./load-balancer-controller/validate.ts";
 import { run } from "./load-balancer-controller.ts";
 import { said } from "./testing/said.ts";
 
@@ -11,7 +12,7 @@ test("help says what is built, and which flags change nothing", async () => {
   const { status, out } = await call("--help");
   assert.equal(status, 0);
   assert.match(out, /Ingresses, Gateways and Services with a load\s+balancer class are not served yet/);
-  assert.match(out, /--ingress-class string\s+Not built yet/);
+  assert.match(out, /--default-pca-arn string\s+Not built yet/);
 });
 
 test("a command line that cannot be read ends with 2, one that cannot work with 1", async () => {
@@ -21,6 +22,30 @@ test("a command line that cannot be read ends with 2, one that cannot work with 
   assert.deepEqual([unnamed.status, /kubernetes cluster name must be specified/.test(unnamed.err)], [1, true]);
   const tagged = await call("--cluster-name=x", "--aws-vpc-tags=a=b");
   assert.deepEqual([tagged.status, /--aws-vpc-tags is not supported: set --aws-vpc-id/.test(tagged.err)], [1, true]);
+});
+
+const mistakes: readonly (readonly [string, RegExp])[] = [
+  ["--default-tags=elbv2.k8s.aws/cluster=x", /tag key elbv2.k8s.aws\/cluster cannot be specified in default-tags flag/],
+  ["--external-managed-tags=ingress.k8s.aws/stack", /tag key ingress.k8s.aws\/stack cannot be specified in external-managed-tags flag/],
+  ["--default-tags=a=b --external-managed-tags=a", /tag key a cannot be specified in both default-tags and external-managed-tags flag/],
+  ["--default-target-type=pod", /invalid value pod for default target type/],
+  ["--default-load-balancer-scheme=public", /invalid value public for default scheme/],
+  ["--backend-security-group=web", /invalid value web for backend security group id/],
+  [
+    "--enable-manage-backend-security-group-rules --enable-backend-security-group=false",
+    /backend security group must be enabled when manage backend security group rule is enabled/,
+  ],
+  ["--required-secrets-label=team", /invalid value "team" for --required-secrets-label: must be in key=value format/],
+  ["--required-secrets-label==b", /invalid value "=b" for --required-secrets-label/],
+  ["--ingress-max-concurrent-reconciles=0", /--ingress-max-concurrent-reconciles=0: must be at least 1/],
+];
+
+test("flags that cannot work are named with what is wrong", () => {
+  for (const [argv, message] of mistakes) {
+    const { values } = parseOptions(["--cluster-name=x", ...argv.split(" ")]);
+    assert.match(optionProblems(values).join("; "), message, argv);
+  }
+  assert.deepEqual(optionProblems(parseOptions(["--cluster-name=x", "--required-secrets-label=team=a"]).values), []);
 });
 
 test("gates are those of the reference", () => {

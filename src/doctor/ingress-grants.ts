@@ -2,6 +2,8 @@
 import * as acm from "../aws/acm-actions.ts";
 import * as ec2 from "../aws/ec2-actions.ts";
 import * as elbv2 from "../aws/elbv2-actions.ts";
+import * as shield from "../aws/shield-actions.ts";
+import * as waf from "../aws/waf-actions.ts";
 import type { Condition, Grant } from "./permissions.ts";
 import { serviceRoleGrants } from "./service-role-grants.ts";
 
@@ -17,6 +19,8 @@ const balancers = [elbArn("loadbalancer/app/*/*")];
 const targetGroups = [elbArn("targetgroup/*/*")];
 const listeners = [elbArn("listener/app/*/*/*")];
 const rules = [elbArn("listener-rule/app/*/*/*/*")];
+
+const noGuards = "annotations about WAF and Shield cannot be served";
 
 export const ingressGrants: readonly Grant[] = [
   {
@@ -137,6 +141,42 @@ export const ingressGrants: readonly Grant[] = [
     ],
     resources: [...balancers, ...targetGroups, ...listeners, ...rules],
     strict: [{ condition: ofCluster }],
+  },
+  {
+    sid: "ReadGuards",
+    why: "See which web ACL and which protection of Shield stand before a load balancer",
+    calls: [
+      waf.getWebAclForResource,
+      waf.getClassicWebAclForResource,
+      waf.listWebAcls,
+      shield.describeProtection,
+      shield.getSubscriptionState,
+    ],
+    resources: ["*"],
+    optional: noGuards,
+  },
+  {
+    sid: "WriteGuards",
+    why: "Put web ACLs and protections of Shield before load balancers, and take them away",
+    calls: [
+      waf.associateWebAcl,
+      waf.associateClassicWebAcl,
+      waf.disassociateWebAcl,
+      waf.disassociateClassicWebAcl,
+      shield.createProtection,
+      shield.deleteProtection,
+    ],
+    resources: ["*"],
+    optional: noGuards,
+  },
+  {
+    sid: "SetWebAcl",
+    why: "Checked with the association of a web ACL",
+    calls: [],
+    also: ["elasticloadbalancing:SetWebAcl"],
+    resources: balancers,
+    strict: [{ condition: ofCluster }],
+    optional: noGuards,
   },
   ...serviceRoleGrants,
 ];

@@ -11,7 +11,7 @@ import type { SeenGroup } from "./groups/managed.ts";
 import type { Marks } from "./groups/node-rules.ts";
 import type { Inventory } from "./inventory.ts";
 import type { Ages } from "./listing.ts";
-import type { LoadBalancerModel, Tags } from "./model.ts";
+import type { Guards, LoadBalancerModel, Tags } from "./model.ts";
 import type { LoadBalancerOwner } from "./owner.ts";
 import type { Network } from "./subnets.ts";
 import type { Targets } from "./targets.ts";
@@ -56,6 +56,7 @@ export interface ObserveOptions {
     /** Ports of listeners with attributes. */
     readonly listenerAttributes: readonly number[];
     readonly capacity: boolean;
+    readonly guards?: readonly (keyof Guards)[];
   };
 }
 

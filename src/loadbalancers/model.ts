@@ -225,6 +225,17 @@ export interface ApplicationLoadBalancer extends SecondGeneration {
   /** Read when the load balancer is made. */
   readonly customerOwnedIpv4Pool?: string;
   readonly ipv4IpamPool?: string;
+  readonly guards?: Guards;
+}
+
+/** What guards a load balancer. What is absent is left as it is. */
+export interface Guards {
+  /** The ARN of a web ACL; empty: none. */
+  readonly webAcl?: string;
+  /** The id of a web ACL of WAF Classic; empty: none. */
+  readonly classicWebAcl?: string;
+  /** Whether Shield Advanced protects it. */
+  readonly shield?: boolean;
 }
 
 /** What the nodes must let in for one load balancer. Desired by each, written by one: the writer of each node group. */

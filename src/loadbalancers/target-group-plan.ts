@@ -32,6 +32,8 @@ export interface SeenTargetGroup extends TaggedPart {
   };
   /** Read only while some are managed. */
   readonly attributes: Readonly<Record<string, string>>;
+  /** ARNs of the load balancers that forward to it, where that matters. */
+  readonly users?: readonly string[];
   /** Instances registered and not on their way out, each with its port. */
   readonly targets: readonly { readonly id: string; readonly port: number }[];
 }

@@ -1,6 +1,9 @@
 /** A cluster, an AWS account and the load balancer controller that serves Ingresses, in one process on virtual time. */
 import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
 import "../../src/aws/sdk/acm.ts";
+import "../../src/aws/sdk/shield.ts";
+import "../../src/aws/sdk/waf-regional.ts";
+import "../../src/aws/sdk/wafv2.ts";
 import "../../src/commands/load-balancer-controller/balancers.ts";
 import "../../src/commands/load-balancer-controller/ingress.ts";
 import { ingressClassParamsDefinition } from "../../src/loadbalancers/ingress/crd.ts";

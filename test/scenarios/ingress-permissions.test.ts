@@ -1,14 +1,24 @@
 /** The shipped policies against what serving Ingresses really takes: nothing is missing, nothing is for nothing. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CreateSubscriptionCommand, ShieldClient } from "@aws-sdk/client-shield";
+import { CreateWebACLCommand, WAFV2Client } from "@aws-sdk/client-wafv2";
 import { ingressGrants } from "../../src/doctor/ingress-grants.ts";
-import { ingressWorld } from "../bed/ingress-world.ts";
+import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
+import { classicWebAcls } from "../../src/sandbox/cloud/waf/waf-regional.ts";
+import { type IngressWorld, ingressWorld } from "../bed/ingress-world.ts";
 import { actionsIn, strictPolicy, usualPolicy } from "../bed/policies.ts";
 
 const features = ["ingresses", "target-group-bindings"];
 
 /** What AWS checks without a call of ours. */
 const unasked = new Set(ingressGrants.flatMap(({ also = [] }) => also));
+
+async function webAcl(world: IngressWorld): Promise<string> {
+  const VisibilityConfig = { SampledRequestsEnabled: false, CloudWatchMetricsEnabled: false, MetricName: "m" };
+  const input = { Name: "acl", Scope: "REGIONAL" as const, DefaultAction: { Allow: {} }, VisibilityConfig };
+  return (await new WAFV2Client(sdkConfig(world.aws)).send(new CreateWebACLCommand(input))).Summary?.ARN ?? "";
+}
 
 /** The life of a group in which everything happens that can. */
 async function life(policy: typeof usualPolicy) {
@@ -20,6 +30,9 @@ async function life(policy: typeof usualPolicy) {
   const many = Array.from({ length: 101 }, (_, i) => `n${i}.example.com`);
   world.aws.controls.change({ quotas: { namesPerCertificate: 200 } });
   const [first = "", second = ""] = await world.issue(["a.example.com"], many);
+  const acl = await webAcl(world);
+  classicWebAcls(world.aws.account).put("old", { id: "old", name: "old" });
+  await new ShieldClient(sdkConfig(world.aws)).send(new CreateSubscriptionCommand({}));
   const { publicSubnetIds, nodeGroupId } = world.network;
   world.aws.controls.change({ policy: policy(world.aws, world.network, "test", ...features) });
   world.resetCalls();
@@ -37,6 +50,9 @@ async function life(policy: typeof usualPolicy) {
       "ipam-ipv4-pool-id": "ipam-pool-0123456789abcdef0",
       "mutual-authentication": '[{"port":443,"mode":"verify","trustStore":"none-such"}]',
       tags: "team=a",
+      "wafv2-acl-name": "acl",
+      "waf-acl-id": "old",
+      "shield-advanced-protection": "true",
     },
   );
   await settle();
@@ -58,7 +74,18 @@ async function life(policy: typeof usualPolicy) {
     "target-group-attributes": "deregistration_delay.timeout_seconds=31",
   });
   await settle(300_000);
-  await world.change("shop", { "certificate-arn": first, tags: null, "ssl-redirect": "443" });
+  assert.deepEqual(
+    world.all<{ acl: string }>("wafv2/associations").map((each) => each.acl),
+    [acl],
+  );
+  await world.change("shop", {
+    "certificate-arn": first,
+    tags: null,
+    "ssl-redirect": "443",
+    "wafv2-acl-name": "none",
+    "waf-acl-id": "none",
+    "shield-advanced-protection": "false",
+  });
   await settle();
   await world.change("shop", {}, { "a.example.com": ["Exact /x web:80", "Prefix / web:80", "Prefix /api api:80"] });
   await settle();

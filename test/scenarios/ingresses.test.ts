@@ -158,24 +158,57 @@ test("a crash after any call that changes something leaves nothing behind and no
   assert.ok(deaths >= 8, `it died ${deaths} times`);
 });
 
-test("another scheme is another load balancer, of the name that the reference gives it", async (t) => {
+test("another scheme is another load balancer, of the name that the reference gives it, and serves before the old one goes", async (t) => {
   const world = await bed(t);
-  const end = world.serve();
-  await world.ingress("shop", { "*": ["Prefix / web:80"] });
+  let end = world.serve();
+  await world.ingress("shop", { "*": ["Prefix / web:80", "Prefix /api api:80"] });
   await settled(world, "shop");
+  await world.world.advance(300_000);
   const internal = world.hostname("shop");
+  const standing = () => world.all<{ scheme: string; state: string }>("elbv2/load-balancers").map(({ scheme }) => scheme);
   await world.change("shop", { scheme: "internet-facing" });
-  await world.until("another address", () => world.hostname("shop") !== internal, 300_000);
-  await world.world.advance(60_000);
-  const [only, ...more] = world.all<{ name: string; scheme: string }>("elbv2/load-balancers");
-  assert.deepEqual([only?.scheme, more.length], ["internet-facing", 0]);
-  assert.equal(world.all("elbv2/target-groups").length, 1);
+  await world.until("another address", () => world.hostname("shop") !== internal, 600_000);
+  assert.deepEqual(standing().toSorted(), ["internal", "internet-facing"], "clients of the old address are served still");
+  const groups = world.all<{ arn: string }>("elbv2/target-groups");
+  assert.equal(groups.length, 4, "each has target groups of its own");
+  for (const { arn } of groups) assert.ok(world.targets(arn).length > 0, `${arn} has targets`);
+  const moved = world.hostname("shop");
+
+  // Whoever comes in the middle of it goes on.
+  end();
+  end = world.serve();
+  await world.until("the old one is gone", () => standing().length === 1, 30 * 60_000);
+  await world.world.advance(120_000);
+  assert.deepEqual([standing(), world.hostname("shop")], [["internet-facing"], moved]);
+  assert.deepEqual([world.all("elbv2/target-groups").length, world.bindings().length], [2, 2]);
+  world.resetCalls();
+  await world.world.advance(30 * 60_000);
+  assert.deepEqual([world.mutations(), world.writes], [{}, []], "names of target groups that differ from the usual are no reason to write");
 
   end();
   await world.change("shop", { scheme: null, "listen-ports": "[" });
   world.serve();
   await world.world.advance(120_000);
-  assert.equal(world.all<{ scheme: string }>("elbv2/load-balancers")[0]?.scheme, "internet-facing", "nobody knows what it asks for");
+  assert.deepEqual(standing(), ["internet-facing"], "nobody knows what it asks for");
+});
+
+test("a load balancer of a chosen name, and one that is protected, are replaced too", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.ingress(
+    "shop",
+    { "*": ["Prefix / web:80"] },
+    {
+      "load-balancer-name": "chosen",
+      "load-balancer-attributes": "deletion_protection.enabled=true",
+    },
+  );
+  await settled(world, "shop");
+  await world.change("shop", { scheme: "internet-facing" });
+  const standing = () => world.all<{ name: string; scheme: string }>("elbv2/load-balancers").map(({ name, scheme }) => `${name} ${scheme}`);
+  await world.until("replaced", () => standing().join() === "chosen internet-facing", 600_000);
+  await world.world.advance(120_000);
+  assert.equal(world.all("elbv2/target-groups").length, 1);
 });
 
 test("the class that vanishes, and a group with an impossible name, take nothing away", async (t) => {
@@ -214,9 +247,11 @@ test("parameters of the class go before annotations, and an Ingress that moves t
     { spec: { ingressClassName: "public" } },
     "merge",
   );
-  await world.world.advance(120_000);
-  const [balancer] = world.all<{ scheme: string; arn: string }>("elbv2/load-balancers");
-  assert.equal(balancer?.scheme, "internet-facing");
+  await world.world.advance(20 * 60_000);
+  assert.deepEqual(
+    world.all<{ scheme: string }>("elbv2/load-balancers").map(({ scheme }) => scheme),
+    ["internet-facing"],
+  );
 
   await world.change("shop", shared);
   await world.world.advance(10 * 60_000);
@@ -227,17 +262,18 @@ test("parameters of the class go before annotations, and an Ingress that moves t
   );
 });
 
+const provider = {
+  issuer: "https://idp",
+  authorizationEndpoint: "https://idp/a",
+  tokenEndpoint: "https://idp/t",
+  userInfoEndpoint: "https://idp/u",
+};
+
 test("a log-in by a Secret that comes later, and that changes, is applied when it does", async (t) => {
   const world = await bed(t);
   world.aws.controls.change({ certificates: ["arn:aws:acm:us-east-1:123456789012:certificate/x"] });
-  world.serve();
-  const oidc = {
-    issuer: "https://idp",
-    authorizationEndpoint: "https://idp/a",
-    tokenEndpoint: "https://idp/t",
-    userInfoEndpoint: "https://idp/u",
-    secretName: "client",
-  };
+  let end = world.serve();
+  const oidc = { ...provider, secretName: "client" };
   await world.ingress(
     "shop",
     { "*": ["Prefix / web:80"] },
@@ -263,7 +299,42 @@ test("a log-in by a Secret that comes later, and that changes, is applied when i
   await world.say("PATCH", "/api/v1/namespaces/default/secrets/client", { data: data("second-secret") }, "merge");
   await world.world.advance(60_000);
   assert.deepEqual(world.mutations(), { ModifyRule: 1 });
-  assert.doesNotMatch(world.lines.join("\n"), /first-secret|second-secret/);
+
+  end();
+  await world.say("PATCH", "/api/v1/namespaces/default/secrets/client", { metadata: { labels: { a: "b" } } }, "merge");
+  world.resetCalls();
+  end = world.serve();
+  await world.world.advance(60_000);
+  assert.deepEqual([world.mutations(), world.writes], [{}, []], "what is as it was is not sent again");
+
+  end();
+  await world.say("PATCH", "/api/v1/namespaces/default/secrets/client", { data: data("third-secret") }, "merge");
+  world.resetCalls();
+  world.serve();
+  await world.world.advance(60_000);
+  assert.deepEqual(world.mutations(), { ModifyRule: 1 }, "changed while nobody looked");
+  assert.doesNotMatch(world.lines.join("\n"), /(first|second|third)-secret/);
+});
+
+test("only Secrets that carry the required label are read", async (t) => {
+  const world = await bed(t);
+  world.aws.controls.change({ certificates: ["arn:aws:acm:us-east-1:123456789012:certificate/x"] });
+  world.serve("--required-secrets-label=team=a");
+  const data = { clientID: Buffer.from("id").toString("base64"), clientSecret: Buffer.from("s3cret").toString("base64") };
+  await world.say("POST", "/api/v1/namespaces/default/secrets", { metadata: { name: "client", labels: { team: "b" } }, data });
+  await world.ingress(
+    "shop",
+    { "*": ["Prefix / web:80"] },
+    {
+      "certificate-arn": "arn:aws:acm:us-east-1:123456789012:certificate/x",
+      "auth-type": "oidc",
+      "auth-idp-oidc": JSON.stringify({ ...provider, secretName: "client" }),
+    },
+  );
+  await world.world.advance(60_000);
+  assert.match(world.events("shop").join("\n"), /secret default\/client is missing required label team=a/);
+  await world.say("PATCH", "/api/v1/namespaces/default/secrets/client", { metadata: { labels: { team: "a" } } }, "merge");
+  await settled(world, "shop");
 });
 
 test("certificates are found by host names, trust stores and target groups by their names, each for one call", async (t) => {
@@ -323,7 +394,7 @@ test("with three calls in ten failing, and answers that are lost, everything com
 test("a key that is a typo, or not served yet, is told to its author once, and the Ingress is served", async (t) => {
   const world = await bed(t);
   world.serve();
-  await world.ingress("shop", { "*": ["Prefix / web:80"] }, { "wafv2-acl-name": "acl", "helthcheck-path": "/" });
+  await world.ingress("shop", { "*": ["Prefix / web:80"] }, { "create-acm-cert": "true", "helthcheck-path": "/" });
   await settled(world, "shop");
   await world.change("shop", { tags: "a=b" });
   await world.world.advance(60_000);
@@ -331,6 +402,6 @@ test("a key that is a typo, or not served yet, is told to its author once, and t
   assert.equal(warnings.length, 1);
   assert.match(
     warnings[0] ?? "",
-    /wafv2-acl-name is not served yet and has no effect; annotation .*helthcheck-path is not known .* did you mean .*healthcheck-path/,
+    /create-acm-cert is not served yet and has no effect; annotation .*helthcheck-path is not known .* did you mean .*healthcheck-path/,
   );
 });

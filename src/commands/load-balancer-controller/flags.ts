@@ -52,6 +52,56 @@ export const bindingFlags = {
   ),
 };
 
+/** Ingresses and what is made for them. */
+export const ingressFlags = {
+  "allowed-certificate-authority-arns": flag(
+    strings,
+    none,
+    "Certificates are found by host names only among those that one of these private authorities has issued. Empty: among all.",
+  ),
+  "backend-security-group": flag(
+    string,
+    "",
+    "An existing security group that load balancers share towards their targets. Empty: one is made when it is first needed.",
+  ),
+  "default-load-balancer-scheme": flag(
+    string,
+    "internal",
+    "Scheme of load balancers whose objects name none: internal or internet-facing.",
+  ),
+  "default-ssl-policy": flag(string, "ELBSecurityPolicy-2016-08", "Security policy of HTTPS listeners whose Ingresses name none."),
+  "default-tags": flag(stringToString, noPairs, "Tags on everything that is made."),
+  "default-target-type": flag(string, "instance", "What is registered where nothing else is said: instance or ip."),
+  "enable-backend-security-group": flag(bool, true, "Load balancers share a security group, which their targets let in."),
+  "enable-manage-backend-security-group-rules": flag(
+    bool,
+    false,
+    "Open targets also for load balancers with security groups of the user's. Needs --enable-backend-security-group.",
+  ),
+  "enable-shield": flag(bool, true, "Protect load balancers with Shield Advanced where that is asked for. Off: Shield is never called."),
+  "enable-waf": flag(bool, true, "Put web ACLs of WAF Classic before load balancers where that is asked for. Off: it is never called."),
+  "enable-wafv2": flag(bool, true, "Put web ACLs of WAF before load balancers where that is asked for. Off: it is never called."),
+  "external-managed-tags": flag(strings, none, "Keys of tags that others keep on what is made: they are left alone."),
+  "ingress-class": flag(
+    string,
+    "alb",
+    "Value of the annotation kubernetes.io/ingress.class that is served. Empty: Ingresses without a class too. IngressClasses are known by their controller.",
+  ),
+  "ingress-max-concurrent-reconciles": flag(int, 3, "Groups of Ingresses worked on at the same time."),
+  "lb-stabilization-monitor-interval": flag(
+    duration,
+    120_000,
+    "Accepted for compatibility; a load balancer that is being provisioned keeps nothing else waiting.",
+  ),
+  "required-secrets-label": flag(string, "", "A label, key=value, that a Secret must carry to be read for a log-in. Empty: none."),
+  "tolerate-non-existent-backend-action": flag(
+    bool,
+    true,
+    "Answer 503 where an annotation with an action is missing. Off: that is an error.",
+  ),
+  "tolerate-non-existent-backend-service": flag(bool, true, "Answer 503 where a Service is missing. Off: that is an error."),
+};
+
 /** The lease, and what is served. */
 export const processFlags = {
   "enable-leader-election": flag(bool, true, "Hold a Lease while controllers run, so that of several replicas only one acts."),
@@ -73,34 +123,16 @@ const notBuilt = "Not built yet; accepted so that manifests need no change.";
 /** Flags of parts of the reference that this build does not have: they change nothing that is done. */
 export const laterFlags = {
   "alb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "allowed-certificate-authority-arns": flag(strings, none, notBuilt),
-  "backend-security-group": flag(string, "", notBuilt),
-  "default-load-balancer-scheme": flag(string, "internal", notBuilt),
   "default-pca-arn": flag(string, "", notBuilt),
-  "default-ssl-policy": flag(string, "ELBSecurityPolicy-2016-08", notBuilt),
-  "default-tags": flag(stringToString, noPairs, notBuilt),
-  "default-target-type": flag(string, "instance", notBuilt),
   "disable-ingress-class-annotation": flag(bool, false, notBuilt),
   "disable-ingress-group-name-annotation": flag(bool, false, notBuilt),
-  "enable-backend-security-group": flag(bool, true, notBuilt),
-  "enable-manage-backend-security-group-rules": flag(bool, false, notBuilt),
   "enable-pod-readiness-gate-inject": flag(bool, true, notBuilt),
-  "enable-shield": flag(bool, true, notBuilt),
-  "enable-waf": flag(bool, true, notBuilt),
-  "enable-wafv2": flag(bool, true, notBuilt),
-  "external-managed-tags": flag(strings, none, notBuilt),
   "gateway-class-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "ingress-class": flag(string, "alb", notBuilt),
-  "ingress-max-concurrent-reconciles": flag(int, 3, notBuilt),
   "kube-ca-pem-filepath": flag(string, "", notBuilt),
-  "lb-stabilization-monitor-interval": flag(duration, 120_000, notBuilt),
   "load-balancer-class": flag(string, "service.k8s.aws/nlb", notBuilt),
   "nlb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
   "quic-environment-variable-name": flag(string, "AWS_LBC_QUIC_SERVER_ID", notBuilt),
-  "required-secrets-label": flag(string, "", notBuilt),
   "service-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "tolerate-non-existent-backend-action": flag(bool, true, notBuilt),
-  "tolerate-non-existent-backend-service": flag(bool, true, notBuilt),
   "webhook-bind-port": flag(int, 9443, notBuilt),
   "webhook-cert-dir": flag(string, "", notBuilt),
   "webhook-cert-file": flag(string, "tls.crt", notBuilt),
@@ -110,11 +142,12 @@ export const laterFlags = {
 export const flagSections: readonly FlagSection[] = [
   { title: "Cluster", flags: clusterFlags },
   { title: "TargetGroupBinding", flags: bindingFlags },
+  { title: "Ingress", flags: ingressFlags },
   { title: "Process", flags: processFlags },
   { title: "Parts that are not built yet", flags: laterFlags },
 ];
 
-export const flagTable = { ...clusterFlags, ...bindingFlags, ...processFlags, ...laterFlags };
+export const flagTable = { ...clusterFlags, ...bindingFlags, ...ingressFlags, ...processFlags, ...laterFlags };
 
 export type Options = FlagValues<typeof flagTable>;
 

@@ -8,14 +8,16 @@ import type { Controller } from "../../runtime/controller.ts";
 import type { Balancers } from "./balancers.ts";
 import { gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
+import { requiredLabel } from "./validate.ts";
 
 export function ingressControllerOf(
   { host, kube, recorder, informers }: ProcessContext,
   options: Options,
-  bindings: ReturnType<typeof bindingInformers>["bindings"],
+  { bindings, services }: Pick<ReturnType<typeof bindingInformers>, "bindings" | "services">,
   { inventory, book, backendGroup }: Balancers,
 ): Controller {
-  const { ingresses, services, classes, params, namespaces } = ingressInformers(options["watch-namespace"]);
+  const { ingresses, classes, params, namespaces } = ingressInformers(options["watch-namespace"]);
+  const requiredSecretsLabel = requiredLabel(options);
   return ingressController({
     host,
     kube,
@@ -31,12 +33,13 @@ export function ingressControllerOf(
     settings: ingressSettings(options, inventory.scope.vpc),
     ingressClass: options["ingress-class"],
     backendGroup,
+    ...(requiredSecretsLabel && { requiredSecretsLabel }),
     concurrency: options["ingress-max-concurrent-reconciles"],
     syncPeriodMs: options["sync-period"],
   });
 }
 
-function ingressSettings(options: Options, vpc: string): IngressSettings {
+export function ingressSettings(options: Options, vpc: string): IngressSettings {
   const open = (gate: Parameters<typeof gateOpen>[1]) => gateOpen(options["feature-gates"], gate);
   return {
     cluster: options["cluster-name"],
@@ -52,6 +55,11 @@ function ingressSettings(options: Options, vpc: string): IngressSettings {
     toleratesMissingService: options["tolerate-non-existent-backend-service"],
     toleratesMissingAction: options["tolerate-non-existent-backend-action"],
     allowedAuthorities: options["allowed-certificate-authority-arns"],
+    guards: [
+      ...(options["enable-wafv2"] ? (["webAcl"] as const) : []),
+      ...(options["enable-waf"] ? (["classicWebAcl"] as const) : []),
+      ...(options["enable-shield"] ? (["shield"] as const) : []),
+    ],
     gates: {
       listenerRulesTagging: open("ListenerRulesTagging"),
       weightedTargetGroups: open("WeightedTargetGroups"),

@@ -171,7 +171,7 @@ function ingresses(options: Options, informers: BindingInformers, balancers: Ret
     queue: "ingress",
     make: async (context) => {
       const { ingressControllerOf } = await import("./ingress.ts");
-      const controller = ingressControllerOf(context, options, informers.bindings, await balancers(context));
+      const controller = ingressControllerOf(context, options, informers, await balancers(context));
       return { kind: "run", controllers: [{ controller }] };
     },
   };

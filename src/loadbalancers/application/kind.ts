@@ -80,7 +80,9 @@ export const application: LoadBalancerKind<ApplicationLoadBalancer, SeenApplicat
     const { arn, listeners = [] } = seen.loadBalancer ?? {};
     const rules = listeners.flatMap((listener) => listener.rules);
     for (const part of [...seen.targetGroups, ...listeners, ...rules]) inventory.touchTags(part.arn);
-    if (arn !== undefined) inventory.touchTags(arn);
+    if (arn === undefined) return;
+    inventory.touchTags(arn);
+    if (model.guards) inventory.cloud.protections.forget(arn);
   },
 
   ruleMarks: () => ({ descriptions: [], sources: [] }),

@@ -4,7 +4,9 @@ import type { Ask } from "../../aws/ask.ts";
 import { observeMarkedGroups } from "../elbv2/marked.ts";
 import type { Inventory } from "../inventory.ts";
 import type { ObserveOptions } from "../kind.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
 import type { FoundApplication } from "./find.ts";
+import { observeGuards } from "./guards.ts";
 import type { SeenApplication, SeenLoadBalancer } from "./plan.ts";
 import type { SeenListener } from "./plan-listeners.ts";
 import type { SeenRule } from "./plan-rules.ts";
@@ -16,12 +18,19 @@ export async function observeApplication(
   ask: Ask,
 ): Promise<SeenApplication> {
   const { owner } = options;
-  const [loadBalancer, targetGroups] = await Promise.all([
+  const managedGuards = options.managed?.guards ?? [];
+  const [loadBalancer, marked, guards] = await Promise.all([
     found && observeLoadBalancer(found, options, inventory, ask),
     observeMarkedGroups(options, () => ({}), inventory, ask),
+    managedGuards.length > 0 ? observeGuards(found?.arn, managedGuards, inventory.cloud.protections, ask) : undefined,
   ]);
   const isForeignTag = (key: string) => owner.marks?.isForeign(key) ?? false;
-  return { kind: "application", ...(loadBalancer && { loadBalancer }), targetGroups, isForeignTag };
+  // Groups of load balancers belong to one that stands in front.
+  const all = marked.filter(({ targetType }) => targetType !== "alb");
+  // Of two that could stand for the same, the one that is in use does.
+  const isUsed = ({ users = [] }: SeenTargetGroup) => found !== undefined && users.includes(found.arn);
+  const targetGroups = [...all.filter(isUsed), ...all.filter((group) => !isUsed(group))];
+  return { kind: "application", ...(loadBalancer && { loadBalancer }), targetGroups, ...(guards && { guards }), isForeignTag };
 }
 
 async function observeLoadBalancer(

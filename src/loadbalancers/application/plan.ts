@@ -14,6 +14,7 @@ import { type GroupsPlan, isRevocation, planGroups, tagList } from "../groups/ma
 import type { Seen } from "../kind.ts";
 import type { ApplicationLoadBalancer, Attributes, Tags } from "../model.ts";
 import { planTargetGroup, type SeenTargetGroup, standsFor, targetGroupDeletion } from "../target-group-plan.ts";
+import { noGuards, planGuards, type SeenGuards } from "./guards.ts";
 import { planListeners, type SeenListener } from "./plan-listeners.ts";
 
 export interface SeenApplication extends Seen {
@@ -21,6 +22,8 @@ export interface SeenApplication extends Seen {
   readonly loadBalancer?: SeenLoadBalancer;
   /** Every target group that is its owner's, by its tags. */
   readonly targetGroups: readonly SeenTargetGroup[];
+  /** Absent: nothing of it is managed. */
+  readonly guards?: SeenGuards;
   /** Tags that somebody else keeps on what is ours. */
   readonly isForeignTag: ForeignTags;
 }
@@ -84,6 +87,7 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
     ...(isCareful ? [] : groups.close.filter(isRevocation)),
     ...unwanted.map(targetGroupDeletion),
     ...(isCareful ? [] : groups.close.filter((each) => !isRevocation(each))),
+    ...(isCareful ? [] : planGuards(model, arn, seen.guards ?? noGuards)),
   ];
 }
 

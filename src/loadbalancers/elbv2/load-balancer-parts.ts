@@ -1,5 +1,6 @@
 /** What is planned alike for load balancers of both kinds of the second generation. Pure. */
 import { modifyCapacityReservation, modifyLoadBalancerAttributes } from "../../aws/elbv2-actions.ts";
+import { isAwsError } from "../../aws/errors.ts";
 import { type Made, type Step, step } from "../../aws/plan.ts";
 import type { Attributes } from "../model.ts";
 import { attributesText, changedAttributes } from "./attributes.ts";
@@ -36,6 +37,10 @@ export function planCapacity(
     ),
   ];
 }
+
+/** Whether AWS says that a load balancer is protected against deletion. */
+export const refusesDeletion = (error: unknown): boolean =>
+  isAwsError(error) && error.code === "OperationNotPermitted" && /deletion protection/i.test(error.message);
 
 /** Lets a load balancer be deleted that is protected against it. */
 export function unprotection({ name, arn }: { readonly name: string; readonly arn: string }): Step {

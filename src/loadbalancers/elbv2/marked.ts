@@ -54,7 +54,7 @@ export async function observeMarkedGroups(
     marked.map(async ({ item, tags, part }) => {
       const read = targetGroupAttributes && inventory.cloud.loadBalancers.targetGroupAttributes(item.TargetGroupArn ?? "", ask);
       const attributes = (await read) || presumed({ targetType: item.TargetType ?? "" });
-      return { ...seeTargetGroup(item, [], attributes), tags, ...(part !== undefined && { part }) };
+      return { ...seeTargetGroup(item, [], attributes), users: item.LoadBalancerArns ?? [], tags, ...(part !== undefined && { part }) };
     }),
   );
 }

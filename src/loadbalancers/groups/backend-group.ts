@@ -23,6 +23,9 @@ export interface BackendGroupOptions {
   readonly given?: string;
 }
 
+/** Whether these are the tags of the group that load balancers of a cluster share. */
+export const isSharedGroup = (tags: Tags, cluster: string) => tags[clusterTag] === cluster && tags[resourceTag] === resource;
+
 export class BackendGroup {
   readonly #options: BackendGroupOptions;
   readonly #users: (() => boolean)[] = [];
@@ -78,7 +81,7 @@ export class BackendGroup {
     const { inventory, settings } = this.#options;
     const name = backendGroupName(settings.cluster);
     const groups = await inventory.groups.all(reconcileAges.absentMs, ask, name);
-    return groups.find(({ tags }) => tags[clusterTag] === settings.cluster && tags[resourceTag] === resource)?.id;
+    return groups.find(({ tags }) => isSharedGroup(tags, settings.cluster))?.id;
   }
 
   async #make(ask: Ask): Promise<string | undefined> {

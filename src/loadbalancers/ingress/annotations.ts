@@ -442,15 +442,7 @@ export const annotationKey = (name: keyof typeof ingressTable | keyof typeof bac
   annotationPrefix + name;
 
 /** What is read, and not done yet. */
-const unbuilt: readonly (keyof typeof ingressTable)[] = [
-  "wafv2-acl-arn",
-  "wafv2-acl-name",
-  "waf-acl-id",
-  "web-acl-id",
-  "shield-advanced-protection",
-  "create-acm-cert",
-  "acm-pca-arn",
-];
+const unbuilt: readonly (keyof typeof ingressTable)[] = ["create-acm-cert", "acm-pca-arn"];
 
 /** Annotations that their author relies on in vain. */
 export function unservedAnnotations(annotations: Readonly<Record<string, string>>): Problem[] {

@@ -5,12 +5,13 @@ import { readRows } from "../annotation-rows.ts";
 import type { Authentication, LogIn } from "../routing.ts";
 import { annotationPrefix, authTable } from "./annotations.ts";
 import { MemberFault, type MemberOptions } from "./member.ts";
-import type { ServiceView } from "./view.ts";
+import type { IngressView, ServiceView } from "./view.ts";
 
 /** The data of a Secret, as text; a text says why it cannot be read. */
 export type SecretData = { readonly data: Readonly<Record<string, string>>; readonly changed: boolean } | { readonly problem: string };
 
-export type SecretReader = (namespace: string, name: string) => SecretData;
+/** A Secret in the namespace of an Ingress that uses it. */
+export type SecretReader = (name: string, ingress: IngressView) => SecretData;
 
 /** What stands in front of a backend. Everything is read, also where the listener does without it. */
 export function authentication(
@@ -72,7 +73,7 @@ function readLogIn(
   if (provider === undefined) throw new MemberFault("missing IDPConfigOIDC");
   const { namespace } = ingress;
   const name = provider.secretName ?? "";
-  const read = secret(namespace, name);
+  const read = secret(name, ingress);
   if ("problem" in read) throw new MemberFault(read.problem);
   return {
     kind: "authenticate-oidc",

@@ -8,8 +8,9 @@ import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
 import type { Bindings } from "../targets/binding.ts";
 import type { MemberModel } from "./desire.ts";
+import type { IngressMetrics } from "./metrics.ts";
 import type { Report } from "./report.ts";
-import type { FollowedSecrets } from "./secrets.ts";
+import type { FollowedSecrets, RequiredLabel } from "./secrets.ts";
 import type { Classes, Ingresses, Namespaces, Params, Services } from "./seen.ts";
 import type { IngressSettings } from "./settings.ts";
 
@@ -31,6 +32,8 @@ export interface IngressParts {
   readonly ingressClass: string;
   /** Shared with whoever else makes load balancers for the cluster. */
   readonly backendGroup: BackendGroup;
+  /** `--required-secrets-label` */
+  readonly requiredSecretsLabel?: RequiredLabel;
   readonly concurrency: number;
   readonly syncPeriodMs: number;
 }
@@ -38,9 +41,21 @@ export interface IngressParts {
 /** That, and what the controller keeps. */
 export interface GroupContext extends IngressParts {
   readonly report: Report;
+  readonly metrics: IngressMetrics;
   readonly secrets: FollowedSecrets;
   /** What each Ingress asked for when it was last understood, by `namespace/name`. */
   readonly memory: Map<string, MemberModel>;
+  /** Since when the address of a new load balancer is published beside one that it replaces, by group: monotonic. */
+  readonly handedOver: Map<string, number>;
   /** How old attributes may be: AWS tells of them one load balancer at a time. */
   readonly attributesAgeMs: number;
+}
+
+/** What a look at a group goes by: what the controller follows, or what a command has listed. */
+export interface SurveyContext extends Pick<GroupContext, "inventory" | "settings" | "attributesAgeMs"> {
+  readonly ingresses: Pick<Ingresses, "get">;
+  readonly services: Pick<Services, "get" | "list">;
+  readonly secrets: Pick<FollowedSecrets, "follow" | "begin" | "read">;
+  readonly backendGroup: Pick<BackendGroup, "id">;
+  readonly memory: ReadonlyMap<string, MemberModel>;
 }

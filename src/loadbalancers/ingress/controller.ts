@@ -6,6 +6,7 @@ import { matchesSelector } from "../targets/selector.ts";
 import { type ClassSources, classOf } from "./classes.ts";
 import type { GroupContext, IngressParts } from "./context.ts";
 import { type Group, type GroupId, groupOf, groupsFinalized, type Membership, membershipOf, stackOf } from "./groups.ts";
+import { IngressMetrics } from "./metrics.ts";
 import { reconcileGroup } from "./pass.ts";
 import { Report } from "./report.ts";
 import { FollowedSecrets } from "./secrets.ts";
@@ -30,13 +31,19 @@ class IngressLoop {
 
   constructor(parts: IngressParts) {
     this.#parts = parts;
-    const { kube, recorder } = parts;
-    const secrets = new FollowedSecrets(kube);
+    const { kube, recorder, host } = parts;
+    const secrets = new FollowedSecrets(kube, host.world.clock, parts.requiredSecretsLabel);
     this.#context = {
       ...parts,
       report: new Report({ kube, recorder }),
+      metrics: new IngressMetrics(parts.host.metrics, parts.host.world.clock, {
+        ingress: () => parts.ingresses.list().length,
+        service: () => parts.services.list().length,
+        targetgroupbinding: () => parts.bindings.list().length,
+      }),
       secrets,
       memory: new Map(),
+      handedOver: new Map(),
       attributesAgeMs: 60 * 60_000,
     };
     parts.backendGroup.addUser(() => !this.#knowsClasses || !parts.ingresses.hasSynced || this.#hasGroups());
@@ -54,7 +61,7 @@ class IngressLoop {
         // Who looks at Ingresses without knowing their classes, Services and bindings takes away what is right.
         ...[services, classes, params, namespaces, bindings].map((each) => ({ name: each.name, start: () => each.synced })),
         watchSource(ingresses, (before, after) => this.#keysOf(before, after)),
-        watchSource(services, (before, after) => this.#byService((after ?? before)!.view)),
+        watchSource(services, (before, after) => this.#byService((after ?? before)!.metadata)),
         watchSource(classes, all),
         watchSource(params, all),
         watchSource(bindings, (before, after) => (after === undefined && before ? this.#byLabels(before.metadata.labels) : [])),
@@ -67,6 +74,7 @@ class IngressLoop {
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
     if (key === sharedKey) return this.#releaseShared({ cause: "shared security group", signal, urgency: "background" });
+    this.#context.metrics.passed(key);
     const ask: Ask = { cause: `ingress group ${key}`, signal, urgency: "user" };
     return reconcileGroup(this.#group(idOf(key)), this.#context, ask);
   }
@@ -116,6 +124,7 @@ class IngressLoop {
   #tellInvalid(ingress: SeenIngress): void {
     const membership = this.#membership(ingress.view);
     if (membership.kind !== "invalid-class" && membership.kind !== "invalid-group") return;
+    this.#context.metrics.failed("FailedLoadGroupID");
     this.#context.report.failed(ingress, "FailedLoadGroupID", membership.message);
   }
 

@@ -10,6 +10,7 @@ import type { SubnetChoice } from "../subnets.ts";
 import type { BindingWish } from "../targets/owned-bindings.ts";
 import type { Backend } from "./backends.ts";
 import type { Group } from "./groups.ts";
+import { type GuardSources, guardsWish } from "./guards.ts";
 import { type Port, type PortSources, type PortWish, portsOf, portWish } from "./listeners.ts";
 import { type LoadBalancerSources, type LoadBalancerWish, loadBalancerWish } from "./load-balancer.ts";
 import { MemberFault, type MemberOptions, readMember } from "./member.ts";
@@ -34,6 +35,7 @@ export interface MemberModel {
 
 export type GroupSources = PortSources &
   LoadBalancerSources &
+  GuardSources &
   Omit<RuleSources, "groupId" | "isDualStack" | "source"> & { readonly seen: SeenApplication };
 
 export interface GroupDesire {
@@ -82,6 +84,7 @@ function desireWithout(
   const members = reading.map(({ options }) => options);
   const ports = portsOf(members, new Map(reading.map(({ options, wish }) => [options.key, wish])), settings, faults);
   const balancer = loadBalancerWish(group.id, members, ports, sources, faults);
+  const guards = guardsWish(members, sources, faults);
   const redirect = sslRedirect(members, ports, faults);
   const context: RuleSources = {
     ...sources,
@@ -127,6 +130,7 @@ function desireWithout(
       ...(balancer.capacity !== undefined && { capacity: balancer.capacity }),
       ...(balancer.customerOwnedIpv4Pool && { customerOwnedIpv4Pool: balancer.customerOwnedIpv4Pool }),
       ...(balancer.ipv4IpamPool && { ipv4IpamPool: balancer.ipv4IpamPool }),
+      ...(guards && { guards }),
       listeners,
       targetGroups: backends.map(({ group: targetGroup }) => targetGroup),
       ...(unknown.length > 0 && { keepsUnclaimed: { prefixes: unknown.map((key) => `${key}-`) } }),

@@ -1,10 +1,12 @@
 /** What AWS has to be asked before anybody can say what a group wants: only what one of its Ingresses names. */
 import type { Ask } from "../../aws/ask.ts";
+import { isAwsError } from "../../aws/errors.ts";
 import { reconcileAges } from "../inventory.ts";
 import { annotationPrefix } from "./annotations.ts";
 import type { Certificate } from "./certificates.ts";
 import type { GroupContext } from "./context.ts";
 import type { Group } from "./groups.ts";
+import { type WebAclFound, webAclNames } from "./guards.ts";
 import { needsDiscovery } from "./listeners.ts";
 import { MemberFault, type MemberOptions, readFamily, readMember } from "./member.ts";
 
@@ -13,6 +15,7 @@ export interface LookUps {
   /** ARNs by name. */
   readonly trustStores: ReadonlyMap<string, string>;
   readonly targetGroups: ReadonlyMap<string, string>;
+  readonly webAcls: ReadonlyMap<string, WebAclFound>;
 }
 
 export async function lookUp(
@@ -21,20 +24,36 @@ export async function lookUp(
   ask: Ask,
 ): Promise<LookUps> {
   const members = group.members.flatMap((member) => orNothing(() => readMember(member)));
-  const { certificates, trustStores } = inventory.cloud;
+  const { certificates, trustStores, protections } = inventory.cloud;
   const arnsOf = async (names: readonly string[], arnOf: (name: string) => Promise<string | undefined>) => {
     const found = await Promise.all(names.map(async (name) => [name, await arnOf(name)] as const));
     return new Map(found.flatMap(([name, arn]) => (arn === undefined ? [] : [[name, arn] as const])));
   };
-  const [issued, stores, targetGroups] = await Promise.all([
+  const [issued, stores, targetGroups, webAcls] = await Promise.all([
     members.some(needsDiscovery) ? certificates.issued(settings.allowedAuthorities.length > 0, ask) : [],
     arnsOf(distinct(members.flatMap(storeNames)), (name) => trustStores.arn(name, ask)),
     arnsOf(
       distinct(members.flatMap(targetGroupNames)),
       async (name) => (await inventory.targetGroups.get(name, reconcileAges, ask))?.TargetGroupArn,
     ),
+    Promise.all(
+      distinct(settings.guards.includes("webAcl") ? members.flatMap(webAclNames) : []).map(
+        async (name) => [name, await webAclFound(() => protections.webAclArn(name, ask))] as const,
+      ),
+    ),
   ]);
-  return { certificates: issued, trustStores: stores, targetGroups };
+  return { certificates: issued, trustStores: stores, targetGroups, webAcls: new Map(webAcls) };
+}
+
+/** Whoever may not look for one is told why it was not found. */
+async function webAclFound(find: () => Promise<string | undefined>): Promise<WebAclFound> {
+  try {
+    const arn = await find();
+    return arn === undefined ? {} : { arn };
+  } catch (error) {
+    if (!isAwsError(error, "denied")) throw error;
+    return { problem: error.message };
+  }
 }
 
 const distinct = (names: readonly string[]) => [...new Set(names)];

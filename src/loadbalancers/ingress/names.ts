@@ -56,6 +56,12 @@ export function hasMarks(tags: Tags, cluster: string, group: GroupId): boolean {
   return isOfCluster(tags, cluster) && tags[stackTag] === stackOf(group);
 }
 
+/** Keys of the marks of every door: no user's tag may have one. */
+export function isTrackingTag(key: string): boolean {
+  const doors = ["ingress.k8s.aws", "service.k8s.aws", "gateway.k8s.aws.nlb", "gateway.k8s.aws.alb"];
+  return [clusterTag, "elbv2.k8s.aws/resource", ...doors.flatMap((door) => [`${door}/stack`, `${door}/resource`])].includes(key);
+}
+
 export const partOf = (tags: Tags): string | undefined => tags[resourceTag];
 
 /** Labels of bindings. */

@@ -4,7 +4,7 @@ import type { Ask } from "../../aws/ask.ts";
 import { deleteTargetGroup } from "../../aws/elbv2-actions.ts";
 import type { Step } from "../../aws/plan.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
-import type { FoundApplication } from "../application/find.ts";
+import { isGuardStep } from "../application/guards.ts";
 import { application } from "../application/kind.ts";
 import type { SeenApplication } from "../application/plan.ts";
 import { applySurvey, type Ensured } from "../apply.ts";
@@ -14,15 +14,18 @@ import type { Survey } from "../survey.ts";
 import { bindingsOf, deleteBindings, writeBindings } from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
-import { unknownAnnotations, unservedAnnotations } from "./annotations.ts";
+import { annotationKey, unknownAnnotations, unservedAnnotations } from "./annotations.ts";
 import type { GroupContext } from "./context.ts";
 import { type GroupDesire, managedSource } from "./desire.ts";
 import { finalizerOf, type Group } from "./groups.ts";
+import { mentionedGuards } from "./guards.ts";
 import { bindingLabels } from "./names.ts";
 import { ownerOf } from "./owner.ts";
 import { removeGroup } from "./removal.ts";
+import { addressOf, finishReplacement, retire } from "./replacement.ts";
 import type { FailureReason } from "./report.ts";
-import { surveyGroup } from "./survey.ts";
+import type { SeenIngress } from "./seen.ts";
+import { type GroupSurvey, surveyGroup } from "./survey.ts";
 import { GroupFault, letGo, logStep, staleMs, telling, waitMs } from "./telling.ts";
 import { keyOf } from "./view.ts";
 
@@ -41,14 +44,10 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     if (!(await failing("FailedAddFinalizer", () => report.setFinalizer(member, finalizer, true, ask.signal))))
       return again(staleMs, "an Ingress has changed meanwhile");
   }
-  const { seen, desire } = await failing("FailedBuildModel", () => surveyGroup(group, owner, context, ask));
-  for (const member of members) {
-    const { annotations } = member.view;
-    report.warn(
-      member,
-      [...unservedAnnotations(annotations), ...unknownAnnotations(annotations)].map(({ message }) => message),
-    );
-  }
+  const survey = await failing("FailedBuildModel", () => surveyGroup(group, owner, context, ask));
+  const { seen, desire, replaced } = survey;
+  for (const member of members) report.warn(member, warningsOn(member, survey));
+  if (desire.faults.size > 0 || seen.problems.length > 0) context.metrics.failed("FailedBuildModel");
   for (const [key, faults] of desire.faults) {
     const ingress = seenOf(key);
     if (ingress) report.failed(ingress, "FailedBuildModel", faults.join("; "));
@@ -59,31 +58,76 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     for (const member of healthy) report.failed(member, "FailedBuildModel", message);
     throw new GroupFault(message);
   }
-  const { found } = seen;
-  // While somebody is not understood nobody knows which scheme they asked for.
-  if (found && found.internal !== desire.model.internal && desire.model.keepsUnclaimed === undefined) {
-    // AWS changes no scheme, and lets a target group stand behind one load balancer only: the old one has to go first.
-    await failing("FailedDeployModel", () =>
-      apply(application.planDeletion(found as FoundApplication, owner.noun), context.inventory.cloud, ask),
-    );
-    application.touch(found.name, context.inventory, owner.key);
+  const inTheWay = replaced.loadBalancers.filter(({ name }) => name === desire.model.name);
+  if (inTheWay.length > 0) {
+    // A name that somebody chose cannot be had twice.
+    await failing("FailedDeployModel", () => retire(inTheWay, owner, context, ask));
     return again(staleMs, "a load balancer of another scheme is made in the place of the one that was deleted");
   }
-  const { ensured, postponed } = await failing("FailedDeployModel", () => deploy(group, seen, desire, context, ask));
+  const { ensured, postponed } = await failing("FailedDeployModel", () => deploy(group, survey, context, ask));
   for (const [key, model] of desire.understood) memory.set(key, model);
-  if (ensured.applied.kind === "done") context.secrets.markSent(owner.key);
-  if (ensured.hostname !== undefined) {
+  if (ensured.applied.kind === "done") await recordSecrets(members, desire, context, ask);
+  const hostname = await failing("FailedDeployModel", () => addressOf(ensured, survey, owner, context, ask));
+  if (hostname !== undefined) {
     const ports = desire.model.listeners.map(({ port }) => port);
     for (const member of members) {
-      await telling([member], "FailedUpdateStatus", context, ask, () => report.publish(member, ensured.hostname!, ports, ask.signal));
+      await telling([member], "FailedUpdateStatus", context, ask, () => report.publish(member, hostname, ports, ask.signal));
     }
   }
   if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
   if (postponed > 0) return again(waitMs, "bindings of target groups that nobody asks for are being emptied");
   for (const ingress of group.leaving) await letGo(ingress.namespace, ingress.name, finalizer, context, ask);
   if (seen.steps.length > 0) for (const member of members) if (!desire.faults.has(keyOf(member.view))) report.reconciled(member);
+  const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
+  const moved = await finishReplacement(replaced, owner, context, ask);
   if (desire.faults.size > 0) throw new GroupFault([...desire.faults].map(([key, faults]) => `${key}: ${faults.join("; ")}`).join("; "));
-  return done;
+  return guarded ?? moved ?? done;
+}
+
+/** What an author relies on in vain. */
+function warningsOn({ view: { annotations } }: SeenIngress, { desire, seen }: GroupSurvey): readonly string[] {
+  const { guards } = seen.seen as SeenApplication;
+  const isUnprotected = annotations[annotationKey("shield-advanced-protection")] && desire.model.guards?.shield && !guards?.isSubscribed;
+  return [
+    ...[...unservedAnnotations(annotations), ...unknownAnnotations(annotations)].map(({ message }) => message),
+    ...(isUnprotected ? ["Shield Advanced protects nothing here: the account has no subscription to it, or it may not be asked for"] : []),
+  ];
+}
+
+/** What AWS has now is written down, as it never tells. */
+async function recordSecrets(
+  members: readonly SeenIngress[],
+  { understood }: GroupDesire,
+  { secrets, report }: GroupContext,
+  { signal }: Ask,
+) {
+  for (const member of members) {
+    const key = keyOf(member.view);
+    if (understood.has(key)) await report.recordSecrets(member, secrets.markSent(key), signal);
+  }
+}
+
+/** After everything else: that something guards the load balancer badly is no reason not to serve. */
+async function applyGuards(
+  group: Group,
+  { seen, desire }: GroupSurvey,
+  made: ReadonlyMap<string, string>,
+  context: GroupContext,
+  ask: Ask,
+): Promise<Outcome | undefined> {
+  const { inventory, settings } = context;
+  const steps = seen.steps.filter(isGuardStep);
+  if (steps.length === 0) return undefined;
+  const concerned = group.members.filter((member) => mentionedGuards([member], annotationKey, settings).length > 0);
+  const authors = concerned.flatMap(({ ingress }) => context.ingresses.get(keyOf(ingress)) ?? []);
+  const arn = (seen.seen as SeenApplication).loadBalancer?.arn ?? made.get(`load balancer ${desire.model.name}`) ?? "";
+  try {
+    const work = () => apply(steps, inventory.cloud, { ...ask, made, onStep: logStep(context, group) });
+    const applied = await telling(authors, "FailedDeployModel", context, ask, work);
+    return applied.kind === "waiting" ? again(waitMs, applied.why) : undefined;
+  } finally {
+    inventory.cloud.protections.forget(arn);
+  }
 }
 
 interface Deployed {
@@ -92,14 +136,15 @@ interface Deployed {
   readonly postponed: number;
 }
 
-async function deploy(group: Group, seen: Survey, desire: GroupDesire, context: GroupContext, ask: Ask): Promise<Deployed> {
+async function deploy(group: Group, { seen, desire, replaced }: GroupSurvey, context: GroupContext, ask: Ask): Promise<Deployed> {
   const { inventory, host } = context;
   const own = bindingsOf(bindingLabels(group.id), context.bindings);
   const isBound = (step: Step) =>
     step.action === (deleteTargetGroup as unknown as Step["action"]) &&
     own.some(({ spec }) => spec.targetGroupARN === (step.input as { readonly TargetGroupArn?: string }).TargetGroupArn);
-  const steps = seen.steps.filter((step) => !isBound(step));
-  const postponed = seen.steps.length - steps.length;
+  const unguarded = seen.steps.filter((step) => !isGuardStep(step));
+  const steps = unguarded.filter((step) => !isBound(step));
+  const postponed = unguarded.length - steps.length;
   const targetSets = new TargetSets();
   const ensured = await applySurvey(
     { ...seen, steps },
@@ -119,7 +164,7 @@ async function deploy(group: Group, seen: Survey, desire: GroupDesire, context: 
   const groupId = seen.seen.managedGroup?.id ?? ensured.applied.made.get(`security group ${managed?.name}`) ?? "";
   const ids = { arnOf: (name: string) => arns.get(name), groupId: (id: string) => (id === managedSource ? groupId : id) };
   await writeBindings(bindingLabels(group.id), desire.bindings, ids, context, ask.signal);
-  const kept = new Set([...arns.values(), ...keptArns(desire, seen)]);
+  const kept = new Set([...arns.values(), ...keptArns(desire, seen), ...replaced.targetGroups.map(({ arn }) => arn)]);
   await deleteBindings(
     own.filter(({ spec }) => !kept.has(spec.targetGroupARN)),
     context,

@@ -1,10 +1,9 @@
 /** The end of a group: everything that was made for it goes, and its Ingresses are let go when nothing is there any more. */
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
-import { isAwsError } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import type { FoundApplication } from "../application/find.ts";
-import { unprotection } from "../elbv2/load-balancer-parts.ts";
+import { refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
 import { findLoadBalancers } from "../find.ts";
 import { freshAges } from "../inventory.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
@@ -16,6 +15,7 @@ import type { GroupContext } from "./context.ts";
 import { finalizerOf, type Group } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
 import { GroupFault, letGo, logStep, telling, waitMs } from "./telling.ts";
+import { keyOf } from "./view.ts";
 
 const clearedMs = 30_000;
 const refusedMs = 15_000;
@@ -44,7 +44,7 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
         onStep: logStep(context, group),
       });
     } catch (error) {
-      if (!isAwsError(error) || error.code !== "OperationNotPermitted" || !/deletion protection/i.test(error.message)) throw error;
+      if (!refusesDeletion(error)) throw error;
       const { found } = await findLoadBalancers(owner, inventory, freshAges, ask);
       await apply(
         found.map((lb) => unprotection(lb as FoundApplication)),
@@ -54,7 +54,11 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
       return { kind: "waiting", why: "the load balancer may be deleted now", refused: false, left: undefined } as const;
     }
   });
-  for (const { namespace, name } of group.leaving) context.memory.delete(`${namespace}/${name}`);
+  for (const ingress of group.leaving) {
+    context.memory.delete(keyOf(ingress));
+    context.secrets.forget(keyOf(ingress));
+  }
+  context.handedOver.delete(owner.key);
   await context.secrets.follow(owner.key, new Set(), ask.signal);
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left?.loadBalancers.length ?? 0), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");

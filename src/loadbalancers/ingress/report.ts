@@ -1,12 +1,25 @@
 /** What users see of a group on its Ingresses: finalizers, status, Events. */
 import { ControllerReport, type ReportParts } from "../controller-report.ts";
-import { ingresses, type SeenIngress } from "./seen.ts";
+import type { SecretDigests } from "./secrets.ts";
+import { ingresses, type SeenIngress, sentSecretsAnnotation } from "./seen.ts";
 
 export type { FailureReason } from "../controller-report.ts";
 
 export class Report extends ControllerReport<SeenIngress> {
   constructor(parts: ReportParts) {
     super(ingresses, parts);
+  }
+
+  /** Which Secrets AWS has: whoever comes later sees whether one was changed meanwhile. */
+  async recordSecrets(ingress: SeenIngress, digests: SecretDigests, signal: AbortSignal): Promise<void> {
+    const text = (pairs: SecretDigests) =>
+      Object.entries(pairs)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map((pair) => pair.join("="))
+        .join();
+    const wanted = text(digests);
+    if (wanted === text(ingress.sentSecrets)) return;
+    await this.patch(ingress, { metadata: { annotations: { [sentSecretsAnnotation]: wanted || null } } }, undefined, signal);
   }
 
   /** The address of the load balancer, with all ports of the group. Says nothing that is said already. */

@@ -6,12 +6,20 @@ import { type Informer, informer } from "../../kube/informer.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { Secret } from "../../kube/types.ts";
 import { rememberSecret } from "../../runtime/known-secrets.ts";
+import { type Clock, sleep } from "../../runtime/world.ts";
 import type { SecretData } from "./auth.ts";
+import { type IngressView, keyOf } from "./view.ts";
+
+/** `--required-secrets-label` */
+export interface RequiredLabel {
+  readonly key: string;
+  readonly value: string;
+}
 
 interface SecretState {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string; readonly resourceVersion: string };
-  readonly labels: Readonly<Record<string, string>>;
-  readonly data: Readonly<Record<string, string>>;
+  /** Undefined where it may not be read. */
+  readonly data: Readonly<Record<string, string>> | undefined;
 }
 
 interface Followed {
@@ -19,22 +27,35 @@ interface Followed {
   readonly end: AbortController;
 }
 
+/** How long a group waits for Secrets that it has not seen yet. */
+const patienceMs = 5_000;
+
+/** Digests by the names of Secrets. */
+export type SecretDigests = Readonly<Record<string, string>>;
+
 export class FollowedSecrets {
   readonly #kube: KubeClient;
+  readonly #clock: Clock;
+  readonly #required: RequiredLabel | undefined;
   readonly #followed = new Map<string, Followed>();
   /** Which ones, by the group that names them. */
   readonly #named = new Map<string, ReadonlySet<string>>();
-  /** Digests of what was read and sent last, by group and Secret. */
-  readonly #read = new Map<string, string>();
-  readonly #sent = new Map<string, string>();
+  /** What was read and sent last for an Ingress, by its key. */
+  readonly #read = new Map<string, Record<string, string>>();
+  readonly #sent = new Map<string, SecretDigests>();
   /** Told the key of one that has changed. */
   onChange: (key: string) => void = () => {};
 
-  constructor(kube: KubeClient) {
+  constructor(kube: KubeClient, clock: Clock, required?: RequiredLabel) {
     this.#kube = kube;
+    this.#clock = clock;
+    this.#required = required;
   }
 
-  /** Follows exactly these for a group, and lets go of those that no group names any more; resolves when each has been looked for. */
+  /**
+   * Follows exactly these for a group, and lets go of those that no group names any more; resolves when each has been looked
+   * for. One that may not be read keeps nobody waiting for long.
+   */
   async follow(group: string, keys: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     if (keys.size > 0) this.#named.set(group, keys);
     else this.#named.delete(group);
@@ -45,47 +66,78 @@ export class FollowedSecrets {
       this.#followed.delete(key);
     }
     for (const key of keys) if (!this.#followed.has(key)) this.#start(key);
-    if (keys.size === 0) return;
-    const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    await Promise.race([Promise.all([...keys].map((key) => this.#followed.get(key)?.informer.synced)), stopped]);
+    const unread = [...keys].flatMap((key) => {
+      const followed = this.#followed.get(key);
+      return followed && !followed.informer.hasSynced ? [followed.informer.synced] : [];
+    });
+    if (unread.length === 0) return;
+    const over = new AbortController();
+    const late = sleep(this.#clock, patienceMs, AbortSignal.any([signal, over.signal])).catch(() => {});
+    await Promise.race([Promise.all(unread), late]);
+    over.abort();
+  }
+
+  /** An Ingress is about to be read anew: what it reads from here on is what it uses. */
+  begin(ingress: string): void {
+    this.#read.delete(ingress);
   }
 
   /**
-   * For a group: whether it is another than was sent for that group before. What nobody knows of counts as unchanged: whoever
-   * ran before has sent it.
+   * For an Ingress, with what is recorded on it: whether the Secret is another than was sent for it before. What nobody knows
+   * of counts as unchanged: whoever ran before has sent it.
    */
-  read(namespace: string, name: string, group: string): SecretData {
-    const key = `${namespace}/${name}`;
-    const state = this.#followed.get(key)?.informer.get(key);
+  read(name: string, ingress: IngressView, recorded: SecretDigests): SecretData {
+    const key = `${ingress.namespace}/${name}`;
+    const followed = this.#followed.get(key)?.informer;
+    if (followed && !followed.hasSynced)
+      return { problem: `secret "${key}" cannot be read: is the service account allowed to list and watch it?` };
+    const state = followed?.get(key);
     if (state === undefined) return { problem: `secret "${key}" not found` };
+    if (state.data === undefined) {
+      const { key: label, value } = this.#required!;
+      return { problem: `secret ${key} is missing required label ${label}=${value}; only Secrets that carry it are read` };
+    }
     for (const value of Object.values(state.data)) rememberSecret(value);
-    const use = `${group} ${key}`;
-    const [sent, now] = [this.#sent.get(use), digest(state.data)];
-    this.#read.set(use, now);
+    const owner = keyOf(ingress);
+    const now = digest(state.data, ingress.uid);
+    const sent = (this.#sent.get(owner) ?? recorded)[name];
+    this.#read.set(owner, { ...this.#read.get(owner), [name]: now });
     return { data: state.data, changed: sent !== undefined && sent !== now };
   }
 
-  /** What was read for a group has been sent. */
-  markSent(group: string): void {
-    for (const [use, now] of this.#read) if (use.startsWith(`${group} `)) this.#sent.set(use, now);
+  /** What was read for an Ingress has been sent: digests of it, to be recorded. */
+  markSent(ingress: string): SecretDigests {
+    const sent = this.#read.get(ingress) ?? {};
+    this.#sent.set(ingress, sent);
+    return sent;
+  }
+
+  /** It is gone. */
+  forget(ingress: string): void {
+    this.#read.delete(ingress);
+    this.#sent.delete(ingress);
   }
 
   #start(key: string): void {
     const [namespace = "", name = ""] = key.split("/");
+    const required = this.#required;
     const followed = informer({
       client: this.#kube,
       of: secrets,
       namespace,
       fieldSelector: `metadata.name=${name}`,
       name: "secrets of log-ins",
-      project: secretState,
+      project: (secret: Stored<Secret>) => secretState(secret, required),
     });
     const end = new AbortController();
     this.#followed.set(key, { informer: followed, end });
     void followed.run(end.signal);
     let isFirst = true;
+    const began = this.#clock.monotonic();
     void followed.synced.then(() => {
       isFirst = false;
+      // Whoever waited has gone on without it.
+      if (this.#clock.monotonic() - began >= patienceMs) this.onChange(key);
     });
     followed.subscribe(() => {
       if (!isFirst) this.onChange(key);
@@ -93,13 +145,24 @@ export class FollowedSecrets {
   }
 }
 
-function secretState({ metadata, data = {} }: Stored<Secret>): SecretState {
+/** Nothing is kept of one that may not be read. */
+function secretState({ metadata, data = {} }: Stored<Secret>, required: RequiredLabel | undefined): SecretState {
   const { name, namespace = "", uid, resourceVersion, labels = {} } = metadata;
+  const isAllowed = required === undefined || labels[required.key] === required.value;
   const decoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]);
-  return { metadata: { name, namespace, uid, resourceVersion }, labels, data: Object.fromEntries(decoded) };
+  return { metadata: { name, namespace, uid, resourceVersion }, data: isAllowed ? Object.fromEntries(decoded) : undefined };
 }
 
-const digest = (data: Readonly<Record<string, string>>) =>
-  createHash("sha256")
-    .update(JSON.stringify(Object.entries(data).toSorted()))
-    .digest("hex");
+const clientKeys = ["clientID", "clientId", "clientSecret"];
+
+/**
+ * Enough to see that a client was changed, and not enough to tell what it is: of a short secret, which could be guessed, 24 bits
+ * leave many that fit. The Ingress's own salt keeps two that use one client from showing it.
+ */
+function digest(data: Readonly<Record<string, string>>, salt: string): string {
+  const client = clientKeys.map((key) => data[key] ?? null);
+  return createHash("sha256")
+    .update(JSON.stringify([salt, ...client]))
+    .digest("hex")
+    .slice(0, 6);
+}

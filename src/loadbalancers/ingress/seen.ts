@@ -1,9 +1,10 @@
 /** Ingresses, their classes and the Services behind them, as informers keep them. */
-import { namespaces, services } from "../../kube/builtin.ts";
+import { namespaces } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { type Informer, informer } from "../../kube/informer.ts";
 import { type Frozen, type KubeObject, resource, type Stored } from "../../kube/resource.ts";
-import type { Ingress, IngressBackend, IngressClass, Namespace, Service } from "../../kube/types.ts";
+import type { Ingress, IngressBackend, IngressClass, Namespace } from "../../kube/types.ts";
+import type { Backends, SeenBackend } from "../targets/slices.ts";
 import type { BackendView, ClassParams, ClassView, IngressView, ServiceView } from "./view.ts";
 
 export const ingresses = resource<Ingress>({
@@ -43,13 +44,10 @@ interface Identity {
 export interface IngressState {
   readonly metadata: Identity;
   readonly view: IngressView;
+  /** Digests of the Secrets that were sent to AWS for it, as they are recorded on it. */
+  readonly sentSecrets: Readonly<Record<string, string>>;
   /** What the status names. */
   readonly published: readonly { readonly hostname: string; readonly ip: string; readonly ports: readonly number[] }[];
-}
-
-export interface ServiceState {
-  readonly metadata: Identity;
-  readonly view: ServiceView;
 }
 
 export interface ClassState {
@@ -69,7 +67,7 @@ export interface NamespaceState {
 
 export type SeenIngress = Frozen<IngressState>;
 export type Ingresses = Informer<IngressState>;
-export type Services = Informer<ServiceState>;
+export type Services = Backends;
 export type Classes = Informer<ClassState>;
 export type Params = Informer<ParamsState>;
 export type Namespaces = Informer<NamespaceState>;
@@ -81,11 +79,6 @@ export function ingressInformers(namespace: string) {
     ingresses: {
       name: "ingresses",
       make: (client: KubeClient): Ingresses => informer({ client, of: ingresses, ...scope, project: ingressState }),
-    },
-    services: {
-      name: "services behind ingresses",
-      make: (client: KubeClient): Services =>
-        informer({ client, of: services, ...scope, name: "services behind ingresses", project: serviceState }),
     },
     classes: {
       name: "ingressclasses",
@@ -102,6 +95,9 @@ export function ingressInformers(namespace: string) {
   };
 }
 
+/** Where digests of the Secrets of log-ins are recorded that were sent: AWS never tells what it has. */
+export const sentSecretsAnnotation = "ingress.fairlead.io/sent-secrets";
+
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 function identityOf({ name, namespace = "", uid, resourceVersion }: Stored<KubeObject>["metadata"]): Identity {
@@ -110,10 +106,11 @@ function identityOf({ name, namespace = "", uid, resourceVersion }: Stored<KubeO
 
 export function ingressState({ metadata, spec = {}, status = {} }: Stored<Ingress>): IngressState {
   const { finalizers = [], deletionTimestamp, annotations = {} } = metadata;
-  const { [lastApplied]: _applied, ...own } = annotations;
+  const { [lastApplied]: _applied, [sentSecretsAnnotation]: sent, ...own } = annotations;
   const identity = identityOf(metadata);
   return {
     metadata: identity,
+    sentSecrets: digestsIn(sent),
     view: {
       namespace: identity.namespace,
       name: identity.name,
@@ -138,29 +135,24 @@ export function ingressState({ metadata, spec = {}, status = {} }: Stored<Ingres
   };
 }
 
+/** What somebody else has written there tells nothing. */
+function digestsIn(text: string | undefined): Readonly<Record<string, string>> {
+  const pairs = (text ?? "").split(",").map((pair) => pair.split("="));
+  return Object.fromEntries(pairs.flatMap(([name = "", digest]) => (digest === undefined ? [] : [[name, digest] as const])));
+}
+
 function backendView({ service }: IngressBackend): BackendView {
   return service ? { service: { name: service.name, port: service.port?.name || (service.port?.number ?? 0) } } : {};
 }
 
-function serviceState({ metadata, spec = {} }: Stored<Service>): ServiceState {
-  const identity = identityOf(metadata);
-  const { name, namespace, uid } = identity;
-  const { [lastApplied]: _applied, ...annotations } = metadata.annotations ?? {};
-  const ports = (spec.ports ?? []).map((port) => ({
-    name: port.name ?? "",
-    port: port.port,
-    targetPort: port.targetPort ?? port.port,
-    nodePort: port.nodePort ?? 0,
-  }));
-  return {
-    metadata: identity,
-    view: { namespace, name, uid, annotations, type: spec.type ?? "ClusterIP", ipFamilies: spec.ipFamilies ?? [], ports },
-  };
+/** A Service as Ingresses see it. */
+export function serviceView({ metadata: { namespace, name, uid }, annotations, type, ipFamilies, ports }: SeenBackend): ServiceView {
+  return { namespace, name, uid, annotations, type, ipFamilies, ports };
 }
 
 const defaultClass = "ingressclass.kubernetes.io/is-default-class";
 
-function classState({ metadata, spec = {} }: Stored<IngressClass>): ClassState {
+export function classState({ metadata, spec = {} }: Stored<IngressClass>): ClassState {
   const { parameters } = spec;
   return {
     metadata: identityOf(metadata),
@@ -175,7 +167,7 @@ function classState({ metadata, spec = {} }: Stored<IngressClass>): ClassState {
   };
 }
 
-function paramsState({ metadata, spec = {} }: Stored<IngressClassParams>): ParamsState {
+export function paramsState({ metadata, spec = {} }: Stored<IngressClassParams>): ParamsState {
   const { PrefixListsIDs, ...rest } = spec;
   const prefixListsIDs = rest.prefixListsIDs ?? PrefixListsIDs;
   return { metadata: identityOf(metadata), view: { ...rest, name: metadata.name, ...(prefixListsIDs && { prefixListsIDs }) } };

@@ -1,5 +1,5 @@
 /** What flags and feature gates say about Ingresses. */
-import type { Tags } from "../model.ts";
+import type { Guards, Tags } from "../model.ts";
 
 export interface IngressSettings {
   /** `--cluster-name` */
@@ -18,6 +18,8 @@ export interface IngressSettings {
   readonly toleratesMissingService: boolean;
   readonly toleratesMissingAction: boolean;
   readonly allowedAuthorities: readonly string[];
+  /** `--enable-wafv2`, `--enable-waf` and `--enable-shield`: what is not here is never called. */
+  readonly guards: readonly (keyof Guards)[];
   readonly gates: IngressGates;
 }
 
@@ -57,5 +59,6 @@ export const defaultSettings: Omit<IngressSettings, "cluster" | "vpc"> = {
   toleratesMissingService: true,
   toleratesMissingAction: true,
   allowedAuthorities: [],
+  guards: ["webAcl", "classicWebAcl", "shield"],
   gates: defaultGates,
 };

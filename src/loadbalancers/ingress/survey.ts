@@ -1,37 +1,77 @@
 /** One look at a group: what its Ingresses ask for, what stands, and the steps between them. Changes nothing. */
 import type { Ask } from "../../aws/ask.ts";
 import type { FoundApplication } from "../application/find.ts";
-import { application } from "../application/kind.ts";
 import type { SeenApplication } from "../application/plan.ts";
 import { findLoadBalancers } from "../find.ts";
 import { reconcileAges } from "../inventory.ts";
+import type { Found } from "../kind.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { type Survey, survey } from "../survey.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
 import { noTargets } from "../targets.ts";
 import { annotationKey } from "./annotations.ts";
 import { secretNames } from "./auth.ts";
-import type { GroupContext } from "./context.ts";
+import type { SurveyContext } from "./context.ts";
 import { desireGroup, type GroupDesire, type GroupSources } from "./desire.ts";
 import type { Group } from "./groups.ts";
-import { lookUp } from "./look-ups.ts";
+import { mentionedGuards } from "./guards.ts";
+import { type LookUps, lookUp } from "./look-ups.ts";
+import { besides, type Replaced, withFreeNames } from "./replacement.ts";
+import { serviceView } from "./seen.ts";
+import { keyOf } from "./view.ts";
 
 export interface GroupSurvey {
   readonly seen: Survey;
   readonly desire: GroupDesire;
+  /** Load balancers of another scheme than is wanted now. */
+  readonly replaced: Replaced;
 }
 
 /** Looks, and changes nothing. */
-export async function surveyGroup(group: Group, owner: LoadBalancerOwner, context: GroupContext, ask: Ask): Promise<GroupSurvey> {
-  const { inventory, settings, secrets } = context;
+export async function surveyGroup(group: Group, owner: LoadBalancerOwner, context: SurveyContext, ask: Ask): Promise<GroupSurvey> {
+  const { inventory, secrets } = context;
   const { found: standing } = await findLoadBalancers(owner, inventory, reconcileAges, ask);
   const backendGroup = await context.backendGroup.id(ask);
   const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
   await secrets.follow(owner.key, secretKeys(group, context), ask.signal);
-  const lookUps = await lookUp(group, context, ask);
+  const facts: Facts = { groups, ...(backendGroup !== undefined && { backendGroup }), ...(await lookUp(group, context, ask)) };
+  const first = await look(group, owner, standing, [], facts, context, ask);
+  const isOther = ({ internal }: Found) => internal !== first.desire.model.internal;
+  // While somebody is not understood nobody knows which scheme they asked for.
+  if (!standing.some(isOther) || first.desire.model.keepsUnclaimed !== undefined) return first;
+  return look(
+    group,
+    owner,
+    standing.filter((lb) => !isOther(lb)),
+    standing.filter(isOther),
+    facts,
+    context,
+    ask,
+  );
+}
+
+type Facts = LookUps & Pick<GroupSources, "groups" | "backendGroup">;
+
+/** A look at one of the group's load balancers, beside others that it replaces. */
+async function look(
+  group: Group,
+  owner: LoadBalancerOwner,
+  standing: readonly Found[],
+  replaced: readonly Found[],
+  { certificates, trustStores, targetGroups, webAcls, ...facts }: Facts,
+  context: SurveyContext,
+  ask: Ask,
+): Promise<GroupSurvey> {
+  const { inventory, settings, secrets, ingresses } = context;
+  let taken: readonly SeenTargetGroup[] = [];
   let desire: GroupDesire | undefined;
+  const kind = besides(replaced, (theirs) => {
+    taken = theirs;
+  });
+  for (const { ingress } of group.members) secrets.begin(keyOf(ingress));
   const seen = await survey(
     {
-      kind: application,
+      kind,
       standing,
       newName: owner.ownName,
       targets: noTargets,
@@ -48,24 +88,28 @@ export async function surveyGroup(group: Group, owner: LoadBalancerOwner, contex
           capacity:
             mentions(group, context, "minimum-load-balancer-capacity") ||
             group.members.some(({ params }) => params?.minimumLoadBalancerCapacity),
+          guards: mentionedGuards(group.members, annotationKey, settings),
         },
       },
       desire(around) {
         const sources: GroupSources = {
+          ...facts,
           settings,
           network: around.network,
-          groups,
-          certificates: lookUps.certificates,
-          ...(backendGroup !== undefined && { backendGroup }),
+          certificates,
           ...(around.standing && { standing: around.standing as FoundApplication }),
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
-          trustStore: (name) => lookUps.trustStores.get(name),
-          service: (namespace, name) => context.services.get(`${namespace}/${name}`)?.view,
-          secret: (namespace, name) => secrets.read(namespace, name, owner.key),
-          targetGroupArn: (name) => lookUps.targetGroups.get(name),
+          trustStore: (name) => trustStores.get(name),
+          service: (namespace, name) => {
+            const found = context.services.get(`${namespace}/${name}`);
+            return found && serviceView(found);
+          },
+          secret: (name, ingress) => secrets.read(name, ingress, ingresses.get(keyOf(ingress))?.sentSecrets ?? {}),
+          targetGroupArn: (name) => targetGroups.get(name),
+          webAcl: (name) => webAcls.get(name),
           seen: around.seen as SeenApplication,
         };
-        desire = desireGroup(group, around.standing?.name, context.memory, sources);
+        desire = withFreeNames(desireGroup(group, around.standing?.name, context.memory, sources), taken);
         const { model, subnets, problems } = desire;
         return {
           model,
@@ -80,16 +124,16 @@ export async function surveyGroup(group: Group, owner: LoadBalancerOwner, contex
     inventory,
     ask,
   );
-  return { seen, desire: desire! };
+  return { seen, desire: desire!, replaced: { loadBalancers: replaced as readonly FoundApplication[], targetGroups: taken } };
 }
 
 /** Whether anything says something about these: only then are they read. */
-function mentions({ members }: Group, { services }: GroupContext, name: Parameters<typeof annotationKey>[0]): boolean {
+function mentions({ members }: Group, { services }: SurveyContext, name: Parameters<typeof annotationKey>[0]): boolean {
   const key = annotationKey(name);
   const namespaces = new Set(members.map(({ ingress }) => ingress.namespace));
   return (
     members.some(({ ingress }) => ingress.annotations[key] !== undefined) ||
-    services.list().some(({ view }) => namespaces.has(view.namespace) && view.annotations[key] !== undefined)
+    services.list().some(({ metadata, annotations }) => namespaces.has(metadata.namespace) && annotations[key] !== undefined)
   );
 }
 
@@ -103,11 +147,11 @@ const attributesKey = ({ members }: Group) =>
     members.map(({ ingress, params }) => [ingress.annotations[annotationKey("load-balancer-attributes")], params?.loadBalancerAttributes]),
   );
 
-function secretKeys({ members }: Group, { services }: GroupContext): ReadonlySet<string> {
+function secretKeys({ members }: Group, { services }: SurveyContext): ReadonlySet<string> {
   const namespaces = new Set(members.map(({ ingress }) => ingress.namespace));
-  const ofServices = services.list().filter(({ view }) => namespaces.has(view.namespace));
+  const ofServices = services.list().filter(({ metadata }) => namespaces.has(metadata.namespace));
   return new Set([
     ...members.flatMap(({ ingress }) => secretNames([ingress.annotations]).map((name) => `${ingress.namespace}/${name}`)),
-    ...ofServices.flatMap(({ view }) => secretNames([view.annotations]).map((name) => `${view.namespace}/${name}`)),
+    ...ofServices.flatMap(({ metadata, annotations }) => secretNames([annotations]).map((name) => `${metadata.namespace}/${name}`)),
   ]);
 }

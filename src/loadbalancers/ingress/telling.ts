@@ -21,12 +21,12 @@ export class GroupFault extends Error {
 export async function telling<T>(
   members: readonly SeenIngress[],
   reason: FailureReason,
-  { report }: GroupContext,
+  { report, metrics }: Pick<GroupContext, "report" | "metrics">,
   { signal }: Ask,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await work();
+    return await metrics.during(reason, work);
   } catch (error) {
     signal.throwIfAborted();
     for (const member of members) report.failed(member, reason, messageOf(error));

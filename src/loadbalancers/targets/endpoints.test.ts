@@ -5,7 +5,7 @@ import type { BindingSpec } from "./binding.ts";
 import { concernsNodes, isSuitable, resolveEndpoints, type Surroundings } from "./endpoints.ts";
 import type { SeenPod } from "./pods.ts";
 import { matchesSelector, selectorProblem } from "./selector.ts";
-import type { SliceEndpoint } from "./slices.ts";
+import type { BackendPort, SeenBackend, SliceEndpoint } from "./slices.ts";
 
 const meta = (name: string) => ({ name, namespace: "shop", uid: name, resourceVersion: "1", creationTimestamp: "2026-01-02T03:04:05Z" });
 
@@ -47,9 +47,17 @@ const end = (podName: string, address: string, ready: boolean, terminating = fal
   pod: `shop/${podName}`,
 });
 
+const backend = (type: string, ports: readonly Omit<BackendPort, "targetPort">[]): SeenBackend => ({
+  metadata: meta("web"),
+  annotations: {},
+  type,
+  ipFamilies: [],
+  ports: ports.map((port) => ({ ...port, targetPort: port.port })),
+});
+
 function around(endpoints: readonly SliceEndpoint[], rest: Partial<Surroundings> = {}): Surroundings {
   return {
-    service: { metadata: meta("web"), type: "ClusterIP", ports: [{ name: "http", port: 80, nodePort: 0 }] },
+    service: backend("ClusterIP", [{ name: "http", port: 80, nodePort: 0 }]),
     slices: [{ metadata: meta("web-1"), service: "web", addressType: "IPv4", ports: [{ name: "http", port: 8080 }], endpoints }],
     nodes,
     pod: (key) => pods.get(key),
@@ -95,7 +103,7 @@ test("only slices of the family count, and only the port of the Service; an endp
   ];
   assert.deepEqual(ids(around([], { slices })), ["10.0.0.1:8080"]);
   assert.deepEqual(ids(around([], { slices }), { ...spec, ipAddressType: "ipv6" }), ["fd00::1:8080"]);
-  const unnamed = { metadata: meta("web"), type: "ClusterIP", ports: [{ name: "", port: 80, nodePort: 0 }] };
+  const unnamed = backend("ClusterIP", [{ name: "", port: 80, nodePort: 0 }]);
   assert.deepEqual(ids(around([], { slices, service: unnamed })), ["10.0.0.1:8080", "10.0.0.1:9000"]);
 });
 
@@ -114,7 +122,7 @@ test("a Service or port that is not there is not found; one without endpoints ha
 });
 
 test("instances are ready nodes that nothing excludes; if none is, those that are not heard of", () => {
-  const service = { metadata: meta("web"), type: "NodePort", ports: [{ name: "http", port: 80, nodePort: 30080 }] };
+  const service = backend("NodePort", [{ name: "http", port: 80, nodePort: 30080 }]);
   const instance: BindingSpec = { ...spec, targetType: "instance" };
   assert.deepEqual(ids(around([], { service }), instance), ["i-up:30080"]);
   const lost = nodes.filter(({ metadata }) => metadata.name !== "up");

@@ -54,20 +54,42 @@ export function sameEndpoints(a: SeenSlice, b: SeenSlice): boolean {
   return text(a) === text(b);
 }
 
+/** A Service, as every part of the process that is about load balancers knows it: it is followed once. */
 export interface BackendState {
   readonly metadata: Meta;
+  readonly annotations: Readonly<Record<string, string>>;
   readonly type: string;
-  readonly ports: readonly { readonly name: string; readonly port: number; readonly nodePort: number }[];
+  readonly ipFamilies: readonly string[];
+  readonly ports: readonly BackendPort[];
 }
+
+export interface BackendPort {
+  readonly name: string;
+  readonly port: number;
+  /** The name of a port of pods, or its number. */
+  readonly targetPort: string | number;
+  /** 0 when none is allocated. */
+  readonly nodePort: number;
+}
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 export type SeenBackend = Frozen<BackendState>;
 export type Backends = Informer<BackendState>;
 
 export function backendState({ metadata, spec = {} }: Stored<Service>): BackendState {
   const { name, namespace = "", uid, resourceVersion } = metadata;
+  const { [lastApplied]: _applied, ...annotations } = metadata.annotations ?? {};
   return {
     metadata: { name, namespace, uid, resourceVersion },
+    annotations,
     type: spec.type ?? "ClusterIP",
-    ports: (spec.ports ?? []).map((port) => ({ name: port.name ?? "", port: port.port, nodePort: port.nodePort ?? 0 })),
+    ipFamilies: spec.ipFamilies ?? [],
+    ports: (spec.ports ?? []).map((port) => ({
+      name: port.name ?? "",
+      port: port.port,
+      targetPort: port.targetPort ?? port.port,
+      nodePort: port.nodePort ?? 0,
+    })),
   };
 }

@@ -1,0 +1,155 @@
+/**
+ * Another scheme is another load balancer. The new one is made beside the old one, with target groups of its own, because AWS
+ * lets a target group stand behind one load balancer only. When its targets are as healthy as the old one's its address is
+ * published; the old one goes when clients have had time to follow.
+ */
+import { createHash } from "node:crypto";
+import { apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import { again, type Outcome } from "../../runtime/controller.ts";
+import type { FoundApplication } from "../application/find.ts";
+import { application } from "../application/kind.ts";
+import type { SeenApplication } from "../application/plan.ts";
+import type { Ensured } from "../apply.ts";
+import { healthOf } from "../elbv2/health.ts";
+import { refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
+import type { Inventory } from "../inventory.ts";
+import type { BackendHealth, Found, LoadBalancerKind } from "../kind.ts";
+import type { LoadBalancerOwner } from "../owner.ts";
+import type { Action } from "../routing.ts";
+import type { Survey } from "../survey.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
+import type { GroupContext } from "./context.ts";
+import type { GroupDesire } from "./desire.ts";
+import { staleMs } from "./telling.ts";
+
+/** Names are looked up anew every minute, and those who keep them for others need a few. */
+const handOverMs = 5 * 60_000;
+/** How soon a new one is looked at again that cannot take over yet. */
+const lookMs = 15_000;
+
+/** Load balancers of a group that another one replaces, and the target groups behind them. */
+export interface Replaced {
+  readonly loadBalancers: readonly FoundApplication[];
+  readonly targetGroups: readonly SeenTargetGroup[];
+}
+
+/** The kind without target groups that stand behind a load balancer which is replaced; those are handed over. */
+export function besides(loadBalancers: readonly Found[], onGroups: (groups: readonly SeenTargetGroup[]) => void): LoadBalancerKind {
+  const arns = new Set(loadBalancers.map((lb) => (lb as FoundApplication).arn));
+  if (arns.size === 0) return application;
+  return {
+    ...application,
+    async observe(found, options, inventory, ask) {
+      const seen = await application.observe(found as FoundApplication | undefined, options, inventory, ask);
+      const isTheirs = ({ users = [] }: SeenTargetGroup) => users.some((arn) => arns.has(arn));
+      onGroups(seen.targetGroups.filter(isTheirs));
+      return { ...seen, targetGroups: seen.targetGroups.filter((group) => !isTheirs(group)) };
+    },
+  } as LoadBalancerKind;
+}
+
+/** The same desire, with other names for target groups whose own are taken. */
+export function withFreeNames(desire: GroupDesire, taken: readonly SeenTargetGroup[]): GroupDesire {
+  if (taken.length === 0) return desire;
+  const names = new Set(taken.map(({ name }) => name));
+  const scheme = desire.model.internal ? "internal" : "internet-facing";
+  const nameOf = (name: string) => (names.has(name) ? otherName(name, scheme) : name);
+  const renamed = (actions: readonly Action[]): readonly Action[] =>
+    actions.map((action) =>
+      action.kind === "forward"
+        ? { ...action, to: action.to.map((share) => (share.group === undefined ? share : { ...share, group: nameOf(share.group) })) }
+        : action,
+    );
+  return {
+    ...desire,
+    bindings: desire.bindings.map((wish) => ({ ...wish, name: nameOf(wish.name), targetGroup: nameOf(wish.targetGroup) })),
+    model: {
+      ...desire.model,
+      targetGroups: desire.model.targetGroups.map((group) => ({ ...group, name: nameOf(group.name) })),
+      listeners: desire.model.listeners.map((listener) => ({
+        ...listener,
+        defaultActions: renamed(listener.defaultActions),
+        rules: listener.rules.map((rule) => ({ ...rule, actions: renamed(rule.actions) })),
+      })),
+    },
+  };
+}
+
+/** Of the same shape; a target group is known by its tags, so that its name is anybody's. */
+function otherName(name: string, scheme: string): string {
+  const digest = createHash("sha256").update(`${name}${scheme}`).digest("hex").slice(0, 10);
+  return `${name.slice(0, name.lastIndexOf("-"))}-${digest}`;
+}
+
+/** What is published: of two load balancers the address of the one that serves. */
+export async function addressOf(
+  { applied, hostname }: Ensured,
+  { seen, replaced }: { readonly seen: Survey; readonly replaced: Replaced },
+  owner: LoadBalancerOwner,
+  { inventory, handedOver, host }: GroupContext,
+  ask: Ask,
+): Promise<string | undefined> {
+  const [old] = replaced.loadBalancers;
+  if (old === undefined) {
+    handedOver.delete(owner.key);
+    return hostname;
+  }
+  const isReady = handedOver.has(owner.key) || (applied.kind === "done" && (await canTakeOver(seen, replaced, inventory, ask)));
+  if (!isReady) return old.hostname;
+  if (!handedOver.has(owner.key)) handedOver.set(owner.key, host.world.clock.monotonic());
+  return hostname;
+}
+
+/** The old one goes when clients have had time to follow. */
+export async function finishReplacement(
+  { loadBalancers }: Replaced,
+  owner: LoadBalancerOwner,
+  context: GroupContext,
+  ask: Ask,
+): Promise<Outcome | undefined> {
+  const [old] = loadBalancers;
+  if (old === undefined) return undefined;
+  const since = context.handedOver.get(owner.key);
+  if (since === undefined) return again(lookMs, `the targets of the new load balancer are not as healthy as those of ${old.name} yet`);
+  const left = since + handOverMs - context.host.world.clock.monotonic();
+  if (left > 0) return again(Math.min(left, handOverMs), `clients are given time to leave ${old.name}`);
+  await retire(loadBalancers, owner, context, ask);
+  return again(staleMs, `what belonged to ${old.name} goes`);
+}
+
+/** Deletes load balancers that others have replaced. What protects them was meant for what is served. */
+export async function retire(
+  loadBalancers: readonly FoundApplication[],
+  owner: LoadBalancerOwner,
+  { inventory, host }: GroupContext,
+  ask: Ask,
+): Promise<void> {
+  const carryOut = (steps: readonly Step[]) =>
+    apply(steps, inventory.cloud, { ...ask, onStep: ({ what, why }) => host.log.info(what, { why, group: owner.key }) });
+  for (const lb of loadBalancers) {
+    const deletion = application.planDeletion(lb, owner.noun);
+    try {
+      await carryOut(deletion);
+    } catch (error) {
+      if (!refusesDeletion(error)) throw error;
+      await carryOut([unprotection(lb), ...deletion]);
+    } finally {
+      application.touch(lb.name, inventory, owner.key);
+    }
+  }
+}
+
+/** Whether clients may be sent to the new one: it is active, and serves whatever the old one does. */
+async function canTakeOver({ found, seen }: Survey, replaced: Replaced, inventory: Inventory, ask: Ask): Promise<boolean> {
+  if (found?.state !== "active") return false;
+  const { targetGroups } = seen as SeenApplication;
+  const partOf = ({ part = "" }: SeenTargetGroup) => part;
+  const [now, before] = await Promise.all([
+    healthOf(targetGroups, partOf, inventory, ask),
+    healthOf(replaced.targetGroups, partOf, inventory, ask),
+  ]);
+  const isServed = ({ targets }: BackendHealth) => targets.some(({ healthy }) => healthy);
+  return before.filter(isServed).every(({ where }) => now.every((backend) => backend.where !== where || isServed(backend)));
+}
