@@ -80,7 +80,7 @@ export class Budget {
       return Promise.resolve();
     }
     if (this.waiting >= maxWaiting) {
-      return Promise.reject(new BudgetExhausted(`${maxWaiting} calls already wait for this action`));
+      return Promise.reject(new BudgetExhausted(`${maxWaiting} calls are already waiting for this action`));
     }
     return new Promise((resolve, reject) => {
       const lane = this.#lanes[urgency];

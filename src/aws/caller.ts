@@ -154,7 +154,7 @@ export class Caller {
           throw failure;
         }
         corrected.add(failure.class);
-        host.log.v(2)?.info("AWS call is tried again", { error: failure.message, delayMs: Math.round(delay), attempts });
+        host.log.v(2)?.info("retrying an AWS call", { error: failure.message, delayMs: Math.round(delay), attempts });
         waitedMs += await this.#timed(sleep(clock, delay, signal));
       }
     }

@@ -71,7 +71,7 @@ test("a refused deletion of what is protected is no missing permission, and says
   const error = classify(raised("OperationNotPermitted", 400, said), call);
   assert.equal(error.class, "conflict");
   assert.equal(error.iamAction, undefined);
-  assert.match(error.message, /deletion protection is switched on/);
+  assert.match(error.message, /deletion protection is on/);
   assert.doesNotMatch(error.message, /policy of the role/);
   assert.doesNotMatch(classify(raised("OperationNotPermitted", 400, "cannot be detached"), attempted).message, /protection/);
 });

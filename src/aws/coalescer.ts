@@ -30,7 +30,7 @@ export interface CoalescerOptions<Item, Value> {
 
 export interface FetchOptions {
   readonly urgency: Urgency;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when no caller is waiting for the answer any more. */
   readonly signal: AbortSignal;
 }
 
@@ -139,7 +139,7 @@ export class Coalescer<Item, Value> {
     let alive = batch.length;
     for (const pending of batch) {
       pending.abandoned = () => {
-        if (--alive === 0) abandoned.abort(new Error("nobody waits for the answer any more"));
+        if (--alive === 0) abandoned.abort(new Error("no caller is waiting for the answer any more"));
       };
     }
     await this.#answer(batch, { urgency, signal: abandoned.signal }, 0);

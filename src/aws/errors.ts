@@ -92,14 +92,14 @@ export function withoutRequestIds(text: string): string {
 
 const remedies: Readonly<Record<ErrorClass, string>> = {
   "not-found": "",
-  throttled: "AWS limits how often this may be called; it is tried again more slowly",
+  throttled: "AWS limits how often this may be called; it is retried more slowly",
   denied: "",
   conflict: "",
   dependency: "something else still uses it",
   "limit-exceeded": "ask AWS to raise the quota, or remove what is not needed",
   invalid: "",
   unsupported: "this region or resource does not offer it",
-  transient: "it is tried again",
+  transient: "it is retried",
   "clock-skew": "this machine's clock is wrong: check its time synchronisation",
   "expired-credentials": "the credentials have expired and no newer ones could be obtained",
   credentials: "AWS does not accept the credentials: check the role or the keys this process is given",
@@ -121,4 +121,4 @@ function remedyFor({ class: kind, code, message, iamAction }: Failure): string {
 }
 
 const protectedFromDeletion =
-  "deletion protection is switched on for it: switch it off (attribute deletion_protection.enabled=false) to have it deleted";
+  "deletion protection is on for it: turn it off (attribute deletion_protection.enabled=false) to have it deleted";

@@ -125,7 +125,7 @@ export class CallMetrics {
     });
     this.#attempts = new Counter({
       name: "fairlead_aws_attempts_total",
-      help: "Requests sent to AWS, by what came of each",
+      help: "Requests sent to AWS, by outcome",
       labelNames: ["service", "operation", "outcome"],
       registers,
     });

@@ -61,7 +61,7 @@ export class Metadata {
 
   async instanceId(signal?: AbortSignal): Promise<string> {
     const id = await this.get("meta-data/instance-id", signal);
-    if (!id) throw new MetadataUnavailable("the instance metadata service knows no instance-id");
+    if (!id) throw new MetadataUnavailable("the instance metadata service gave no instance-id");
     return id.trim();
   }
 
@@ -121,7 +121,7 @@ export class Metadata {
     if (error instanceof NoTokenAnswer) {
       return new MetadataUnavailable(
         `${at} gave no answer to the token request: inside a pod the instance's metadata hop limit of 1 causes this (raise HttpPutResponseHopLimit ` +
-          "to 2, or use the host network), a network policy may block it, or this is no EC2 instance",
+          "to 2, or use the host network), a network policy may block it, or this is not an EC2 instance",
         { cause: error },
       );
     }

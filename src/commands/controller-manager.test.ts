@@ -119,8 +119,8 @@ test("flags that Fairlead decides about say so in help", async () => {
   ]) {
     assert.match(out, new RegExp(`--${name} int32 .*\\(default Fairlead decides\\)$`, "m"));
   }
-  assert.match(out, /--kube-api-qps float32 .*\(default no limit of our own/);
-  assert.match(out, /--kube-api-burst int32 .*\(default no limit of our own/);
+  assert.match(out, /--kube-api-qps float32 .*\(default no client-side limit/);
+  assert.match(out, /--kube-api-burst int32 .*\(default no client-side limit/);
   assert.match(out, /--route-reconciliation-period duration .*\(default Fairlead decides/);
   assert.match(out, /--logging-format string .*\(default text on a terminal, else json\)/);
 });

@@ -18,16 +18,16 @@ Every key below is written with the prefix \`${annotationPrefix}\`, for example 
 |---|---|---|---|---|
 ${rows.join("\n")}
 
-One more key has a name of its own: \`${sourceRangesAnnotation}\`, the CIDR blocks that may reach the load balancer, separated by
-commas. \`spec.loadBalancerSourceRanges\` goes before it; without either everybody may.
+One more key has another prefix: \`${sourceRangesAnnotation}\`, the CIDR blocks that may reach the load balancer, separated by
+commas. \`spec.loadBalancerSourceRanges\` takes precedence; without either, everybody may reach it.
 
 ## When a value is wrong
 
-Everything is read before anything is done. A value that cannot be used gives a Warning Event \`SyncLoadBalancerFailed\` and the condition
-\`${configurationCondition}\` (status False) on the Service, both naming the key, the value and what is allowed. The load balancer that
-stands stays as it is, its targets go on following the nodes, and other Services are not affected. A key that looks like a misspelling of
-one above gives an Event \`LoadBalancerWarning\` and the same condition with status True. The condition is there only while something is
-to be said. \`fairlead explain service/NAME\` tells the same with what to do about it.
+All annotations are read before anything is changed. An invalid value gives a Warning Event \`SyncLoadBalancerFailed\` and the condition
+\`${configurationCondition}\` (status False) on the Service; both name the key, the value and what is allowed. The existing load balancer
+stays as it is, its targets continue to follow the nodes, and other Services are not affected. A key that looks like a misspelling of
+one above gives an Event \`LoadBalancerWarning\` and the same condition with status True. The condition exists only while there is
+something to report. \`fairlead explain service/NAME\` shows the same with what to do about it.
 
 ## Health checks
 
@@ -40,22 +40,22 @@ to be said. \`fairlead explain service/NAME\` tells the same with what to do abo
 | Healthy, unhealthy after | 2, 6 | 3, 3 | 2, 2 |
 
 A classic load balancer with \`externalTrafficPolicy: Local\` is checked by HTTP on \`spec.healthCheckNodePort\`, path \`/healthz\`. With
-\`ClusterServiceLoadBalancerHealthProbeMode = Shared\` in the cloud config, Services of other traffic policies are checked by HTTP on the
-shared port and path.
+\`ClusterServiceLoadBalancerHealthProbeMode = Shared\` in the cloud config, Services with other traffic policies are checked by HTTP on
+the shared port and path.
 
 ## Changing the kind
 
-A changed \`type\` is refused once an address is published, because the address would change. With \`type-change: replace\` the new load
-balancer is made first; its address is published when every port has a healthy target, or ${minutes(healthLimitMs)} after its creation;
-the old one is kept for ${minutes(drainMs)} from then on (condition \`${replacedCondition}\`) and deleted.
+A changed \`type\` is rejected once an address is published, because the address would change. With \`type-change: replace\` the new load
+balancer is created first. Its address is published when every port has a healthy target, or ${minutes(healthLimitMs)} after its creation.
+The old one is then kept for ${minutes(drainMs)} (condition \`${replacedCondition}\`) and deleted.
 
-## What is read only when a load balancer is made
+## What is read only when a load balancer is created
 
 \`internal\`, \`name\` and, on network load balancers, \`subnets\`, \`eip-allocations\`, \`private-ipv4-addresses\`, \`additional-resource-tags\`
 and the address family: a network load balancer is dual-stack when the Service has both families, all its subnets have IPv6 blocks and
 none of its ports is UDP.
 
-Before a load balancer is made under a \`name\` of your choice, the name is written down in the condition \`${namedCondition}\` of the
-Service's status: by it the load balancer is found, and in the end deleted, when the annotation was changed or removed meanwhile.
+Before a load balancer is created under a \`name\` of your choice, the name is recorded in the condition \`${namedCondition}\` of the
+Service's status. With it the load balancer is found, and finally deleted, even when the annotation was changed or removed in the meantime.
 `;
 }

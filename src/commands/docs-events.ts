@@ -27,7 +27,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "FailedToInitializeNode",
     type: "Warning",
     on: "Node",
-    means: "AWS or the API server refused a step of the initialisation; it is tried again.",
+    means: "AWS or the API server refused a step of the initialisation; it is retried.",
     todo: "Read the message: it names the call, the error and the permission that is missing, if one is.",
   },
   {
@@ -87,22 +87,22 @@ export const eventTable: readonly EventRow[] = [
     type: "Warning",
     on: "Node",
     means:
-      "A call that only tells labels is not allowed. The Node is initialised and serves; its zone id or place in the network is missing.",
-    todo: "Allow the action that the message names, or do without. The place in the network is told on one Node for all, every few minutes.",
+      "A call that is needed for labels only is not allowed. The Node is initialised and serves; its labels of zone id or network topology are missing.",
+    todo: "Allow the action that the message names, or do without. A missing network topology is reported on one Node for all, every few minutes.",
   },
   {
     reason: "FailedToCheckInstance",
     type: "Warning",
     on: "Node",
     means:
-      "The Node is not ready, and Fairlead may not ask EC2 whether its instance still exists. The Node is kept. A few Nodes tell it for all.",
+      "The Node is not ready, and Fairlead may not ask EC2 whether its instance still exists. The Node is kept. It is reported on a few Nodes for all.",
     todo: "Allow the action that the message names.",
   },
   {
     reason: "FailedToTagInstance",
     type: "Warning",
     on: "Node",
-    means: "The tags of `--tags` cannot be written to the instance; they are tried again a few times, and when the Node changes.",
+    means: "The tags of `--tags` cannot be written to the instance; they are retried a few times, and when the Node changes.",
     todo: "Read the message: it names the error, and the permission that is missing, if one is.",
   },
   {
@@ -111,29 +111,28 @@ export const eventTable: readonly EventRow[] = [
     on: "Node",
     means:
       "The Node is gone, and its instance still carries the tags of `--tags`. `kubectl get events` shows it: there is no Node left to describe.",
-    todo: "Read the message, or take the tags off: `aws ec2 delete-tags`.",
+    todo: "Read the message, or remove the tags: `aws ec2 delete-tags`.",
   },
   { reason: "DeletingNode", type: "Normal", on: "Node", means: "The instance is proven gone; the Node goes too.", todo: nothing },
   {
     reason: "DeletingNodeFailed",
     type: "Warning",
     on: "Node",
-    means: "The API server refused the deletion; it is tried again.",
+    means: "The API server refused the deletion; it is retried.",
     todo: "Look at the roles: `fairlead doctor`.",
   },
   {
     reason: "FailedToCreateRoute",
     type: "Warning",
     on: "Node",
-    means: "AWS refused the route of the Node's pod CIDR; it is tried again.",
-    todo: "Read the message. A full table: ask AWS for more routes a table.",
+    means: "AWS refused the route of the Node's pod CIDR; it is retried.",
+    todo: "Read the message. A full table: ask AWS for more routes per table.",
   },
   {
     reason: "FailedToDeleteRoute",
     type: "Warning",
     on: "Node, Lease",
-    means:
-      "A pod route that no Node has any more is still there; it is tried again. On the Node whose machine it leads to, else on the Lease.",
+    means: "A pod route that no Node has any more is still there; it is retried. On the Node whose machine it leads to, else on the Lease.",
     todo: "Read the message: it names the error, and the permission that is missing, if one is.",
   },
   {
@@ -147,8 +146,8 @@ export const eventTable: readonly EventRow[] = [
     reason: "RouteTableAlmostFull",
     type: "Warning",
     on: "Node",
-    means: "The route table has few places left.",
-    todo: "Ask AWS for more routes a table before the next Nodes join.",
+    means: "The route table is nearly full.",
+    todo: "Ask AWS for more routes per table before the next Nodes join.",
   },
   { reason: "EnsuringLoadBalancer", type: "Normal", on: "Service", means: "The load balancer is being made or changed.", todo: nothing },
   { reason: "EnsuredLoadBalancer", type: "Normal", on: "Service", means: "It is as the Service wants it.", todo: nothing },
@@ -166,14 +165,14 @@ export const eventTable: readonly EventRow[] = [
     reason: "SyncLoadBalancerFailed",
     type: "Warning",
     on: "Service",
-    means: "Something is wrong with the Service, or AWS refused a step; it is tried again.",
+    means: "Something is wrong with the Service, or AWS refused a step; it is retried.",
     todo: "Read the message: it names the annotation, or the call, the error and the missing permission.",
   },
   {
     reason: "UpdateLoadBalancerFailed",
     type: "Warning",
     on: "Service",
-    means: "The nodes of the load balancer could not be changed; it is tried again.",
+    means: "The nodes of the load balancer could not be changed; it is retried.",
     todo: "Read the message.",
   },
   {
@@ -194,7 +193,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "LoadBalancerRemovalWaits",
     type: "Normal",
     on: "Service",
-    means: "The load balancer has not been gone for more than 30 seconds; the condition `LoadBalancerRemoved` says the same.",
+    means: "The load balancer is still there after 30 seconds of removal; the condition `LoadBalancerRemoved` says the same.",
     todo: "Read the message: it names what is left, since when, and how to find what keeps it. The removal goes on by itself.",
   },
   {
@@ -215,7 +214,8 @@ export const eventTable: readonly EventRow[] = [
     reason: "SuccessfullyReconciled",
     type: "Normal",
     on: "Ingress, TargetGroupBinding",
-    means: "All endpoints are registered, or the load balancer is as the Ingress asks. Said when something was changed, not at every look.",
+    means:
+      "All endpoints are registered, or the load balancer is as the Ingress asks. Recorded when something was changed, not at every check.",
     todo: nothing,
   },
   {
@@ -243,7 +243,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "FailedReconcile",
     type: "Warning",
     on: "TargetGroupBinding",
-    means: "Targets could not be registered or deregistered; it is tried again.",
+    means: "Targets could not be registered or deregistered; it is retried.",
     todo: "Read the message: it names the call, the error and the missing permission.",
   },
   {
@@ -272,7 +272,7 @@ export const eventTable: readonly EventRow[] = [
     type: "Warning",
     on: "Ingress",
     means: "The finalizer that guards its load balancer could not be written; nothing is made before it is.",
-    todo: "Read the message; it is tried again.",
+    todo: "Read the message; it is retried.",
   },
   {
     reason: "FailedBuildModel",
@@ -286,7 +286,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "FailedDeployModel",
     type: "Warning",
     on: "Ingress",
-    means: "AWS refused a step. What was done before it stays, and the rest is tried again.",
+    means: "AWS refused a step. What was done before it stays, and the rest is retried.",
     todo: "Read the message.",
   },
   {
@@ -294,21 +294,21 @@ export const eventTable: readonly EventRow[] = [
     type: "Warning",
     on: "Ingress",
     means: "The address of the load balancer could not be written to the status.",
-    todo: "Read the message; it is tried again.",
+    todo: "Read the message; it is retried.",
   },
   {
     reason: "FailedRemoveFinalizer",
     type: "Warning",
     on: "Ingress",
-    means: "Everything is gone, and the finalizer could not be taken away.",
-    todo: "Read the message; it is tried again.",
+    means: "Everything is gone, and the finalizer could not be removed.",
+    todo: "Read the message; it is retried.",
   },
   { reason: "LeaderElection", type: "Normal", on: "Lease", means: "A replica became the leader, or stopped being it.", todo: nothing },
   {
     reason: "SpotInterruption",
     type: "Normal",
     on: "Node",
-    means: "AWS takes the spot instance of the Node within two minutes.",
+    means: "AWS takes back the spot instance of the Node within two minutes.",
     todo: nothing,
   },
   {
@@ -332,7 +332,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "MonitorError",
     type: "Warning",
     on: "Node",
-    means: "The metadata service cannot be asked, or says what cannot be read. It is asked on.",
+    means: "The metadata service cannot be asked, or its answer cannot be read. It is asked again.",
     todo: "Read the log of the handler on that node.",
   },
   {
@@ -375,9 +375,9 @@ export function eventsPage(row: (cells: readonly string[]) => string): string {
 
 <!-- Generated from src/commands/docs-events.ts; run \`npm run docs\` after changing it. -->
 
-\`kubectl describe node NAME\`, \`kubectl describe service NAME\` and \`kubectl describe targetgroupbinding NAME\` show them. Messages of failures carry the AWS call, its error code and its
-request id, and, when a permission is missing, its name. What happens again is counted on the same Event, which shows the latest request id.
-What concerns no object of yours is said on the Lease of the program: \`kubectl describe lease cloud-controller-manager -n kube-system\`.
+\`kubectl describe node NAME\`, \`kubectl describe service NAME\` and \`kubectl describe targetgroupbinding NAME\` show them.
+Messages about failures name the AWS call, its error code and request id, and a missing permission. Repeated failures are counted on the
+same Event, which shows the latest request id. What concerns none of your objects is reported on the Lease of the program: \`kubectl describe lease cloud-controller-manager -n kube-system\`.
 
 | Reason | Type | On | What it means | What to do |
 |---|---|---|---|---|

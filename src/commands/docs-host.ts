@@ -16,7 +16,7 @@ export function hostPage(row: (cells: readonly string[]) => string): string {
 
 <!-- Generated from the tables in src/commands/host; run \`npm run docs\` after changing them. -->
 
-What they are for, and how to go over to them: [cluster.md](../cluster.md).
+What they are for, and how to switch to them: [cluster.md](../cluster.md).
 
 ## Programs of \`cluster\`
 
@@ -28,8 +28,8 @@ ${table(nodePrograms, "None yet: the command says so and ends with status 69.")}
 
 ## Flags of the process
 
-On the command line, or, without the dashes, in section \`process\` of the file; the command line counts more. \`config\`, \`help\` and
-\`version\` stand on the command line only.
+Set them on the command line or, without the dashes, in section \`process\` of the file; the command line takes precedence. \`config\`,
+\`help\` and \`version\` can only be given on the command line.
 
 ${flagReference(sections).replaceAll(/^## /gm, "### ")}
 ## Sections of programs
@@ -53,6 +53,6 @@ function sectionText([name, { flags, leaseFlags, replaced }]: readonly [string, 
 
 Flags: ${list(own)}.
 
-Its own Lease, which the process holds besides its own: ${list(leaseFlags)}.
+The program's own Lease, which the process holds as well: ${list(leaseFlags)}.
 `;
 }

@@ -11,12 +11,12 @@ import {
 
 /** How the values of several Ingresses of a group come together, in the words of the page. */
 const together: Readonly<Record<Merge, string>> = {
-  agree: "all that say something say the same",
-  "per-port": "the same for each port",
-  "per-key": "the same for each key",
-  union: "taken together",
-  own: "each for itself",
-  group: "makes the group",
+  agree: "all that set it must agree",
+  "per-port": "all that set it for a port must agree",
+  "per-key": "all that set a key must agree",
+  union: "combined",
+  own: "each for its own rules",
+  group: "defines the group",
 };
 
 export function ingressAnnotationsPage(row: (cells: readonly string[]) => string): string {
@@ -33,10 +33,10 @@ export function ingressAnnotationsPage(row: (cells: readonly string[]) => string
 Ingresses are served [behind a gate](../load-balancer-controller.md#ingresses-behind-a-gate). Every key below is written with the prefix
 \`${annotationPrefix}\`, for example \`${annotationPrefix}scheme: internet-facing\`.
 
-Ingresses of one group share a load balancer. Where all of them have to say the same, the first one that says something decides; one that
-says something else is told so by an Event \`FailedBuildModel\`, and keeps the rules that it has until they agree.
+Ingresses of one group share a load balancer. Where they must agree, the first Ingress that sets a value decides. One that sets another value
+gets an Event \`FailedBuildModel\` and keeps its current rules until they agree.
 
-¹ Also read from the Service that a rule leads to, whose value goes before the Ingress's.
+¹ Also read from the Service that a rule forwards to; the Service's value takes precedence.
 
 ## Load balancer and listeners
 
@@ -50,13 +50,13 @@ ${table(backendTable)}
 
 ${table(authTable)}
 
-## Routing, and keys that end in a name of yours
+## Routing, and keys that end in a name of your choice
 
 ${table(familyTable, "<name>")}
 
-The keys of JSON values count in any case. A number is written without quotes and a text with them; only \`servicePort\` takes both.
+Keys in JSON values are case-insensitive. Write numbers without quotes and texts with quotes; only \`servicePort\` takes both.
 
 \`create-acm-cert\`, \`acm-pca-arn\` and everything that begins with \`frontend-nlb-\` have no effect yet; an Event \`LoadBalancerWarning\`
-says so, as of keys that look like a typo.
+says so, and does the same for keys that look like a typo.
 `;
 }

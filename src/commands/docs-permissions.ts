@@ -25,7 +25,7 @@ export function permissionsPage(row: (cells: readonly string[]) => string): stri
         actions.join("<br>"),
         grant.why,
         grant.resources.map((resource) => `\`${resource}\``).join("<br>"),
-        grant.optional ?? "no",
+        grant.optional ?? "required",
       ]);
     });
     return [
@@ -33,7 +33,7 @@ export function permissionsPage(row: (cells: readonly string[]) => string): stri
       "",
       `Policies: [\`${feature}.json\`](../../deploy/iam/${feature}.json), [strict](../../deploy/iam/strict/${feature}.json)`,
       "",
-      "| Actions | Why | On | Can be left out? |",
+      "| Actions | Why | Resources | If it is missing |",
       "|---|---|---|---|",
       ...rows,
       "",
@@ -43,12 +43,12 @@ export function permissionsPage(row: (cells: readonly string[]) => string): stri
 
 <!-- Generated from src/doctor/permissions.ts; run \`npm run docs\` after changing it. -->
 
-One policy per feature, in \`deploy/iam/\`. The default ones can be attached as they are. The strict ones add conditions on the cluster's tag,
-the region and the VPC: put your values in place of \`CLUSTER_ID\`, \`REGION\`, \`ACCOUNT_ID\`, \`VPC_ID\` and \`ROLE_ARN\`; every security group of
-nodes, every route table and every instance must then carry the tag \`kubernetes.io/cluster/<cluster id>\`, and what another controller made
-must carry it too. All of them are valid in every partition (China, GovCloud, the isolated ones, the European Sovereign Cloud).
+One policy per feature, in \`deploy/iam/\`. Attach the default ones without changes. The strict ones add conditions on the cluster's tag, the
+region and the VPC: replace \`CLUSTER_ID\`, \`REGION\`, \`ACCOUNT_ID\`, \`VPC_ID\` and \`ROLE_ARN\` with your values. Every security group of nodes,
+every route table, every instance and everything that another controller made must then carry the tag
+\`kubernetes.io/cluster/<cluster id>\`. All of them are valid in every partition (China, GovCloud, the isolated ones, the European Sovereign Cloud).
 
-The tests run the controllers under exactly these policies: each action is used, and without any one of them something says which is missing.
+The tests run the controllers under exactly these policies: each action is used, and without any one of them a message names the missing one.
 
 ¹ Checked by AWS without a call of Fairlead's own.
 

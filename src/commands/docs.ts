@@ -45,7 +45,7 @@ function flagsPage(): string {
 
 ${generated}
 
-The same flags are taken when the program is called \`aws-cloud-controller-manager\`. They are written as for every Kubernetes
+The same flags are taken when the program is called \`aws-cloud-controller-manager\`. Write them as for every Kubernetes
 program: \`--name=value\` or \`--name value\`; a boolean without a value is true; \`strings\` are comma-separated and a repeated flag
 appends; durations are like \`1h2m3.5s\` or \`100ms\`.
 
@@ -57,8 +57,8 @@ function loadBalancerFlagsPage(): string {
 
 <!-- Generated from src/commands/load-balancer-controller/flags.ts; run \`npm run docs\` after changing it. -->
 
-The same flags are taken when the program is called \`aws-load-balancer-controller\`. A flag that is not known, or a value that cannot be
-read, ends the program with status 2; everything else that keeps it from running with status 1.
+The same flags are taken when the program is called \`aws-load-balancer-controller\`. An unknown flag or an invalid value ends the
+program with status 2; anything else that prevents it from running, with status 1.
 
 ${flagReference(loadBalancerFlags)}`;
 }
@@ -74,8 +74,8 @@ function handlerFlagsPage(): string {
 
 <!-- Generated from the tables in src/commands/node-termination-handler; run \`npm run docs\` after changing them. -->
 
-The same flags are taken when the program is called \`node-termination-handler\`. Each can be given by the environment variable in brackets
-too; the command line wins. Flags begin with one dash or two; a boolean is \`--name\` or \`--name=false\`.
+The same flags are taken when the program is called \`node-termination-handler\`. Each can also be set with the environment variable in
+brackets; the command line takes precedence. Flags start with one dash or two; a boolean is \`--name\` or \`--name=false\`.
 
 ${flagReference(handlerFlags)}`;
 }
@@ -86,8 +86,8 @@ function driverFlagsPage(): string {
 <!-- Generated from src/commands/ebs-csi-driver/flags.ts; run \`npm run docs\` after changing it. -->
 
 \`fairlead ebs-csi-driver [all | controller | node | pre-stop-hook] [flags]\`; the same when the program is called
-\`aws-ebs-csi-driver\`. Mode \`controller\` has the flags below but for those of the node, mode \`node\` but for those of AWS and the
-controller. What the driver does is told in [volumes](../volumes.md).
+\`aws-ebs-csi-driver\`. Mode \`controller\` does not have the flags of the node, mode \`node\` not those of AWS and the controller.
+[Volumes](../volumes.md) describes what the driver does.
 
 ${flagReference(driverSections("all"))}`;
 }
@@ -121,10 +121,10 @@ SigningRegion = us-east-1
 The syntax is that of git's config files, UTF-8 without a byte order mark. Section and key names are case-insensitive. \`;\` and
 \`#\` start a comment. Double quotes may wrap all or part of a value; inside them \`\\\\\`, \`\\"\`, \`\\n\` and \`\\t\` are escapes. A backslash
 at the end of a line continues it. A key without \`=\` is true for booleans. Booleans are \`true\`, \`yes\`, \`on\`, \`1\` and \`false\`, \`no\`,
-\`off\`, \`0\`. Of a repeated key that is not a list the last one counts.
+\`off\`, \`0\`. When a key that is not a list is repeated, the last one counts.
 
-A file that cannot be read as such, or a value that cannot work, ends the process with a message that names line, column, key and
-value. Unknown sections and keys are warned about, with the nearest known one; \`--strict-cloud-config\` refuses them.
+A file with a syntax error or an invalid value ends the process with a message that names line, column, key and value. Unknown sections
+and keys cause a warning that names the nearest known one; \`--strict-cloud-config\` rejects them.
 
 ## \`[Global]\`
 
@@ -134,7 +134,7 @@ ${globalRows.join("\n")}
 
 ## \`[ServiceOverride "<id>"]\`
 
-Where one AWS service is reached. Repeat the section, with another id, for each service and region.
+The endpoint of one AWS service. Repeat the section, with another id, for each service and region.
 
 | Key | Required | Meaning |
 |---|---|---|

@@ -36,16 +36,16 @@ const flags = {
   namespace: flag(string, "kube-system", "Namespace of the controllers' service account, where --service-account names none.", {
     shorthand: "n",
   }),
-  features: flag(strings, ["nodes", "load-balancers"], `What is to run, of ${checkable.join(", ")}.`),
-  "service-account": flag(string, "fairlead-controller-manager", "Who the controllers are to the cluster: a name, or namespace/name."),
+  features: flag(strings, ["nodes", "load-balancers"], `Features to check, of ${checkable.join(", ")}.`),
+  "service-account": flag(string, "fairlead-controller-manager", "Service account of the controllers: a name, or namespace/name."),
   "role-arn": flag(
     string,
     "",
     "The controllers' IAM role, whose permissions IAM's policy simulator is asked for. Empty: the role that the service account is annotated with, else your own.",
   ),
   "host-network": flag(bool, true, "Whether the controllers run on the host network."),
-  output: flag(oneOf("table", "json"), "table", "Form of what is printed.", { shorthand: "o" }),
-  "exit-zero": flag(bool, false, "End with status 0 whatever is found."),
+  output: flag(oneOf("table", "json"), "table", "Output format.", { shorthand: "o" }),
+  "exit-zero": flag(bool, false, "Exit with status 0 whatever is found."),
   help: flag(bool, false, "Print this.", { shorthand: "h" }),
 };
 
@@ -66,7 +66,7 @@ export const run: Command = async ({ argv, world, console, stopSignal }) => {
     return failure("doctor", error, console);
   }
   if (options.help) {
-    console.out(`Looks whether a cluster and its AWS account are set up for Fairlead. It changes nothing.\n\n`);
+    console.out(`Checks whether a cluster and its AWS account are set up for Fairlead. It changes nothing.\n\n`);
     console.out(`Usage:\n  fairlead doctor [flags]\n\n${flagUsage(sections, console.columns)}`);
     return exitStatus.done;
   }
@@ -85,7 +85,7 @@ export function parseDoctorFlags(argv: readonly string[]): DoctorOptions {
   const { values, args } = parseFlags(flags, argv);
   if (args.length > 0) throw new FlagError(`unexpected argument ${JSON.stringify(args[0])}`);
   const unknown = values.features.find((name) => !checkable.some((feature) => feature === name));
-  if (unknown !== undefined) throw new FlagError(`--features: ${JSON.stringify(unknown)} is none of ${checkable.join(", ")}`);
+  if (unknown !== undefined) throw new FlagError(`--features: ${JSON.stringify(unknown)} is not one of ${checkable.join(", ")}`);
   if (values["role-arn"] !== "" && !roleArn.test(values["role-arn"])) {
     throw new FlagError(
       `--role-arn: ${JSON.stringify(values["role-arn"])} is not the ARN of a role, as in arn:aws:iam::123456789012:role/NAME`,

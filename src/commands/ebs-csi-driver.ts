@@ -40,7 +40,7 @@ function driver(mode: Mode): Command {
   const refused = { status: unreadable, told: "briefly" } as const;
   return longRunning({
     name,
-    description: `Makes, attaches and mounts EBS volumes for the claims of a cluster, as a CSI driver. Mode ${mode}, of ${modes.join(", ")}.`,
+    description: `Creates, attaches and mounts EBS volumes for the claims of a cluster, as a CSI driver. Mode ${mode}, of ${modes.join(", ")}.`,
     sections: sectionsOf(mode),
     refusals: { commandLine: refused, configuration: refused, failed: exitStatus.fatal },
     read: globalFlagsReader({

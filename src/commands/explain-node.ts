@@ -73,7 +73,7 @@ function addresses(node: SeenNode, found: Identification, { config }: Live): str
 
 async function routes(node: SeenNode, live: Live): Promise<string[]> {
   if (node.podCidrs.length === 0) return ["the Node has no pod CIDR"];
-  if (live.clusterCidr === "") return ["not looked at: give --cluster-cidr as the controllers are given it"];
+  if (live.clusterCidr === "") return ["not checked: give the --cluster-cidr of the controllers"];
   const { tables, changes, refused } = await routesOf(live);
   const own = { instanceId: claimedInstance(node) };
   return node.podCidrs.flatMap((cidr) => [

@@ -18,8 +18,12 @@ import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
 
 const flags = {
-  endpoint: flag(string, "", "Where the leader serves (https://host:10258), to ask it for its last calls to AWS; a port-forward will do."),
-  "endpoint-insecure-skip-tls-verify": flag(bool, false, "Accept whatever certificate the endpoint shows."),
+  endpoint: flag(
+    string,
+    "",
+    "Where the leader serves (https://host:10258), to ask it for its last calls to AWS, for example through a port-forward.",
+  ),
+  "endpoint-insecure-skip-tls-verify": flag(bool, false, "Accept any certificate of the endpoint."),
   ...liveFlags,
 };
 

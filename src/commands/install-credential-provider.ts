@@ -16,8 +16,8 @@ const flags = {
   "config-dir": flag(string, "", "Folder for ecr-credential-provider.yaml, which kubelet's --image-credential-provider-config names."),
   "service-account-tokens": flag(bool, false, "Let service accounts choose the role to pull with (Kubernetes 1.34 or later)."),
   source: flag(string, "", "The executable to install. Empty: the one beside this program."),
-  once: flag(bool, false, "End when it is installed, instead of looking again from time to time."),
-  period: flag(duration, 3_600_000, "How often to look whether it is still there."),
+  once: flag(bool, false, "Exit once it is installed, instead of checking periodically."),
+  period: flag(duration, 3_600_000, "How often to check that it is still there."),
   help: flag(bool, false, "Print this.", { shorthand: "h" }),
 };
 

@@ -11,10 +11,10 @@ export function routesOf(live: Live): Promise<RoutePreview> {
 }
 
 function cidrsOf(text: string): Cidr[] {
-  if (text.trim() === "") throw new NotPossible("give the pod CIDRs as the controllers are given them: --cluster-cidr=10.244.0.0/16");
+  if (text.trim() === "") throw new NotPossible("give the pod CIDRs of the controllers: --cluster-cidr=10.244.0.0/16");
   return text.split(",").map((part) => {
     const cidr = parseCidr(part.trim());
-    if (cidr === undefined) throw new NotPossible(`--cluster-cidr holds ${JSON.stringify(part.trim())}, which is no CIDR`);
+    if (cidr === undefined) throw new NotPossible(`--cluster-cidr holds ${JSON.stringify(part.trim())}, which is not a CIDR`);
     return cidr;
   });
 }

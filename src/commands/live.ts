@@ -34,8 +34,8 @@ export const liveFlags = {
     shorthand: "n",
   }),
   "strict-cloud-config": flag(bool, false, "Refuse a cloud config with unknown keys."),
-  "cluster-name": undecided(string, "found from the cluster, else kubernetes", "The --cluster-name that the controllers are given."),
-  "cluster-cidr": flag(string, "", "The --cluster-cidr that the controllers are given, for routes. Empty: found from the cluster."),
+  "cluster-name": undecided(string, "found from the cluster, else kubernetes", "The --cluster-name of the controllers."),
+  "cluster-cidr": flag(string, "", "The --cluster-cidr of the controllers, for routes. Empty: found from the cluster."),
   help: flag(bool, false, "Print this.", { shorthand: "h" }),
 };
 

@@ -153,7 +153,7 @@ function refuse(command: LongRunning, error: unknown, console: Console, logs: Lo
     console.err(tellers[told]({ name: command.name, message, hint, usage: usage(command, console) }));
   } else if (logs) {
     logs.log.error(message, { fatal: true });
-    logs.log.v(2)?.error("what was behind it", { error });
+    logs.log.v(2)?.error("the cause in full", { error });
   } else console.err(`${message}\n`);
   return status;
 }

@@ -13,6 +13,6 @@ for (const text of [
   "kind: Service\n\tmetadata: x\n",
 ]) {
   test(`${JSON.stringify(text)} is refused with the line, and not read as something else`, () => {
-    assert.throws(() => objectsIn(text), { message: /^it is no valid YAML: .* at line \d/ });
+    assert.throws(() => objectsIn(text), { message: /^it is not valid YAML: .* at line \d/ });
   });
 }

@@ -5,7 +5,7 @@ import { parseAllDocuments } from "yaml";
 export function objectsIn(text: string): readonly unknown[] {
   return parseAllDocuments(text).map((document) => {
     const [mistake] = document.errors;
-    if (mistake !== undefined) throw new SyntaxError(`it is no valid YAML: ${mistake.message.split("\n")[0]}`);
+    if (mistake !== undefined) throw new SyntaxError(`it is not valid YAML: ${mistake.message.split("\n")[0]}`);
     return document.toJS() as unknown;
   });
 }

@@ -6,7 +6,7 @@ const host = {
   name: "node",
   component: "fairlead-node",
   lease: undefined,
-  description: "Runs the programs of a node in one process, which is one process and one metadata client on every node.",
+  description: "Runs the programs of a node in one process with one metadata client.",
   programs: nodePrograms,
 };
 

@@ -20,7 +20,7 @@ import { routesOf } from "./live-routes.ts";
 const flags = {
   "all-namespaces": flag(bool, false, "Look at all Services of the cluster.", { shorthand: "A" }),
   filename: flag(string, "", "A manifest with Services that may not exist yet.", { shorthand: "f" }),
-  output: flag(oneOf("text", "json"), "text", "Form of what is printed.", { shorthand: "o" }),
+  output: flag(oneOf("text", "json"), "text", "Output format.", { shorthand: "o" }),
   ...liveFlags,
 };
 

@@ -12,7 +12,7 @@ const flags = {
   cluster: flag(
     oneOf("auto", "embedded", "real"),
     "auto",
-    "The Kubernetes API: a small one embedded in the sandbox, or a real etcd and kube-apiserver, which are obtained first if need be. auto: the real one if it is at hand.",
+    "The Kubernetes API: a small one embedded in the sandbox, or a real etcd and kube-apiserver, which are downloaded or built first if needed. auto: the real one if it is available.",
   ),
   nodes: flag(int32, 5, "Machines to start with, from 2 to 100."),
   "provider-id": flag(bool, false, "Let kubelets know the id of their machine, so that Fairlead need not find it by name."),

@@ -40,7 +40,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import("./load-balancer-controller.ts"),
   },
   "node-termination-handler": {
-    summary: "Drain nodes whose instance is about to go: spot, maintenance, Auto Scaling",
+    summary: "Drain nodes whose instance is about to be interrupted: spot, maintenance, Auto Scaling",
     standsFor: "node-termination-handler",
     load: () => import("./node-termination-handler.ts"),
   },
@@ -50,12 +50,12 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import("./plan.ts"),
   },
   explain: {
-    summary: "Tell what is wrong with a Service's load balancer, and what to do",
+    summary: "Explain what is wrong with a Service's load balancer or a Node, and what to do",
     words: ["service/", "node/"],
     load: () => import("./explain.ts"),
   },
   "ebs-csi-driver": {
-    summary: "Make, attach and mount EBS volumes for the claims of a cluster",
+    summary: "Create, attach and mount EBS volumes for the claims of a cluster",
     standsFor: "aws-ebs-csi-driver",
     words: ["all", "controller", "node", "pre-stop-hook"],
     load: () => import("./ebs-csi-driver.ts"),
@@ -71,7 +71,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import("./install-credential-provider.ts"),
   },
   doctor: {
-    summary: "Look whether a cluster and its AWS account are set up for Fairlead; changes nothing",
+    summary: "Check whether a cluster and its AWS account are set up for Fairlead; changes nothing",
     load: () => import("./doctor.ts"),
   },
   sandbox: {

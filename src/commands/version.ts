@@ -9,7 +9,7 @@ import type { Command } from "./command.ts";
 import { failure } from "./failure.ts";
 
 const flags = {
-  output: flag(oneOf("text", "json"), "text", "Form of what is printed.", { shorthand: "o" }),
+  output: flag(oneOf("text", "json"), "text", "Output format.", { shorthand: "o" }),
   help: flag(bool, false, "Print this.", { shorthand: "h" }),
 };
 

@@ -25,7 +25,7 @@ export function checkClock({ skewMs }: Picture): readonly Finding[] {
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (Math.abs(skewMs) < skewWarnsMs) return [ok("clock", `within ${Math.max(1, seconds)} s of AWS's`)];
   const what = `this machine's clock is ${seconds} s ${skewMs > 0 ? "behind" : "ahead of"} AWS's`;
-  const remedy = "chronyc tracking   # AWS refuses signatures five minutes off; point chrony at 169.254.169.123";
+  const remedy = "chronyc tracking   # AWS refuses signatures that are five minutes off; point chrony at 169.254.169.123";
   return [Math.abs(skewMs) < skewFailsMs ? warning("clock", what, remedy) : problem("clock", what, remedy)];
 }
 
@@ -88,7 +88,7 @@ function zonesFinding(subnets: readonly SubnetFacts[]): Finding[] {
     ];
   }
   if (zones.length > 1) return [ok("subnets", `${subnets.length} in ${zones.join(", ")}`)];
-  return [warning("subnets", `all are in ${zones[0]}: load balancers end with that zone`, "# add subnets in a second availability zone")];
+  return [warning("subnets", `all are in ${zones[0]}: load balancers fail with that zone`, "# add subnets in a second availability zone")];
 }
 
 function usableBy(tags: SubnetFacts["tags"], id: string): boolean {
@@ -135,7 +135,7 @@ export function checkGroups(picture: Picture): readonly Finding[] {
   if (disputed.length > 0) {
     const names = disputed.map(({ id, tags }) => `${id} (${ownersIn(tags).join(", ")})`);
     const remedy = `aws ec2 delete-tags --resources ${disputed[0]!.id} --tags Key=${clusterTagPrefix}OTHER_CLUSTER   # of the cluster that does not own it`;
-    findings.push(warning("security groups", `owned by two clusters: ${some(names)}; each would take the other's rules away`, remedy));
+    findings.push(warning("security groups", `owned by two clusters: ${some(names)}; each would remove the other's rules`, remedy));
   }
   return findings.length > 0 || instances.length === 0 ? findings : [ok("security groups", "one for load balancers on every instance")];
 }
@@ -183,7 +183,7 @@ export function checkMetadata({ metadata, hostNetwork }: Picture): readonly Find
     findings.push(
       problem(
         "metadata service",
-        `hop limit 1 on ${some(ids(near))}: a pod off the host network gets no answer`,
+        `hop limit 1 on ${some(ids(near))}: a pod that is not on the host network gets no answer`,
         `aws ec2 modify-instance-metadata-options --instance-id ${near[0]!.instanceId} --http-put-response-hop-limit 2`,
       ),
     );

@@ -46,7 +46,7 @@ export function checkLease({ lease }: Picture): readonly Finding[] {
     warning(
       "lease",
       `${facts.holder} leads, and it is ${facts.writer}: Fairlead waits until it is gone`,
-      "kubectl -n kube-system delete daemonset aws-cloud-controller-manager   # when you mean to move over",
+      "kubectl -n kube-system delete daemonset aws-cloud-controller-manager   # when you are ready to migrate",
     ),
   ];
 }
@@ -60,7 +60,7 @@ export function checkControllers({ controllers }: Picture): readonly Finding[] {
   return [
     problem(
       "controllers",
-      `several work at once, each against the other: ${some(each)}`,
+      `several work at once, against each other: ${some(each)}`,
       "# give all of them the same --leader-elect-resource-name and namespace, and none --leader-elect=false; or remove all but one",
     ),
   ];

@@ -19,7 +19,7 @@ function ofPerson({ subject, answers }: Permissions, { account }: Picture): read
   return [
     warning(
       "permissions",
-      `those of ${principalText(subject.arn)} were looked at, which is you and not the controllers${lacking}`,
+      `checked those of ${principalText(subject.arn)}: that is you, not the controllers${lacking}`,
       `fairlead doctor --role-arn=ROLE   # the controllers' role; or in their pod: kubectl -n ${namespace} exec POD -- fairlead doctor`,
     ),
   ];
@@ -33,8 +33,8 @@ function ofControllers({ subject, answers, objection }: Permissions): readonly F
   const open = actionsIn(answers.filter(({ verdict }) => verdict === "unknown"));
   if (open.length === 0) return [ok("permissions", `all ${all.length} actions are allowed to ${who}`)];
   if (subject.kind === "role") {
-    const why = objection ?? "the policy simulator does not tell";
-    return [warning("permissions", `those of ${who} cannot be asked for: ${why}`, policyRemedyOfCaller)];
+    const why = objection ?? "the policy simulator gives no answer";
+    return [warning("permissions", `those of ${who} cannot be checked: ${why}`, policyRemedyOfCaller)];
   }
   const rest = "the others can be checked where iam:SimulatePrincipalPolicy is allowed (deploy/iam/doctor.json)";
   return [ok("permissions", `${all.length - open.length} of ${all.length} actions are allowed to ${who}; ${rest}`)];
@@ -59,8 +59,9 @@ function deniedFinding(alike: readonly PermissionAnswer[], subject: Subject): Fi
 }
 
 function denyRemedy({ explicit, by }: Refusal, { arn }: Subject, actions: readonly string[]): string {
-  const where = by === "service control policy" ? "ask whoever runs the organisation" : `look at the ${by} of ${principalText(arn)}`;
-  const why = explicit ? "a further permission does not help" : "a policy of its own does not help";
+  const where =
+    by === "service control policy" ? "ask the administrators of the organisation" : `look at the ${by} of ${principalText(arn)}`;
+  const why = explicit ? "another permission does not help" : "a policy of its own does not help";
   const principal = principalOf(arn);
   if (principal === undefined) return `# ${why}: ${where}`;
   return `aws iam simulate-principal-policy --policy-source-arn ${principal} --action-names ${actions.join(" ")}   # ${why}: ${where}`;

@@ -30,7 +30,7 @@ export async function askAccess(
 /** `v1.36.3` */
 export async function askVersion(kube: KubeClient, signal: AbortSignal): Promise<string> {
   const { gitVersion } = JSON.parse(await kube.raw("/version", { signal })) as { readonly gitVersion?: string };
-  if (gitVersion === undefined) throw new Error("the API server does not tell its version");
+  if (gitVersion === undefined) throw new Error("the API server gives no version");
   return gitVersion;
 }
 

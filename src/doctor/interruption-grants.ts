@@ -22,7 +22,7 @@ export const interruptionGrants: readonly Grant[] = [
     calls: [queues.changeMessageVisibilityBatch],
     resources: queue,
     strict: ownQueue,
-    optional: "messages come again while they are worked on, and are recognised",
+    optional: "messages are delivered again while they are being handled, and are recognised",
   },
   {
     sid: "ReadInterruptedInstances",
@@ -33,7 +33,7 @@ export const interruptionGrants: readonly Grant[] = [
   },
   {
     sid: "CompleteHooks",
-    why: "Let an instance go on when its node is drained, or ready",
+    why: "Complete the hook of an instance whose node is drained, or ready",
     calls: [queues.completeLifecycleAction],
     resources: groups,
     strict: inRegion,
@@ -48,10 +48,10 @@ export const interruptionGrants: readonly Grant[] = [
   },
   {
     sid: "ReadHooks",
-    why: "Give up before a hook runs out by itself, with the reason",
+    why: "Abandon a hook before it times out, with the reason",
     calls: [queues.describeLifecycleHooks],
     resources: ["*"],
     strict: inRegion,
-    optional: "a hook that cannot be met runs into its own time limit",
+    optional: "a hook that cannot be completed runs into its own time limit",
   },
 ];

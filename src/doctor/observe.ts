@@ -145,7 +145,7 @@ async function clusterOf(
   const own = await clouds.metadata.instanceId(ask.signal).catch(() => "");
   const known = valueIn(instances);
   const lookup = known?.get(own) ?? known?.values().find(isFound) ?? (await cloud.instances.lookup(own, ask));
-  if (lookup.kind !== "found") throw new Error("no instance of the cluster is known whose tags would tell");
+  if (lookup.kind !== "found") throw new Error("no instance of the cluster is known whose tags could be read");
   return discoverClusterId(lookup.instance.tags);
 }
 

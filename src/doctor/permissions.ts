@@ -81,7 +81,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
     {
       sid: "ReadZones",
-      why: "Label nodes with their zone's id where the instance does not tell it",
+      why: "Label nodes with their zone's id where the instance's description lacks it",
       calls: [ec2.describeAvailabilityZones],
       resources: ["*"],
       strict: inRegion,
@@ -97,7 +97,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
     {
       sid: "ReadTopology",
-      why: "Label nodes with their place in the network",
+      why: "Label nodes with their network topology",
       calls: [ec2.describeInstanceTopology],
       resources: ["*"],
       strict: inRegion,
@@ -270,7 +270,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
   "target-group-bindings": [
     {
       sid: "ReadTargets",
-      why: "See which target group a TargetGroupBinding means, what is registered and how it does",
+      why: "See which target group a TargetGroupBinding means, what is registered and whether it is healthy",
       calls: [elbv2.describeTargetGroups, elbv2.describeTargetHealth],
       resources: ["*"],
       strict: inRegion,

@@ -16,7 +16,7 @@ export const serviceRoleGrants: readonly Grant[] = [
   },
   {
     sid: "CreateServiceRole",
-    why: "The first load balancer of an account brings the service-linked role of Elastic Load Balancing into being",
+    why: "The first load balancer of an account creates the service-linked role of Elastic Load Balancing",
     calls: [],
     also: ["iam:CreateServiceLinkedRole"],
     resources: ["arn:*:iam::*:role/aws-service-role/elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing"],

@@ -26,7 +26,7 @@ export function actionMetrics(registry: Registry) {
   });
   const messages = counter(registry, {
     name: "fairlead_interruption_messages_total",
-    help: "Messages of the queue by what became of them: events, ignored, foreign, unmanaged, unreadable.",
+    help: "Messages of the queue by outcome: events, ignored, foreign, unmanaged, unreadable.",
     labels: ["outcome"],
   });
   const age = histogram(registry, {
@@ -41,7 +41,7 @@ export function actionMetrics(registry: Registry) {
   });
   const held = gauge(registry, {
     name: "fairlead_interruption_messages_held",
-    help: "Messages of the queue that this process keeps from others while it works on them.",
+    help: "Messages of the queue that this process hides from others while it handles them.",
   });
   return {
     messages,

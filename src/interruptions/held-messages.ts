@@ -90,7 +90,7 @@ export class HeldMessages {
       if (this.#life.aborted || refusalIn(error) !== undefined) return;
       // Policies made for the reference do not allow it. Messages then come again, and are known.
       this.#mayNotKeep = isAwsError(error, "denied");
-      this.#host.log.warn("messages cannot be kept from others while they are worked on", { error, forGood: this.#mayNotKeep });
+      this.#host.log.warn("messages cannot be hidden from others while they are handled", { error, forGood: this.#mayNotKeep });
     }
   }
 
@@ -111,7 +111,7 @@ export class HeldMessages {
   }
 
   #again(messages: readonly QueueMessage[], error: unknown): void {
-    this.#host.log.warn("messages could not be deleted; trying again", { messages: messages.length, error });
+    this.#host.log.warn("messages could not be deleted; retrying", { messages: messages.length, error });
     this.#host.world.clock.after(retryMs, () => {
       if (!this.#life.aborted) for (const message of messages) this.#deletions.add(message);
     });

@@ -64,7 +64,7 @@ export class Hooks {
       return found?.HeartbeatTimeout === undefined ? undefined : found.HeartbeatTimeout * 1000;
     } catch (error) {
       signal.throwIfAborted();
-      this.#log.warn("how long a lifecycle hook holds cannot be found out", { group, hook, error });
+      this.#log.warn("cannot find out how long a lifecycle hook waits", { group, hook, error });
       return undefined;
     }
   }

@@ -73,12 +73,12 @@ function readNotification(fields: Fields, now: number): ReadMessage {
 }
 
 const sources: Readonly<Record<string, (envelope: Envelope, now: number) => ReadMessage>> = {
-  "aws.ec2": (envelope) => ec2Types[envelope.detailType]?.(envelope) ?? nothing(`"${envelope.detailType}" is no interruption`),
+  "aws.ec2": (envelope) => ec2Types[envelope.detailType]?.(envelope) ?? nothing(`"${envelope.detailType}" is not an interruption`),
   "aws.health": health,
   "aws.autoscaling": (envelope) => {
     if (isTest(envelope.detail)) return nothing("a test notification");
     const transition = text(envelope.detail, "LifecycleTransition");
-    return transitions.has(transition) ? lifecycle(envelope) : nothing(`lifecycle transition "${transition}" is no concern of Nodes`);
+    return transitions.has(transition) ? lifecycle(envelope) : nothing(`lifecycle transition "${transition}" does not concern Nodes`);
   },
 };
 

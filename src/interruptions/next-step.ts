@@ -245,7 +245,7 @@ function draining(situation: Situation, node: PlannedNode, plan: NodePlan): Step
   if (drain.removals.length > 0) return { kind: "remove-pods", removals: drain.removals, deadline: known };
   const limits = activeEvents(plan).map((event) => limitOf(situation, plan, event));
   const until = Math.min(drain.lookAgainAt ?? now + drainCheckMs, now + drainCheckMs, nextHeartbeat(situation, plan), ...limits);
-  return wait(until, `${drain.remaining.length} pods are on their way out`);
+  return wait(until, `${drain.remaining.length} pods are terminating`);
 }
 
 /** The last pod is gone. Where nobody else waits for that, one write ends it all. */
@@ -298,7 +298,7 @@ function notDrained({ pods = [], memory, settings, now, orphanedDaemonSets }: Si
     return `${namespace}/${name}${refusal === undefined ? "" : ` (${refusal})`}`;
   });
   const more = remaining.length > named.length ? ` and ${remaining.length - named.length} more` : "";
-  return `${remaining.length} pods are left when the time is over: ${named.join(", ")}${more}`;
+  return `${remaining.length} pods are left after the time limit: ${named.join(", ")}${more}`;
 }
 
 /** Everything was done for these events: hooks are let go, the webhook is told, and their end is written. */

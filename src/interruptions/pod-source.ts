@@ -82,7 +82,7 @@ export class DrainedPods {
 
   #stop(): void {
     this.#cancelEnd();
-    this.#following?.end.abort(new Error("no Node is drained any more"));
+    this.#following?.end.abort(new Error("no Node is being drained"));
     this.#following = undefined;
   }
 }

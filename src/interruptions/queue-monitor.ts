@@ -110,7 +110,7 @@ export class QueueMonitor {
       if (signal.aborted) return;
       // It comes again when others may see it.
       metrics.error(monitor);
-      host.log.warn("a message could not be handled; it will come again", { "message-id": message.id, error });
+      host.log.warn("a message could not be handled; it will be delivered again", { "message-id": message.id, error });
     }
   }
 
@@ -242,7 +242,7 @@ export class QueueMonitor {
     } catch (error) {
       if (signal.aborted) return;
       launch.completing = false;
-      host.log.warn("a launch hook could not be completed; trying again", { "instance-id": launch.hook.instanceId, error });
+      host.log.warn("a launch hook could not be completed; retrying", { "instance-id": launch.hook.instanceId, error });
       metrics.action("post-drain", false, node, launch.id);
       host.world.clock.after(5_000, () => {
         const [current] = this.#parts.nodes.by("instance", launch.hook.instanceId);

@@ -35,7 +35,7 @@ export function reporter({ recorder, metrics, host }: Pick<InterruptionParts, "r
   ) => {
     const fields = { "node-name": node, "event-id": id, "instance-id": hook.instanceId, group: hook.group, hook: hook.hook, why };
     if (outcome === "over") {
-      host.log.info("Auto Scaling does not wait for the lifecycle hook any more", fields);
+      host.log.info("Auto Scaling no longer waits for the lifecycle hook", fields);
       return;
     }
     if (result === "CONTINUE") {

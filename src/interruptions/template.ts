@@ -76,7 +76,7 @@ function readParts(tokens: readonly Token[], from: number, fields: ReadonlySet<s
     }
     if (word.startsWith("/*")) continue;
     if (word === "range" || word === "with" || word === "define" || word === "template" || word === "block") {
-      throw new TemplateInvalid(`{{${word}}} is not understood; understood are fields, functions, if and else`);
+      throw new TemplateInvalid(`{{${word}}} is not supported; supported are fields, functions, if and else`);
     }
     if (word !== "if") {
       parts.push(pipeline(token.action, fields));
@@ -112,7 +112,7 @@ function call([head = "", ...args]: readonly string[], fields: ReadonlySet<strin
   const named = functions[head];
   if (named === undefined || !Object.hasOwn(functions, head)) {
     if (args.length > 0 || piped !== undefined) {
-      throw new TemplateInvalid(`function "${head}" is not understood; understood are ${Object.keys(functions).join(", ")}`);
+      throw new TemplateInvalid(`function "${head}" is not supported; supported are ${Object.keys(functions).join(", ")}`);
     }
     return operand(head, fields);
   }
@@ -129,7 +129,9 @@ function operand(word: string, fields: ReadonlySet<string>): Part {
   if (word === "true" || word === "false") return () => word === "true";
   const [field = "", ...more] = word.slice(1).split(".");
   if (!word.startsWith(".") || (field !== "" && !fields.has(field))) {
-    throw new TemplateInvalid(`"${word}" is no field of an interruption; there are ${[...fields].map((each) => `.${each}`).join(", ")}`);
+    throw new TemplateInvalid(
+      `"${word}" is not a field of an interruption; the fields are ${[...fields].map((each) => `.${each}`).join(", ")}`,
+    );
   }
   return (data) =>
     more.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], field === "" ? data : data[field]);

@@ -85,6 +85,6 @@ export async function readPage<T>(asked: string, answer: HttpResponse, clock: Cl
     return { items, resourceVersion: metadata?.resourceVersion ?? "", continue: metadata?.continue ?? "" };
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw new ApiError({ reason: "unavailable", status: 0, asked, said: "the answer broke off or is not JSON", cause });
+    throw new ApiError({ reason: "unavailable", status: 0, asked, said: "the answer was cut short or is not JSON", cause });
   }
 }

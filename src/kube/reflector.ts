@@ -210,7 +210,7 @@ export class Reflector<T extends KubeObject, A> {
 
   #fresh(): void {
     this.#freshAt = this.#options.host.world.clock.monotonic();
-    if (this.#complained) this.#options.host.log.info("in touch with the API server again", { resource: this.#what });
+    if (this.#complained) this.#options.host.log.info("connected to the API server again", { resource: this.#what });
     this.#complained = false;
     this.#options.metrics.fresh();
   }

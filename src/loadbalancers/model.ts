@@ -196,7 +196,7 @@ interface SecondGeneration extends LoadBalancerModel {
   readonly subnets: readonly SubnetMapping[];
   readonly targetGroups: readonly TargetGroup[];
   readonly attributes: Attributes;
-  /** Capacity units reserved; 0 gives the reservation up. Absent: as it is. */
+  /** Capacity units reserved; 0 cancels the reservation. Absent: as it is. */
   readonly capacity?: number;
 }
 

@@ -135,7 +135,7 @@ async function endOf(
 
 /** The steps that are possible now, in the order AWS allows: a group that rules still name cannot go. */
 export function planRemoval({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Leftovers, owner: LoadBalancerOwner): Step[] {
-  const why = `the ${owner.noun} does not want it any more`;
+  const why = `the ${owner.noun} no longer wants it`;
   return [
     ...loadBalancers.flatMap((lb) => kindOf(lb, owner).planDeletion(lb, owner.noun)),
     ...targetGroups.map(({ TargetGroupArn: arn = "", TargetGroupName: name = "" }) => targetGroupDeletion({ arn, name })),

@@ -100,7 +100,7 @@ export interface ListenerRule extends TaggedPart {
   readonly keeps?: string;
 }
 
-/** Whether clients show certificates, and whose are taken. */
+/** Whether clients must present certificates, and which are accepted. */
 export type MutualTls =
   | { readonly mode: "off" | "passthrough" }
   | {

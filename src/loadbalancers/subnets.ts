@@ -83,7 +83,7 @@ export function discoverSubnets(network: Network, internal: boolean, cluster: Cl
     for (const other of others) refuse(other, `${best?.id} is preferred in zone ${zone}`);
     if (!best) continue;
     if (type === "availability-zone") chosen.push(best);
-    else refuse(best, `zone ${zone} is a ${type}, where this load balancer cannot stand`);
+    else refuse(best, `zone ${zone} is a ${type}, where this load balancer cannot be placed`);
   }
   for (const subnet of chosen) verdicts.set(subnet.id, { subnet, taken: true, why: reasonTaken(subnet, internal, cluster) });
   const all = [...verdicts.values()].sort((a, b) => compare(a.subnet.id, b.subnet.id));

@@ -224,8 +224,8 @@ export function planTargets(group: TargetsOfGroup, arn: string | Made, present: 
         deregisterTargets,
         { TargetGroupArn: arn, Targets: some.map(({ id, port }) => ({ Id: id, Port: port })) },
         {
-          what: `take ${some.map(({ id }) => id).join(", ")} out of target group ${group.name}`,
-          why: `they are no nodes for this ${askedBy} any more`,
+          what: `deregister ${some.map(({ id }) => id).join(", ")} from target group ${group.name}`,
+          why: `no longer eligible nodes of this ${askedBy}`,
           part: "targets",
         },
       ),
@@ -238,8 +238,8 @@ function registration(group: Pick<TargetGroup, "name" | "port">, arn: string | M
     registerTargets,
     { TargetGroupArn: arn, Targets: ids.map((id) => ({ Id: id, Port: group.port })) },
     {
-      what: `put ${ids.join(", ")} into target group ${group.name}`,
-      why: `they are nodes for this ${askedBy}`,
+      what: `register ${ids.join(", ")} with target group ${group.name}`,
+      why: `eligible nodes of this ${askedBy}`,
       batch: { ids, refusedBy: ["InvalidTarget"], only: (some) => registration(group, arn, some, askedBy) },
       // Only a full group has to lose some before it takes others.
       needsRoom: ["TooManyTargets"],

@@ -60,7 +60,7 @@ export function targetWarnings({ elsewhere }: Pick<Targets, "elsewhere">, refuse
   const left = "not registered: a load balancer takes instances of its own VPC only";
   return [
     ...(strangers.length > 0 ? [`Nodes of another VPC are ${left}: ${few(strangers)}; move them, or label them ${excludeLabel}`] : []),
-    ...refused.map(({ ids, error }) => `AWS refuses ${few(ids)} as targets: ${error.code}: ${error.detail}; they are tried again`),
+    ...refused.map(({ ids, error }) => `AWS refuses ${few(ids)} as targets: ${error.code}: ${error.detail}; they are retried`),
   ];
 }
 

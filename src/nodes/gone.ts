@@ -108,7 +108,7 @@ const lacks: Readonly<Record<Lack, string>> = {
   region: "the provider ID does not name a zone of this region",
   witness: "these credentials see no live instance of this cluster, so a missing one proves nothing",
   age: "the Node is younger than 10 minutes",
-  time: "not often and long enough to be sure",
+  time: "not often enough, or not for long enough, to be sure",
 };
 
 export interface Prover {

@@ -113,7 +113,7 @@ export class Identities {
     }
     const { instance } = lookup;
     if (self.vpc && instance.vpc && instance.vpc !== self.vpc) {
-      return unidentified("InstanceOfOtherVPC", `${id} (by ${by}) is an instance of ${instance.vpc}, the cluster's VPC is ${self.vpc}`);
+      return unidentified("InstanceOfOtherVPC", `${id} (by ${by}) is an instance of ${instance.vpc}, but the cluster's VPC is ${self.vpc}`);
     }
     if (!instance.zone) return unidentified("InstanceWithoutZone", `EC2 describes ${id} without an availability zone`);
     const rival = this.#claimant(id, node);
@@ -175,7 +175,7 @@ export class Identities {
   #objection(instance: Instance, node: SeenNode): string | undefined {
     const { self } = this.#options;
     if (instance.state !== "pending" && instance.state !== "running") return `is ${instance.state ?? "in no known state"}`;
-    if (self.vpc && instance.vpc !== self.vpc) return `is in ${instance.vpc ?? "no VPC"}, the cluster's VPC is ${self.vpc}`;
+    if (self.vpc && instance.vpc !== self.vpc) return `is in ${instance.vpc ?? "no VPC"}, but the cluster's VPC is ${self.vpc}`;
     if (!hasClusterTag(instance.tags, self.cluster)) return `lacks the tag kubernetes.io/cluster/${self.cluster.id}`;
     if (providerIdFor({ kind: "instance", instance }) === undefined) return "is described without an availability zone";
     const rival = this.#claimant(instance.id, node) ?? this.#namesake(instance, node);
@@ -213,7 +213,7 @@ export class Identities {
   #noMatch(node: SeenNode, seen: readonly Candidate[]): string {
     const { cloud, self } = this.#options;
     const near = seen.slice(0, 3).map(({ instance, by, objection }) => `${instance.id} matches by ${by}, but ${objection}`);
-    if (near.length > 0) return `no instance can be taken for this Node: ${near.join("; ")}`;
+    if (near.length > 0) return `no instance fits this Node: ${near.join("; ")}`;
     const addresses = claimedAddresses(node);
     return (
       `no instance in ${cloud.region} has the private DNS name ${node.metadata.name}` +

@@ -135,7 +135,7 @@ class Initialisations {
       signal,
     );
     if (state === undefined) return done;
-    if (!ours) return again(restMs, "it has changed meanwhile");
+    if (!ours) return again(restMs, "it has changed in the meantime");
     this.#failures.forget(name);
     this.#withoutAddresses.add(name);
     const ageSeconds = (host.world.clock.now() - Date.parse(state.metadata.creationTimestamp)) / 1000;
@@ -175,7 +175,7 @@ class Initialisations {
     if (labels !== undefined) await patchNode(kube, node, () => ({ metadata: { labels } }), signal);
     if (conditionOf(node, cloudCondition) === undefined && !this.#withoutAddresses.has(name)) return done;
     const waitMs = this.#laterLabels.waitMs(name, "");
-    if (waitMs > 0) return again(waitMs, "labels are still to come");
+    if (waitMs > 0) return again(waitMs, "labels are still missing");
     const identified = await identities.identify(node, this.#ask(signal));
     if (identified.kind === "unidentified") return again(this.#laterLabels.failed(name, ""), identified.message);
     const extra = await this.#extras(node, identified.machine, extrasPatienceMs.later, signal);
@@ -258,7 +258,7 @@ function circumstances(node: SeenNode): string {
 }
 
 function laterLabels(pending: string): NodeProblem {
-  return { status: "True", reason: labelsPending, message: `initialised; labels are still to come: ${pending}` };
+  return { status: "True", reason: labelsPending, message: `initialised; labels are still missing: ${pending}` };
 }
 
 function explained(node: SeenNode, error: unknown): [reason: string, cause: string] {

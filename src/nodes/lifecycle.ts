@@ -55,7 +55,7 @@ class LifecyclePasses {
     const { host, nodes, periodMs } = this.#options;
     const { clock } = host.world;
     const waitMs = this.#endedAt + periodMs - clock.monotonic();
-    if (waitMs > 0) return again(waitMs, "the last look was a moment ago");
+    if (waitMs > 0) return again(waitMs, "the last check was a moment ago");
     const startedAt = clock.monotonic();
     const due = nodes.list().filter((node) => wantsLook(node) && node.metadata.deletionTimestamp === undefined);
     const [ready, notReady] = [due.filter(isReady), due.filter((node) => !isReady(node))];

@@ -23,12 +23,12 @@ export function lifecycleMetrics(registry: Registry) {
   return {
     pass: histogram(registry, {
       name: "cloud_node_lifecycle_controller_monitor_nodes_duration_seconds",
-      help: "Duration of one look at all Nodes that are not ready.",
+      help: "Duration of one check of all Nodes that are not ready.",
       buckets: exponentialBuckets(0.001, 2, 15),
     }),
     questions: counter(registry, {
       name: "cloud_node_lifecycle_controller_cloud_provider_calls_total",
-      help: "Questions to the cloud about Nodes that are not ready, by what was asked and what came of it.",
+      help: "Look-ups in the cloud for Nodes that are not ready, by question and outcome.",
       labels: ["operation", "result"],
     }),
   };
@@ -43,7 +43,7 @@ export function taggingMetrics(registry: Registry) {
     }),
     errors: counter(registry, {
       name: "cloudprovider_aws_tagging_controller_work_item_errors_total",
-      help: "Failed tries of the tagging controller, and items it has given up.",
+      help: "Failed attempts of the tagging controller, and items it gave up.",
       labels: ["error_type"],
     }),
   };

@@ -82,7 +82,7 @@ class RefreshPasses {
       host.log.warn("addresses are not refreshed", { cause: message, nodes: names.length, some: names.slice(0, 5) }),
     );
     host.log.v(2)?.info("addresses refreshed", { nodes: due.length, written, ms: Math.round(clock.monotonic() - startedAt) });
-    return again(periodMs, "addresses are refreshed from time to time");
+    return again(periodMs, "addresses are refreshed periodically");
   }
 
   /** The store remembers every instance of every page, so that the Nodes find theirs there. */

@@ -59,7 +59,7 @@ async function lookAtOne({ cloud, self }: Looking, node: SeenNode, ask: Ask): Pr
       case "foreign":
         return leftAlone("ForeignProviderID", `provider ID ${node.providerId} belongs to another cloud (${claim.scheme}): not touched`);
       case "invalid":
-        return leftAlone("InvalidProviderID", `${claim.reason}: what became of its machine cannot be found out, the Node is kept`);
+        return leftAlone("InvalidProviderID", `${claim.reason}: the state of its machine cannot be determined, so the Node is kept`);
       case "instance":
         return { ...claim, kind: "looked-up", lookup: await cloud.instances.lookup(claim.instanceId, ask) };
       case "fargate": {
@@ -67,7 +67,7 @@ async function lookAtOne({ cloud, self }: Looking, node: SeenNode, ask: Ask): Pr
         if (found.length > 0) return { kind: "instance", instanceId: claim.address, sighting: { kind: "alive", state: "running" } };
         return leftAlone(
           "InterfaceNotFound",
-          `no attached network interface has the address ${claim.address}: that proves nothing, the Node is kept`,
+          `no attached network interface has the address ${claim.address}: that proves nothing, so the Node is kept`,
         );
       }
       case "none":
@@ -86,7 +86,7 @@ function seenByName(found: readonly Instance[], self: Self, node: SeenNode): See
   if (only === undefined) {
     return leftAlone(
       "NoMatchingInstance",
-      `it has no provider ID, and no instance of the cluster has the private DNS name ${node.metadata.name}: that proves nothing, the Node is kept`,
+      `it has no provider ID, and no instance of the cluster has the private DNS name ${node.metadata.name}: that proves nothing, so the Node is kept`,
     );
   }
   if (ours.length > 1) {
@@ -108,14 +108,14 @@ function seenOf({ cloud, self }: Looking, { instanceId, zone, lookup }: LookedUp
     case "found": {
       const { vpc, state } = lookup.instance;
       if (self.vpc && vpc && vpc !== self.vpc && state !== "terminated") {
-        return leftAlone("InstanceOfOtherVPC", `${instanceId} is an instance of ${vpc}, the cluster's VPC is ${self.vpc}: not touched`);
+        return leftAlone("InstanceOfOtherVPC", `${instanceId} is an instance of ${vpc}, but the cluster's VPC is ${self.vpc}: not touched`);
       }
       return seen(sightingOf(lookup.instance));
     }
     case "malformed":
       return leftAlone(
         "InvalidProviderID",
-        `${instanceId} is not an instance id: what became of its machine cannot be found out, the Node is kept`,
+        `${instanceId} is not an instance id: the state of its machine cannot be determined, so the Node is kept`,
       );
     case "absent":
       return seen({ kind: "unanswered" });

@@ -161,12 +161,12 @@ class Tagging {
     if (last) {
       this.#settled(instanceId);
       this.#metrics.errors.inc({ error_type: "errors_after_retries_exhausted" });
-      log.error("requeuing count exceeded: the tags of an instance are given up", { instance: instanceId, error });
+      log.error("requeuing count exceeded: gave up tagging an instance", { instance: instanceId, error });
       return done;
     }
     this.#metrics.errors.inc({ error_type: "total_errors" });
     const pauseMs = this.#failures.failed(instanceId, circumstances);
-    log.warn("the tags of an instance cannot be written", { instance: instanceId, error, retryInMs: pauseMs });
+    log.warn("cannot tag an instance", { instance: instanceId, error, retryInMs: pauseMs });
     return again(pauseMs, error.message);
   }
 
@@ -184,7 +184,7 @@ class Tagging {
     }
     const gone = nodes.length === 0 ? this.#gone.get(instanceId) : undefined;
     if (gone === undefined) return;
-    const message = `Its Node is gone, but the tags of ${instanceId} cannot be taken off: ${error.message}`;
+    const message = `Its Node is gone, but the tags of ${instanceId} cannot be removed: ${error.message}`;
     recorder.record(objectRef(nodeResource, gone), "Warning", "FailedToUntagInstance", message, same);
   }
 }

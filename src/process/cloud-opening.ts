@@ -22,7 +22,7 @@ export class CloudOpening {
   readonly #host: Host;
   readonly #clouds: Clouds;
   readonly #settings: AwsSettings;
-  #problem: string | undefined = "AWS has not been asked yet";
+  #problem: string | undefined = "AWS has not been contacted yet";
 
   constructor(host: Host, clouds: Clouds, settings: AwsSettings) {
     this.#host = host;
@@ -43,7 +43,7 @@ export class CloudOpening {
         if (this.#willNotPass(error)) throw error;
         this.#problem = messageOf(error);
         const retryInMs = Math.round(jittered(random, pauseMs, 0.5));
-        this.#host.log.error("AWS cannot be used yet; trying again", { error, retryInMs });
+        this.#host.log.error("AWS cannot be used yet; retrying", { error, retryInMs });
         await sleep(clock, retryInMs, signal);
       }
     }

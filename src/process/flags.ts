@@ -15,11 +15,11 @@ export const kubeconfigFlags = {
 export const apiServerFlags = {
   "kube-api-burst": undecided(
     int32,
-    "no limit of our own: the API server's fairness decides",
+    "no client-side limit: the API server's fairness decides",
     "Largest burst of requests to the API server.",
   ),
   "kube-api-content-type": flag(string, "application/vnd.kubernetes.protobuf", "Accepted for compatibility; requests are JSON."),
-  "kube-api-qps": undecided(float32, "no limit of our own: the API server's fairness decides", "Requests to the API server a second."),
+  "kube-api-qps": undecided(float32, "no client-side limit: the API server's fairness decides", "Requests to the API server per second."),
 };
 
 /** No limit unless one is given; a rate of 0 or less is none either. */
@@ -42,11 +42,11 @@ export function leaderElectionFlags(lease: string) {
     "leader-elect-renew-deadline": flag(
       duration,
       10_000,
-      "How long the leader goes on without managing to renew the Lease. Less than the lease duration.",
+      "How long the leader keeps working without renewing the Lease. Less than the lease duration.",
     ),
     "leader-elect-resource-lock": flag(string, "leases", "Kind of object the leader holds. Must be 'leases'."),
     "leader-elect-resource-name": flag(string, lease, "Name of the Lease."),
-    "leader-elect-resource-namespace": flag(string, "kube-system", "Namespace of the Lease, and of that of leader migration."),
+    "leader-elect-resource-namespace": flag(string, "kube-system", "Namespace of the Lease, and of the Lease of leader migration."),
     "leader-elect-retry-period": flag(duration, 2_000, "Pause between two attempts to acquire or renew the Lease."),
   };
 }
@@ -84,7 +84,7 @@ const version: Kind<VersionRequest> = {
 /** Help, version and the log. */
 export const globalFlags = {
   help: flag(bool, false, "Print this help.", { shorthand: "h" }),
-  "log-flush-frequency": flag(duration, 5_000, "Accepted for compatibility; lines of the log are not held back."),
+  "log-flush-frequency": flag(duration, 5_000, "Accepted for compatibility; log lines are not buffered."),
   "log-text-info-buffer-size": flag(quantity, 0, "Accepted for compatibility, with feature gate LoggingAlphaOptions only; has no effect."),
   "log-text-split-stream": flag(bool, false, "Accepted for compatibility, with feature gate LoggingAlphaOptions only; has no effect."),
   "logging-format": undecided(string, "text on a terminal, else json", "Format of the log: text or json."),
@@ -92,11 +92,11 @@ export const globalFlags = {
   version: flag(
     version,
     { print: "no" },
-    "Print the version and end; raw prints all that is known of the build; vX.Y.Z sets the version that is reported.",
+    "Print the version and exit; raw prints everything known about the build; vX.Y.Z sets the version that is reported.",
   ),
   vmodule: flag(
     vmodule,
     {},
-    "Verbosity of parts of the program: pattern=N, matched against the field logger of a line; * stands for anything.",
+    "Verbosity of parts of the program: pattern=N, matched against the field logger of a line; * matches anything.",
   ),
 };

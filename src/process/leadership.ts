@@ -106,7 +106,7 @@ export class Leadership {
       try {
         await election.release(signal);
       } catch (error) {
-        this.#host.log.warn("the lease could not be given up; a successor waits until it runs out", { error });
+        this.#host.log.warn("the lease could not be released; the next leader waits until it expires", { error });
       }
     });
     await Promise.all(releases);

@@ -40,7 +40,7 @@ export interface Operation {
   /** Binds the port that health, metrics and the rest are served on. */
   serve(health: HealthChecks): Promise<ServedPorts>;
   readonly programs: readonly Program[];
-  /** Every object is looked at again after a period drawn from this to twice this. */
+  /** Every object is reconciled again after a random period between this and twice this. */
   readonly minResyncMs: number;
 }
 
@@ -82,7 +82,7 @@ export async function operate(operation: Operation): Promise<void> {
     await Promise.race([process.end(reason), process.lost()]);
     if (reason !== operation.stop.reason) throw reason;
   } finally {
-    life.abort(new Error("the process ends"));
+    life.abort(new Error("the process is shutting down"));
   }
 }
 
@@ -178,7 +178,7 @@ class Process {
     try {
       await within(world.clock, limitMs, what, undefined, work);
     } catch (error) {
-      log.warn(`cannot ${what} before the end`, { error });
+      log.warn(`cannot ${what} before exiting`, { error });
     }
   }
 
@@ -191,7 +191,7 @@ class Process {
     await port.trust?.follow(AbortSignal.any([until, life]));
     const { cloud, self } = await opening.open(until).catch(unusable);
     port.routes?.add({ path: "/debug/fairlead/calls", answer: () => json(200, { calls: cloud.ledger.latest }) });
-    host.log.info("knows its place in AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });
+    host.log.info("found the cluster in AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });
     return { clouds, cloud, self };
   }
 

@@ -64,11 +64,11 @@ export class PublishedTrust {
     } catch (error) {
       signal.throwIfAborted();
       if (this.#options["authentication-tolerate-lookup-failure"]) {
-        this.#host.log.warn("client certificates may not be recognised: the API server's trust cannot be read", { error });
+        this.#host.log.warn("client certificates may not be recognised: the API server's CA configuration cannot be read", { error });
         return true;
       }
       if (isApiError(error, "forbidden", "unauthorized")) throw refused(error);
-      this.#host.log.warn("cannot read the API server's trust; trying again", { error, retryInMs: retryMs });
+      this.#host.log.warn("cannot read the API server's CA configuration; retrying", { error, retryInMs: retryMs });
       return false;
     }
   }
@@ -84,7 +84,7 @@ export class PublishedTrust {
           await read();
         } catch (error) {
           // What was read before stays in use.
-          if (!signal.aborted) this.#host.log.v(2)?.warn("cannot read whom to trust again", { error });
+          if (!signal.aborted) this.#host.log.v(2)?.warn("cannot read the trusted CAs again", { error });
         }
       }
     }
@@ -115,7 +115,7 @@ export class PublishedTrust {
 
 function refused(cause: Error): TrustUnreadable {
   return new TrustUnreadable(
-    `unable to read the API server's trust: ${cause.message}. Bind Role extension-apiserver-authentication-reader in kube-system to this ` +
+    `unable to read the API server's CA configuration: ${cause.message}. Bind Role extension-apiserver-authentication-reader in kube-system to this ` +
       "identity, or set --authentication-tolerate-lookup-failure or --authentication-skip-lookup",
     { cause },
   );

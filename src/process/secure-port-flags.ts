@@ -12,7 +12,7 @@ export const debuggingFlags = {
   "enable-heap-dumps": flag(
     bool,
     false,
-    "Serve heap dumps under /debug/pprof/heap as well. A heap dump holds every token and secret of the process: turn this on only to hunt a leak.",
+    "Serve heap dumps under /debug/pprof/heap as well. A heap dump holds every token and secret of the process: turn it on only to find a leak.",
   ),
 };
 
@@ -58,7 +58,7 @@ export const authenticationFlags = {
   "authentication-kubeconfig": flag(
     string,
     "",
-    "Kubeconfig of whom may create TokenReviews. Empty: the service account of the pod, and without one everybody is anonymous.",
+    "Kubeconfig of an identity that may create TokenReviews. Empty: the service account of the pod, and without one everybody is anonymous.",
   ),
   "authentication-skip-lookup": flag(bool, false, "Do not read ConfigMap kube-system/extension-apiserver-authentication."),
   "authentication-token-webhook-cache-ttl": flag(duration, 10_000, "How long the answer to a TokenReview is remembered."),
@@ -94,7 +94,7 @@ export const authorizationFlags = {
   "authorization-kubeconfig": flag(
     string,
     "",
-    "Kubeconfig of whom may create SubjectAccessReviews. Empty: the service account of the pod, and without one everything but the always allowed paths is forbidden.",
+    "Kubeconfig of an identity that may create SubjectAccessReviews. Empty: the service account of the pod, and without one everything but the always allowed paths is forbidden.",
   ),
   "authorization-webhook-cache-authorized-ttl": flag(duration, 10_000, "How long a permission is remembered."),
   "authorization-webhook-cache-unauthorized-ttl": flag(duration, 10_000, "How long a refusal is remembered."),

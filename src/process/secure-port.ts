@@ -94,7 +94,7 @@ function certificateOptions(options: SecurePortFlags) {
 async function reviewer(host: Host, kubeconfig: string, part: string): Promise<KubeClient | undefined> {
   const config = await reviewerConfig(host.world, kubeconfig);
   if (!config) {
-    host.log.warn(`No ${part} kubeconfig was given and this is no pod: ${part} of requests to the secure port is not possible`);
+    host.log.warn(`No ${part} kubeconfig was given and this is not a pod: ${part} of requests to the secure port is not possible`);
     return undefined;
   }
   return new KubeClient({ host, config, gate: openGate(), userAgent: agentOf(part), limit: { qps: 200, burst: 400 }, timeoutMs: 10_000 });

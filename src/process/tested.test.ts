@@ -16,6 +16,6 @@ test("the API servers it works with are one minor older and one newer, and the d
   const page = await realWorld().files.read(fileURLToPath(new URL("../../docs/versions.md", import.meta.url)));
   assert.match(
     Buffer.from(page).toString("utf8"),
-    new RegExp(`Feature level of the reference that is matched: ${testedWith["cloud-provider-aws"]}\\.`),
+    new RegExp(`It matches the features of the reference at ${testedWith["cloud-provider-aws"]}\\.`),
   );
 });

@@ -102,7 +102,7 @@ export class Announcements {
   }
 
   #log(destination: string, node: SeenNode | undefined, error: string): void {
-    this.#parts.host.log.warn("cannot bring a route to its wanted state", { destination, node: node?.metadata.name, error });
+    this.#parts.host.log.warn("cannot reconcile a route", { destination, node: node?.metadata.name, error });
   }
 
   /** The Node on whose machine a route ends, or, when there is none, this program. */

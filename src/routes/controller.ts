@@ -75,7 +75,7 @@ class RouteLoop {
     this.#announcements = new Announcements(parts);
     this.#syncs = counter(parts.host.metrics, {
       name: "route_controller_route_sync_total",
-      help: "Passes over the routes of the cluster, by what came of them and what caused them.",
+      help: "Reconciliations of the cluster's routes, by outcome and cause.",
       labels: ["outcome", "trigger"],
     });
     this.#routes = gauge(parts.host.metrics, {
@@ -108,7 +108,7 @@ class RouteLoop {
     this.#syncs.inc({ outcome: changed > 0 ? "changed" : "noop", trigger });
     const due = [this.#backOff.dueInMs(), this.#unwritten.dueInMs(), ...desired.refused.map(({ askAgainMs }) => askAgainMs)];
     const dueIn = Math.min(...due.filter((ms) => ms !== undefined));
-    return Number.isFinite(dueIn) ? again(dueIn, "routes that could not be made are tried again") : done;
+    return Number.isFinite(dueIn) ? again(dueIn, "retrying routes that could not be created") : done;
   }
 
   async #observe(trigger: string, ask: Ask): Promise<readonly SeenRouteTable[]> {
@@ -216,7 +216,7 @@ class RouteLoop {
     } catch (error) {
       rethrowIfStopped(error, ask.signal);
       const news = this.#unwritten.failed(name, error);
-      if (news) host.log.warn("cannot write what a Node says of its routes", { node: name, error });
+      if (news) host.log.warn("cannot write a Node's route condition", { node: name, error });
     }
   }
 }

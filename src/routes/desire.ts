@@ -50,7 +50,7 @@ export function desireRoutes(nodes: readonly RoutedNode[], tables: readonly Seen
   const claimed = new Claims(claims.flatMap(({ block }) => block ?? []));
   for (const { node, text, block } of ranked) {
     if (block === undefined) {
-      refused.push({ node, destination: text, why: `spec.podCIDRs holds ${JSON.stringify(text)}, which is no CIDR` });
+      refused.push({ node, destination: text, why: `spec.podCIDRs holds ${JSON.stringify(text)}, which is not a CIDR` });
       continue;
     }
     const destination = formatCidr(block);

@@ -179,7 +179,7 @@ test("what is no CIDR, and a node without a machine, is refused by name and harm
     wanted.map(({ node: { name } }) => name),
     ["a"],
   );
-  assert.match(refused[0]?.why ?? "", /"10\.200\.0\.0", which is no CIDR/);
+  assert.match(refused[0]?.why ?? "", /"10\.200\.0\.0", which is not a CIDR/);
   assert.match(refused[1]?.why ?? "", /no EC2 instance/);
 });
 

@@ -64,7 +64,7 @@ function stepsFor(route: WantedRoute, table: SeenRouteTable, clusterCidrs: reado
   if (present === undefined) return [step(createRoute, input, { what: `create route ${what}`, why: `node ${name} has this pod CIDR` })];
   if (!isOurs(present, clusterCidrs) && present.state !== "blackhole") return [];
   // In one step, so that there is no moment without a route.
-  return [step(replaceRoute, input, { what: `point route ${what}`, why: `the CIDR is node ${name}'s now` })];
+  return [step(replaceRoute, input, { what: `point route ${what}`, why: `the CIDR now belongs to node ${name}` })];
 }
 
 function deletion(route: SeenRoute, table: SeenRouteTable): RouteChange {

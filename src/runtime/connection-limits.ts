@@ -90,7 +90,7 @@ export class ConnectionLimits {
     goes.socket.destroy();
     if (this.#clock.monotonic() - this.#saidAt < quietMs) return;
     this.#saidAt = this.#clock.monotonic();
-    this.#log.warn("too many connections to the secure port; the oldest of the peer that holds the most are closed", { peer });
+    this.#log.warn("too many connections to the secure port; closing the oldest ones of the peer that has the most", { peer });
   }
 
   /** By connections that nobody has authenticated on, or by all of them where there are no such. */

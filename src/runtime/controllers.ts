@@ -81,7 +81,7 @@ export class Controllers {
     });
     this.#lastSuccess = gauge(host.metrics, {
       name: "fairlead_controller_last_success_timestamp_seconds",
-      help: "When the controller last brought a key to its wanted state, in seconds since the epoch.",
+      help: "When the controller last reconciled a key successfully, in seconds since the epoch.",
       labels: ["name"],
     });
   }
@@ -197,7 +197,7 @@ class Running implements RunningController {
       );
     if ((await Promise.race([drained, late(graceMs)])) === "late") {
       const oldest = this.#options.queue.oldestRunning();
-      this.#log.warn("work in hand did not finish in time and is cut", { key: oldest?.key, graceMs });
+      this.#log.warn("work in progress did not finish in time and is aborted", { key: oldest?.key, graceMs });
       this.#cut();
       await Promise.race([drained, late(cutGraceMs)]);
     }
@@ -255,7 +255,7 @@ class Running implements RunningController {
     if (outcome.kind === "again") {
       // Never at once: a key that always wants to come again must not shut out everything else.
       queue.addAfter(work.key, Math.max(1, outcome.afterMs || 0), work.urgency);
-      this.#log.v(4)?.info("will look again", { key: work.key, afterMs: outcome.afterMs, why: outcome.why });
+      this.#log.v(4)?.info("will reconcile again", { key: work.key, afterMs: outcome.afterMs, why: outcome.why });
     }
   }
 
@@ -267,10 +267,10 @@ class Running implements RunningController {
       // What it would have written is known to whoever holds the gate; there is nothing to try again.
       queue.forget(key);
     } else if (refusal?.reason === "not-leading") {
-      this.#log.info("stops: this process does not lead any more", { key });
+      this.#log.info("stopping: this process is no longer the leader", { key });
       void this.stop(0);
     } else if (this.#work.signal.aborted) {
-      this.#log.v(2)?.info("work was cut", { key });
+      this.#log.v(2)?.info("work was aborted", { key });
     } else {
       const { afterMs, failures } = queue.retry(key);
       this.#log.error("reconcile failed", { key, error, failures, retryInMs: Math.round(afterMs) });

@@ -80,7 +80,7 @@ export class Election {
   async lead(signal: AbortSignal): Promise<void> {
     this.#log.info("attempting to acquire the leader lease");
     while (!(await this.#tryAcquire(signal))) {
-      if (this.#state !== "candidate") throw new Error(`lease ${this.#options.store.name} was given up while it was competed for`);
+      if (this.#state !== "candidate") throw new Error(`lease ${this.#options.store.name} was abandoned while it was being acquired`);
       await sleep(this.#host.world.clock, this.#candidatePauseMs(), signal);
     }
     this.#log.info("acquired the leader lease", { identity: this.#options.identity });
@@ -146,7 +146,7 @@ export class Election {
       if (this.#state !== "candidate" || this.#expired()) return false;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof LeaseConflict) this.#log.v(4)?.info("somebody else was faster", { error });
+      if (error instanceof LeaseConflict) this.#log.v(4)?.info("another candidate was faster", { error });
       else this.#log.error("cannot acquire the lease; trying again", { error });
       return false;
     }

@@ -33,11 +33,11 @@ export function watchEventLoop(
 ): void {
   const longest = gauge(host.metrics, {
     name: "fairlead_event_loop_longest_delay_seconds",
-    help: "The longest time the event loop was held up, in the last full five seconds.",
+    help: "The longest time the event loop was blocked, in the last full five seconds.",
   });
   const all = histogram(host.metrics, {
     name: "fairlead_event_loop_delay_seconds",
-    help: "The longest time the event loop was held up, in each five seconds.",
+    help: "The longest time the event loop was blocked, in each five seconds.",
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });
   let cancel: () => void = () => {};
@@ -45,7 +45,7 @@ export function watchEventLoop(
     const ms = delays.takeLongestMs();
     longest.set(ms / 1000);
     all.observe(ms / 1000);
-    if (ms > options.warnAboveMs) host.log.warn("the event loop was held up", { ms: Math.round(ms) });
+    if (ms > options.warnAboveMs) host.log.warn("the event loop was blocked", { ms: Math.round(ms) });
     cancel = host.world.clock.after(periodMs, look);
   };
   cancel = host.world.clock.after(periodMs, look);

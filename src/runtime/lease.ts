@@ -14,7 +14,7 @@ export interface LeaseStore {
   readonly name: string;
   /** The record and its version; undefined when there is none yet. */
   read(signal: AbortSignal): Promise<{ readonly record: LeaseRecord; readonly version: string } | undefined>;
-  /** Both return the new version, and reject with `LeaseConflict` when somebody else was faster. */
+  /** Both return the new version, and reject with `LeaseConflict` when another candidate was faster. */
   create(record: LeaseRecord, signal: AbortSignal): Promise<string>;
   update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<string>;
 }

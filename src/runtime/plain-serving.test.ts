@@ -24,5 +24,5 @@ test("what is served is read by everybody, and nothing else is answered", async 
   assert.equal(await (await ask("/healthz?verbose")).text(), "ok");
   assert.deepEqual([(await ask("/nothing")).status, (await ask("/healthz", "POST")).status], [404, 405]);
   await assert.rejects(servePlainly(host, { address: `127.0.0.1:${serving.port}`, flag: "--x", routes }), /choose another --x/);
-  await assert.rejects(servePlainly(host, { address: "8080", flag: "--x", routes }), /--x "8080" is no address/);
+  await assert.rejects(servePlainly(host, { address: "8080", flag: "--x", routes }), /--x "8080" is not an address/);
 });

@@ -25,7 +25,7 @@ export function parseListenAddress(address: string): { readonly host: string; re
 export async function servePlainly(host: Host, { address, flag, routes }: PlainServingOptions): Promise<Serving> {
   const where = parseListenAddress(address);
   if (where === undefined)
-    throw new CannotListen(`${flag} ${JSON.stringify(address)} is no address: host:port, or :port for all interfaces`);
+    throw new CannotListen(`${flag} ${JSON.stringify(address)} is not an address: host:port, or :port for all interfaces`);
   const log = host.log.with({ logger: "serving" });
   const stopping = new AbortController();
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 }, (request, response) => {

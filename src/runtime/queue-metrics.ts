@@ -52,7 +52,7 @@ export class QueueMetrics {
     );
     fresh(
       "fairlead_workqueue_longest_failing_seconds",
-      "For how many seconds the key that has failed longest has done so without a success.",
+      "How many seconds the longest-failing key has been failing without a success.",
       (queues) => Math.max(0, ...queues.map((queue) => queue.failingForMs())) / 1000,
     );
   }

@@ -169,7 +169,7 @@ async function handle(
     if (gone.signal.aborted) return;
     log.error("cannot answer a request", { method: request.method, path: pathOf(request), error });
     if (response.headersSent) response.destroy();
-    else await send(response, text(500, "internal error; the log says more\n"), false).catch(() => {});
+    else await send(response, text(500, "internal error; see the log\n"), false).catch(() => {});
   }
 }
 

@@ -29,7 +29,7 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
   if (kind === "embedded") return embedded(options);
   const assets = kind === "real" ? await obtainAssets({ world, say }).catch(hint) : await assetsAtHand(world);
   if (assets === undefined) return embedded(options);
-  say("a real etcd and kube-apiserver are at hand: starting them");
+  say("a real etcd and kube-apiserver are available: starting them");
   const cluster = await startCluster({ world, assets });
   return {
     kind: "real",

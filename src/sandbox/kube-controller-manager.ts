@@ -41,7 +41,7 @@ export async function standInForKubeControllerManager(options: StandInOptions, s
         else await givePodCidr(node, options, given, signal);
       } catch (error) {
         // Somebody else changed it or took it away: the next look sees it as it is.
-        if (!signal.aborted && !isApiError(error, "conflict", "not-found")) options.complain("a Node was not looked after", error);
+        if (!signal.aborted && !isApiError(error, "conflict", "not-found")) options.complain("a Node was not handled", error);
       }
     }
     await sleep(kube.host.world.clock, lookEveryMs, signal).catch(() => {});

@@ -102,7 +102,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   const calls = new CallLog(world.clock);
   const aws = await serve({ ...cloud, handle: calls.over(cloud.handle) }, ports.aws).catch(busy(ports.aws, "aws-port"));
   ends.push(() => aws.close());
-  say(`a simulated AWS stands: region ${region}, a VPC with public and private subnets in three zones`);
+  say(`a simulated AWS is running: region ${region}, a VPC with public and private subnets in three zones`);
 
   const cluster = await startSandboxCluster({ world, kind: options.cluster, port: ports.kubernetes, say }).catch(
     busy(ports.kubernetes, "kubernetes-port"),
@@ -112,7 +112,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   await world.files.write(kubeconfig, cluster.kubeconfig(), 0o600);
   const kube = await client(world, kubeconfig);
   ends.push(() => kube.close());
-  say(`a Kubernetes API stands: ${clusterText(cluster)}`);
+  say(`a Kubernetes API is running: ${clusterText(cluster)}`);
 
   ends.push(async () => life.abort(new Error("the sandbox ends")));
   const observer = new Observer(kube);
@@ -176,7 +176,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   };
 }
 
-/** Where the sandbox's own parts write what they stumble over: it is tried again, and of interest only to who works on them. */
+/** Where the sandbox's own parts write what they stumble over: it is retried, and of interest only to who works on them. */
 type Complain = (message: string, error: unknown) => void;
 
 function complaints(world: World, folder: string): Complain {

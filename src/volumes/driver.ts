@@ -47,9 +47,9 @@ export async function runDriver(options: DriverOptions): Promise<void> {
       if (stop.aborted) resolve();
       stop.addEventListener("abort", () => resolve(), { once: true });
     });
-    host.log.info("stopping: calls in work are finished first");
-    await within(host.world.clock, drainMs, "calls in work", undefined, (signal) => server.stop(signal)).catch((error: unknown) => {
-      host.log.warn("calls in work were cut", { error });
+    host.log.info("stopping: calls in progress are finished first");
+    await within(host.world.clock, drainMs, "calls in progress", undefined, (signal) => server.stop(signal)).catch((error: unknown) => {
+      host.log.warn("calls in progress were aborted", { error });
     });
   } finally {
     metrics?.close();

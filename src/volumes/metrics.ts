@@ -58,7 +58,7 @@ export function exportApiMetrics(registry: Registry, ledger: Ledger): void {
 export function exportDetachMetrics(registry: Registry, pending: DetachPending): void {
   gauge(registry, {
     name: "aws_ebs_csi_ec2_detach_pending_seconds_total",
-    help: "For how long a volume has been on its way off an instance, once that is longer than a minute",
+    help: "How long a volume has been detaching from an instance, once that is longer than a minute",
     labels: ["volume_id", "instance_id", "attachment_state"],
     collect: (metric) => {
       metric.reset();

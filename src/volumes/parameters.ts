@@ -46,7 +46,7 @@ type Reader = (into: Mutable, value: string, key: string) => void;
 const number =
   (field: "iops" | "iopsPerGb" | "throughput" | "initializationRate", name: string): Reader =>
   (into, value) => {
-    into[field] = int32(value) ?? unreadable(`Could not parse invalid ${name}: ${JSON.stringify(value)} is no 32-bit integer`);
+    into[field] = int32(value) ?? unreadable(`Could not parse invalid ${name}: ${JSON.stringify(value)} is not a 32-bit integer`);
   };
 const ignored: Reader = (into, _, key) => {
   into.ignored = [...into.ignored, key];

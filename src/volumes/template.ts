@@ -182,7 +182,7 @@ function unquoted(text: string): string {
   try {
     return JSON.parse(text) as string;
   } catch (cause) {
-    throw new TemplateError(`${text} is no text that can be read`, { cause });
+    throw new TemplateError(`${text} is not readable text`, { cause });
   }
 }
 

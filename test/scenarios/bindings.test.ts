@@ -180,7 +180,7 @@ test("instances follow the nodes that the binding selects, at the Service's node
   await world.say("PATCH", "/api/v1/nodes/odd/status", { status: { conditions: [{ type: "Ready", status: "True" }] } });
   await world.world.advance(5_000);
   assert.deepEqual(world.targets(arn), expected(edge, third), "one odd node keeps no other from being registered");
-  assert.match(world.events("web").join("\n"), /Warning TargetsLeftOut: Node odd is no target/);
+  assert.match(world.events("web").join("\n"), /Warning TargetsLeftOut: Node odd is not a target/);
 });
 
 test("a Service of type ClusterIP has no instances, and the binding says so", async (t) => {

@@ -403,10 +403,7 @@ test("what a policy denies is told apart from what none allows: another permissi
     spoilt.map(({ what }) => what),
     ["ec2:DescribeSubnets, elasticloadbalancing:RegisterTargets are denied by an identity-based policy to role shop-node (load-balancers)"],
   );
-  assert.match(
-    spoilt[0]!.remedy ?? "",
-    /iam simulate-principal-policy .* # a further permission does not help: look at the identity-based/,
-  );
+  assert.match(spoilt[0]!.remedy ?? "", /iam simulate-principal-policy .* # another permission does not help: look at the identity-based/);
 });
 
 test("a role without any permission fits on one screen", async () => {
@@ -437,7 +434,7 @@ test("at somebody's desk the doctor says that it looked at their permissions and
   const world = await doctorWorld();
   const [told, ...more] = permissionsIn(await world.findings(desk));
   assert.deepEqual([told?.level, more], ["warning", []]);
-  assert.equal(told!.what, "those of user owner were looked at, which is you and not the controllers");
+  assert.equal(told!.what, "checked those of user owner: that is you, not the controllers");
   assert.match(told!.remedy ?? "", /--role-arn=ROLE .*kubectl -n kube-system exec POD -- fairlead doctor/);
 });
 
@@ -465,7 +462,7 @@ test("a role that cannot be asked for is said to be so, and not called sound", a
   const flags = [...desk.flags!, `--role-arn=arn:aws:iam::${world.cloud.account.id}:role/fairlead`];
   const [told] = permissionsIn(await world.findings({ ...desk, flags }));
   assert.equal(told?.level, "warning");
-  assert.match(told!.what, /^those of role fairlead cannot be asked for: .*iam:SimulatePrincipalPolicy/);
+  assert.match(told!.what, /^those of role fairlead cannot be checked: .*iam:SimulatePrincipalPolicy/);
 });
 
 test("under the strict policies the doctor finds nothing missing: it tries what is the cluster's", async () => {

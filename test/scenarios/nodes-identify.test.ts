@@ -74,7 +74,7 @@ test("an instance of another VPC is refused, by provider ID as by address", asyn
   for (const { id } of [first!, second!]) world.aws.account.ec2.instances.update(id, { vpcId: "vpc-0000000000000000a" });
   const byId = await world.join(first!);
   const byName = await world.join(second!, { providerID: "" });
-  assert.match(await outcome(world, byId), /is an instance of vpc-0000000000000000a, the cluster's VPC is vpc-/);
+  assert.match(await outcome(world, byId), /is an instance of vpc-0000000000000000a, but the cluster's VPC is vpc-/);
   await world.until("the other too", () => world.events(byName).length > 0);
   assert.match(world.events(byName)[0]!, /matches by private DNS name, but is in vpc-0000000000000000a/);
 });

@@ -151,7 +151,7 @@ test("a node without provider ID whose name finds nothing is never deleted, and 
   assert.equal(events.length, 1);
   assert.match(
     events[0]!,
-    /no provider ID, and no instance of the cluster has the private DNS name custom-host: that proves nothing, the Node is kept/,
+    /no provider ID, and no instance of the cluster has the private DNS name custom-host: that proves nothing, so the Node is kept/,
   );
 });
 

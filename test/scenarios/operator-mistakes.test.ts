@@ -80,7 +80,7 @@ const mistakes: readonly Mistake[] = [
   {
     what: "a value in the wrong case",
     run: service(plan, { annotations: { internal: "False" } }),
-    wrong: /\? .*aws-load-balancer-internal="False" is taken as internal/,
+    wrong: /\? .*aws-load-balancer-internal="False" is treated as internal/,
     remedy: /write "true", or "false" for internet-facing/,
   },
   {
@@ -137,7 +137,7 @@ const mistakes: readonly Mistake[] = [
         await kube.create(pods, { metadata: { namespace, name: "fairlead-controller-manager-0", labels }, spec: { containers } });
       }
     }),
-    wrong: /^controllers +problem +several work at once, each against the other: .*fairlead-controller-manager-0 \(no election\)/m,
+    wrong: /^controllers +problem +several work at once, against each other: .*fairlead-controller-manager-0 \(no election\)/m,
     remedy: /→ # give all of them the same --leader-elect-resource-name and namespace/,
   },
   {

@@ -40,7 +40,7 @@ test("a load balancer that is protected from deletion is said to be, and goes wh
   await world.delete("web");
   await world.world.advance(60_000);
   const said = world.events("web").filter((text) => text.startsWith("Warning SyncLoadBalancerFailed"));
-  assert.ok(said.some((text) => /deletion protection is switched on/.test(text)));
+  assert.ok(said.some((text) => /deletion protection is on/.test(text)));
   assert.ok(!said.some((text) => /policy of the role/.test(text)));
   balancers.update(arn, { attributes: { ...balancers.get(arn)!.attributes, "deletion_protection.enabled": "false" } });
   await world.gone("web");
@@ -208,7 +208,7 @@ for (const type of ["NLB", "elb"]) {
     { kind: "classic", before: {} },
     { kind: "network", before: { type: "nlb" } },
   ]) {
-    test(`a ${kind} load balancer that stands is kept and served under the unknown type ${type}`, async (t) => {
+    test(`a ${kind} load balancer that exists is kept and served under the unknown type ${type}`, async (t) => {
       const world = await serviceWorld();
       t.after(() => world.close());
       const first = world.start();
@@ -228,7 +228,7 @@ for (const type of ["NLB", "elb"]) {
       assert.ok(
         world
           .events("web")
-          .some((text) => /^Warning LoadBalancerWarning: .*is not known: the \w+ load balancer that stands is kept/.test(text)),
+          .some((text) => /^Warning LoadBalancerWarning: .*is not known: the \w+ load balancer that exists is kept/.test(text)),
       );
       await world.delete("web");
       await world.gone("web");

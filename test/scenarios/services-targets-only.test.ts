@@ -100,7 +100,7 @@ test("a target group that somebody's load balancer still uses holds up the delet
   assert.equal(groupsOf(world).size, 0);
 });
 
-test("a load balancer that stands is kept when its Service becomes one of type none, and its targets follow the nodes", async (t) => {
+test("a load balancer that exists is kept when its Service becomes one of type none, and its targets follow the nodes", async (t) => {
   const world = await bed(t);
   await world.create("web");
   await world.published("web");

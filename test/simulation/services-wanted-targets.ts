@@ -8,7 +8,7 @@ const protocols: Readonly<Record<string, string>> = { "": "TCP", tcp: "TCP", tls
 /** Why we must refuse it. */
 export function targetsRefusal({ metadata, spec }: Service, stands: boolean): string | undefined {
   const get = (annotation: string) => metadata?.annotations?.[prefix + annotation];
-  if (stands) return "the load balancer that stands is kept";
+  if (stands) return "the load balancer that exists is kept";
   if (spec?.ports?.some(({ protocol }) => protocol === "UDP")) return "target groups alone are not for UDP";
   if (!((get("backend-protocol") ?? "") in protocols)) return "there is no such backend protocol";
   if (get("extra-security-groups") !== undefined) return "there is nothing that has groups";

@@ -40,7 +40,7 @@ export class FallibleDriver {
       const give = (error: Error) => {
         cancel();
         reject(error);
-        deadline.abort(new CsiError("Canceled", "the caller does not wait any more"));
+        deadline.abort(new CsiError("Canceled", "the caller no longer waits"));
       };
       const onDeath = () => give(new NoAnswer("the driver died"));
       const cancel = clock.after(limitMs, () => give(new NoAnswer("the deadline has passed")));

@@ -55,7 +55,7 @@ const text = (help: string): Key<Text> => ({
 /** Every key of `[Global]`. */
 export const globalKeys: { readonly [Name in keyof Global]: Key<Global[Name]> } = {
   Zone: {
-    ...text("Legacy. An availability zone; the region it lies in is used, whatever Region says."),
+    ...text("Legacy. An availability zone; its region is used, and Region is ignored."),
     read(value) {
       const zone = iniString(value).trim() || undefined;
       if (zone !== undefined) regionOfZone(zone);
@@ -116,7 +116,7 @@ export const globalKeys: { readonly [Name in keyof Global]: Key<Global[Name]> } 
   },
   ElbSecurityGroup: text("A security group for all classic load balancers. Its rules are never edited."),
   PublicNetworkAllowList: text(
-    "Networks, separated by commas, that nodes let in for network load balancers of Services without source ranges, in the place of everybody.",
+    "Networks, separated by commas, that nodes let in for network load balancers of Services without source ranges, instead of everybody.",
   ),
   ClusterServiceLoadBalancerHealthProbeMode: {
     type: "string",

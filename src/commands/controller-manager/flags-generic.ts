@@ -66,7 +66,7 @@ export const genericFlags = {
     strings,
     ["*"],
     [
-      "Controllers to run: '*' for all that are on by default, 'foo' for the one named foo, '-foo' for not that one.",
+      "Controllers to run: '*' for all that are on by default, 'foo' for the one named foo, '-foo' to leave that one out.",
       `All controllers: ${canonicalNames.join(", ")}`,
       `Off by default: ${offByDefault.join(", ")}`,
     ].join("\n"),
@@ -74,18 +74,18 @@ export const genericFlags = {
   "dry-run": flag(
     bool,
     false,
-    "Change nothing: log what would be done to AWS and to the cluster. Only Events and a Lease of its own, <resource name>-dry-run, are written, so it can run beside the controllers in charge.",
+    "Change nothing: log what would be done to AWS and to the cluster. Only Events and a Lease of its own, <resource name>-dry-run, are written, so it can run beside the active controllers.",
   ),
   "external-cloud-volume-plugin": flag(string, "", "Accepted for compatibility; has no effect."),
   "feature-gates": flag(featureGates, {}, `Feature gates as name=value pairs. Gates:\n${gateList()}`),
   ...apiServerFlags,
   ...leaderElectionFlags("cloud-controller-manager"),
-  "min-resync-period": flag(duration, 43_200_000, "Every object is looked at again after a period drawn from this to twice this."),
+  "min-resync-period": flag(duration, 43_200_000, "Every object is reconciled again after a random period between this and twice this."),
   "node-sync-period": flag(duration, 0, "No effect.", { deprecated: "This flag has no effect and will be removed." }),
   "route-reconciliation-period": undecided(
     duration,
     "Fairlead decides: changes are acted on at once, this is the period of the check for drift",
-    "Period in which all routes are compared with what they should be.",
+    "How often all routes are compared with their wanted state.",
   ),
   "strict-cloud-config": flag(bool, false, "Refuse a cloud config file with unknown sections or keys instead of warning about them."),
   "use-service-account-credentials": flag(bool, false, "Give every controller a service account of its own in kube-system."),
@@ -104,7 +104,7 @@ export const nodeFlags = {
   "identify-nodes-by-name-tag": flag(
     bool,
     false,
-    "Take the one instance of the cluster whose Name tag equals a node's name for the node's machine, when neither its provider ID, its name nor its addresses tell. Whoever may tag instances can then choose.",
+    "Identify a node by its name in the Name tag of exactly one instance of the cluster, when its provider ID, its name and its addresses identify none. Anybody who may tag instances can then choose the instance.",
   ),
 };
 
@@ -151,5 +151,5 @@ export const taggingFlags = {
   "tagging-controller-burst-limit": flag(int, 0, "Burst of the tagging controller's rate limit. 0: no limit."),
   "tagging-controller-concurrent-node-syncs": undecided(int, decided, "Nodes the tagging controller tags at the same time."),
   "tagging-controller-enable-batching": flag(bool, false, "Accepted for compatibility; calls with the same tags are always joined."),
-  "tagging-controller-rate-limit": flag(float, 0, "Nodes a second the tagging controller takes up. 0: no limit."),
+  "tagging-controller-rate-limit": flag(float, 0, "Nodes per second that the tagging controller processes. 0: no limit."),
 };

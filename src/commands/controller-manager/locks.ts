@@ -14,7 +14,7 @@ export async function loadMigration(files: Files, options: Options, log: Log): P
   const path = options["leader-migration-config"];
   const migration = path === "" ? defaultMigration : await readMigrationConfig(files, path);
   for (const name of unknownNames(migration, component, known)) {
-    log.warn(`leader migration names controller "${name}", which is none of this program's`);
+    log.warn(`leader migration names controller "${name}", which this program does not have`);
   }
   return migration;
 }

@@ -97,7 +97,7 @@ test("a process leads, works, and gives the lease up when it is asked to stop", 
   assert.equal(lease()?.spec.holderIdentity ?? "", "");
   const events = cluster.objects("events").map(({ message }) => String(message).replace(/vm_\S+/, "vm"));
   assert.deepEqual(events.sort(), ["vm became leader", "vm stopped leading"]);
-  assert.equal(said(/"cloud-node-lifecycle-controller\\" is selected, but this build does not carry it/), 1);
+  assert.equal(said(/"cloud-node-lifecycle-controller\\" is selected, but this build does not include it/), 1);
   assert.equal(said(/Skipping \\"node-route-controller/), 1);
 });
 
@@ -153,7 +153,7 @@ test("a lease that cannot be given up in time does not keep the other one, nor m
   await eventual(machine, process.ended);
   assert.equal(lease()?.spec.holderIdentity ?? "", "");
   assert.match(lease(migration)?.spec.holderIdentity ?? "", /^vm_/);
-  assert.equal(said(/could not be given up/), 1);
+  assert.equal(said(/could not be released/), 1);
   assert.equal(said(/"stopped"/), 1);
 });
 

@@ -81,7 +81,7 @@ export async function configure(options: Options, table: ControllerTable, host: 
   const entry = (name: CanonicalName): ControllerEntry => ({
     ...controllerNames[name],
     make: async (context) =>
-      (await table[name]?.({ ...context, config, options })) ?? { kind: "skip", why: "this build does not carry it" },
+      (await table[name]?.({ ...context, config, options })) ?? { kind: "skip", why: "this build does not include it" },
   });
   const home = { namespace: options["leader-elect-resource-namespace"], name: leaseName(options) };
   const timings = electionTimings(options);
@@ -117,7 +117,7 @@ function selectedControllers(table: ControllerTable, options: Options, log: Log)
       log.warn(`Skipping "${name}"`);
       return false;
     }
-    if (!table[name]) log.warn(`"${name}" is selected, but this build does not carry it: nothing does its work`);
+    if (!table[name]) log.warn(`"${name}" is selected, but this build does not include it: its work is not done`);
     return table[name] !== undefined;
   });
 }

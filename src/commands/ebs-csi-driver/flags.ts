@@ -52,12 +52,12 @@ const controller = {
   batching: flag(bool, false, "Accepted for compatibility; calls that can be joined always are."),
   "modify-volume-request-handler-timeout": flag(duration, 2_000, "How long a change of a volume waits for others of the same volume."),
   "deprecated-metrics": flag(bool, false, "Accepted for compatibility; the names cloudprovider_aws_* are always exported."),
-  "enable-node-local-volumes": flag(bool, false, "Allow volumes that nodes bring with them (local-ebs://DEVICE)."),
+  "enable-node-local-volumes": flag(bool, false, "Allow volumes that belong to a node (local-ebs://DEVICE)."),
 };
 
 const node = {
-  "volume-attach-limit": flag(int, -1, "Volumes that a node takes. Negative: what its instance type takes."),
-  "reserved-volume-attachments": flag(int, -1, "Places for disks that are no CSI volumes. Negative: as many as there are."),
+  "volume-attach-limit": flag(int, -1, "How many volumes a node takes. Negative: what its instance type takes."),
+  "reserved-volume-attachments": flag(int, -1, "Attachments reserved for disks that are not CSI volumes. Negative: as many as there are."),
   "legacy-xfs": flag(bool, false, "Make xfs file systems without features that kernels before 5.15 lack."),
   "csi-mount-point-prefix": flag(string, "", "Accepted for compatibility; statistics of NVMe disks are not exported."),
   "windows-host-process": flag(bool, false, "Windows only; refused here."),

@@ -51,7 +51,7 @@ export async function operate(mode: Mode, values: DriverValues, { host, network,
     : undefined;
   if (facts !== undefined && kube !== undefined && nodeName && !environment.DISABLE_TAINT_WATCHER) {
     removeStartupTaint(kube, nodeName, host, stop).catch((error: unknown) => {
-      if (!stop.aborted) host.log.warn("the start-up taint is not looked after", { error });
+      if (!stop.aborted) host.log.warn("the start-up taint is not managed", { error });
     });
   }
   const here = facts && (await facts(stop));
@@ -96,7 +96,7 @@ async function kubeClient(host: Host, kubeconfig: string): Promise<KubeClient | 
     const config = await loadKubeConfig(host.world, { kubeconfig });
     return new KubeClient({ host, config, gate: openGate(), userAgent: agentOf("ebs-csi-driver") });
   } catch (error) {
-    host.log.v(2)?.info("works without the Kubernetes API", { error });
+    host.log.v(2)?.info("working without the Kubernetes API", { error });
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import { type HostedPrograms, hosted } from "./hosted.ts";
 
 export const clusterPrograms: HostedPrograms = {
   "controller-manager": hosted({
-    summary: "Nodes, load balancers of Services, routes, tags; in the place of aws-cloud-controller-manager",
+    summary: "Nodes, load balancers of Services, routes, tags; in place of aws-cloud-controller-manager",
     flags: flagTable,
     sections: flagSections,
     implied: ["--cloud-provider=aws"],

@@ -52,7 +52,7 @@ const refused: readonly (readonly [what: string, text: string, message: string |
       "/f: controller-manager.version: belongs to the process, which all programs share: give it once, on the command line",
     ].join("\n"),
   ],
-  ["a file that names itself", "process: {config: /g}\ncontroller-manager:", "/f: process.config: stands on the command line only"],
+  ["a file that names itself", "process: {config: /g}\ncontroller-manager:", "/f: process.config: can only be given on the command line"],
   [
     "a flag of a program in the process's section",
     "process: {cluster-cidr: x}\ncontroller-manager:",

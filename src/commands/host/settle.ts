@@ -39,7 +39,7 @@ export async function settle(
     file,
     section: processSection,
     flags,
-    misplaced: (name: string) => (commandLineOnly.includes(name) ? "stands on the command line only" : undefined),
+    misplaced: (name: string) => (commandLineOnly.includes(name) ? "can only be given on the command line" : undefined),
   };
   const own = argvOfSection(sections.get(processSection) ?? {}, ownRules, parsed.given);
   const chosen = names.flatMap((name) => {

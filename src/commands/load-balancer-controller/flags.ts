@@ -14,7 +14,7 @@ export const clusterFlags = {
     "Endpoints of AWS services, in place of the usual ones: serviceID=URL. Needs --aws-region.",
   ),
   "aws-api-throttle": flag(string, "", "Accepted for compatibility; how often AWS is called is decided by what AWS allows."),
-  "aws-max-retries": flag(int, 10, "Accepted for compatibility; calls are tried again as long as their work is wanted."),
+  "aws-max-retries": flag(int, 10, "Accepted for compatibility; calls are retried for as long as their work is wanted."),
   "aws-region": flag(string, "", "AWS region. Empty: from the environment, else from the metadata service."),
   "aws-vpc-id": flag(string, "", "The cluster's VPC. Empty: that of the instance this runs on, from the metadata service."),
   "aws-vpc-tag-key": flag(string, "Name", "Accepted for compatibility; has no effect."),
@@ -22,7 +22,7 @@ export const clusterFlags = {
   "cluster-name": flag(string, "", "Name of the cluster, as in its tags. Required."),
   kubeconfig: flag(string, "", "Path of a kubeconfig file. Empty: the service account of the pod."),
   "sync-period": flag(duration, 10 * 3_600_000, "How often everything is read again, whether or not something changed."),
-  "watch-namespace": flag(string, "", "Look at objects of this namespace only. Empty: at all."),
+  "watch-namespace": flag(string, "", "Watch objects of this namespace only. Empty: of all."),
 };
 
 /** TargetGroupBindings, their targets and readiness gates. */
@@ -32,7 +32,7 @@ export const bindingFlags = {
     false,
     "Write every rule of a target's security group as it is asked for. Else those from one group are one rule, from the lowest port to the highest.",
   ),
-  "enable-endpoint-slices": flag(bool, true, "Accepted for compatibility; EndpointSlices are read always, which every Service has."),
+  "enable-endpoint-slices": flag(bool, true, "Accepted for compatibility; EndpointSlices, which every Service has, are always read."),
   "max-targets-per-target-group": flag(int, 0, "The most targets that are registered with one target group. 0: as many as AWS takes."),
   "service-target-eni-security-group-tags": flag(
     stringToString,
@@ -42,13 +42,13 @@ export const bindingFlags = {
   "targetgroupbinding-max-concurrent-reconciles": flag(int, 3, "TargetGroupBindings worked on at the same time."),
   "targetgroupbinding-max-exponential-backoff-delay": undecided(
     duration,
-    "2m; the reference's 16m40s holds rollouts up",
-    "The longest pause before a TargetGroupBinding that failed is tried again.",
+    "2m; the reference's 16m40s delays rollouts",
+    "The longest pause before a TargetGroupBinding that failed is retried.",
   ),
   "targetgroupbinding-requeue-duration": undecided(
     duration,
     "3s to 30s, by the protocol and by how long it takes",
-    "How soon targets that are not healthy yet are looked at again.",
+    "How soon targets that are not healthy yet are checked again.",
   ),
 };
 
@@ -108,7 +108,7 @@ export const processFlags = {
   "feature-gates": flag(
     featureGates,
     {},
-    "Features to turn on or off: Gate=true,Other=false. EndpointsFailOpen (default true) takes nodes and pods that are not heard of where there are no others; IngressController (default false) serves Ingresses, as far as that is built: see the guide. All other gates count for Ingresses, or are of parts that are not built yet.",
+    "Features to turn on or off: Gate=true,Other=false. EndpointsFailOpen (default true) registers nodes and pods of unknown health where there are no others; IngressController (default false) serves Ingresses, as far as that is built: see the guide. All other gates count for Ingresses, or are of parts that are not built yet.",
   ),
   "health-probe-bind-addr": flag(string, ":61779", "Address to serve /healthz and /readyz on, over HTTP. 0: serve nothing."),
   help: flag(bool, false, "Print this help.", { shorthand: "h" }),

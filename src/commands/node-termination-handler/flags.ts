@@ -30,7 +30,7 @@ const generalFlags = {
   ),
   "kubernetes-service-host": of("KUBERNETES_SERVICE_HOST", string, "", "Host of the API server."),
   "kubernetes-service-port": of("KUBERNETES_SERVICE_PORT", string, "", "Port of the API server."),
-  "kube-api-qps": of("KUBE_API_QPS", int, 0, "Requests to the API server a second. 0: the API server's own fairness decides."),
+  "kube-api-qps": of("KUBE_API_QPS", int, 0, "Requests to the API server per second. 0: the API server's own fairness decides."),
   "kube-api-burst": of("KUBE_API_BURST", int, 0, "Largest burst of requests to the API server."),
   kubeconfig: flag(string, "", "Path of a kubeconfig file. Empty: the service account of the pod."),
   master: flag(string, "", "Address of the API server; overrides the kubeconfig's."),
@@ -81,7 +81,7 @@ const queueFlags = {
     "Seconds between the end of a drain and the completion of its hook.",
   ),
   "heartbeat-interval": of("HEARTBEAT_INTERVAL", int, -1, "Seconds between heartbeats to a hook, 30 to 3600. -1: none are sent."),
-  "heartbeat-until": of("HEARTBEAT_UNTIL", int, -1, "Seconds after which no heartbeat is sent any more, 60 to 172800."),
+  "heartbeat-until": of("HEARTBEAT_UNTIL", int, -1, "Seconds after which heartbeats stop, 60 to 172800."),
 };
 
 const drainFlags = {
@@ -93,7 +93,7 @@ const drainFlags = {
     "NODE_TERMINATION_GRACE_PERIOD",
     int,
     120,
-    "Draining starts so many seconds before an event, and is overdue after as many. 0: never overdue.",
+    "Draining starts this many seconds before an event, and is overdue after as many. 0: never overdue.",
   ),
   "cordon-only": of("CORDON_ONLY", bool, false, "Never drain."),
   "taint-node": of("TAINT_NODE", bool, false, "Taint Nodes by the kind of their interruption."),
@@ -128,13 +128,13 @@ const drainFlags = {
     "OVERRIDE_BUDGETS_BEFORE_DEADLINE_SECONDS",
     int,
     -1,
-    "So many seconds before the instance goes, pods are deleted although their disruption budget forbids it. -1: never.",
+    "This many seconds before the instance goes, pods are deleted although their disruption budget forbids it. -1: never.",
   ),
   "force-delete-before-deadline-seconds": of(
     "FORCE_DELETE_BEFORE_DEADLINE_SECONDS",
     int,
     -1,
-    "So many seconds before the instance goes, pods get only the time that is left to end. -1: never.",
+    "This many seconds before the instance goes, pods get only the time that is left to end. -1: never.",
   ),
 };
 

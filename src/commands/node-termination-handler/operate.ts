@@ -67,7 +67,7 @@ export async function operate(operation: Operation): Promise<void> {
     await process.end(host);
     if (reason !== stop.reason) throw reason;
   } finally {
-    life.abort(new Error("the process ends"));
+    life.abort(new Error("the process is shutting down"));
     for (const server of servers) await server?.close();
     void network;
   }
@@ -293,7 +293,7 @@ async function lastStep(host: Host, what: string, work: (signal: AbortSignal) =>
   try {
     await within(host.world.clock, grace.stepMs, what, undefined, work);
   } catch (error) {
-    host.log.warn(`cannot ${what} before the end`, { error });
+    host.log.warn(`cannot ${what} before exiting`, { error });
   }
 }
 

@@ -105,7 +105,7 @@ function deletion(model: ApplicationLoadBalancer, listener: SeenListener): Step 
     { ListenerArn: listener.arn },
     {
       what: `delete listener ${titleOf(model, listener)}`,
-      why: `the ${model.askedBy} has no such port any more`,
+      why: `the ${model.askedBy} no longer has this port`,
       settledBy: ["ListenerNotFound"],
     },
   );

@@ -180,7 +180,7 @@ function creation(rule: ListenerRule, context: RulesContext): Step {
 
 function deletion({ arn, priority }: SeenRule, { listener }: RulesContext): Step {
   const what = `delete rule ${priority} of ${listener}`;
-  return step(deleteRule, { RuleArn: arn }, { what, why: "nobody asks for it", settledBy: ["RuleNotFound"] });
+  return step(deleteRule, { RuleArn: arn }, { what, why: "nothing asks for it", settledBy: ["RuleNotFound"] });
 }
 
 const ruleName = ({ priority }: ListenerRule, { listener }: RulesContext) => `rule ${priority} of ${listener}`;

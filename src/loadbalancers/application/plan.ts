@@ -102,7 +102,7 @@ export function unwantedGroups(
 
 /** Its listeners and their rules go with it. */
 export function planApplicationDeletion({ name, arn }: { readonly name: string; readonly arn: string }, askedBy: string): Step[] {
-  const why = `the ${askedBy} does not want it any more`;
+  const why = `the ${askedBy} no longer wants it`;
   const options = { what: `delete load balancer ${name}`, why, settledBy: ["LoadBalancerNotFound"] };
   return [step(deleteLoadBalancer, { LoadBalancerArn: arn }, options)];
 }

@@ -24,8 +24,8 @@ const instancesInput = (name: string, ids: readonly string[]) => ({
 
 function registration(name: string, ids: readonly string[], askedBy: string): Step {
   return step(registerInstances, instancesInput(name, ids), {
-    what: `put ${ids.join(", ")} behind load balancer ${name}`,
-    why: `they are nodes for this ${askedBy}`,
+    what: `register ${ids.join(", ")} with load balancer ${name}`,
+    why: `eligible nodes of this ${askedBy}`,
     batch: { ids, refusedBy, only: (some) => registration(name, some, askedBy) },
     part: "targets",
   });
@@ -33,8 +33,8 @@ function registration(name: string, ids: readonly string[], askedBy: string): St
 
 function deregistration(name: string, ids: readonly string[], askedBy: string): Step {
   return step(deregisterInstances, instancesInput(name, ids), {
-    what: `take ${ids.join(", ")} out from behind load balancer ${name}`,
-    why: `they are no nodes for this ${askedBy} any more`,
+    what: `deregister ${ids.join(", ")} from load balancer ${name}`,
+    why: `no longer eligible nodes of this ${askedBy}`,
     batch: { ids, refusedBy, only: (some) => deregistration(name, some, askedBy) },
     part: "targets",
   });

@@ -80,7 +80,7 @@ export interface ClassicLeftovers {
 
 /** Everything that is ours goes, in the order AWS allows. */
 export function planClassicDeletion(name: string, seen: ClassicLeftovers, askedBy: string): Step[] {
-  const why = `the ${askedBy} does not want it any more`;
+  const why = `the ${askedBy} no longer wants it`;
   return [
     ...(seen.loadBalancer ? [step(deleteLoadBalancer, { LoadBalancerName: name }, { what: `delete load balancer ${name}`, why })] : []),
     ...(seen.managedGroup ? [planGroupDeletion(seen.managedGroup, why)] : []),

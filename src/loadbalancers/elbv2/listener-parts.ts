@@ -27,7 +27,7 @@ export function planCertificates(where: string, arn: string | Made, certificates
     ...removed.map((certificate) =>
       step(removeListenerCertificates, input(certificate), {
         what: `remove certificate ${certificate} from ${where}`,
-        why: "nobody asks for it",
+        why: "nothing asks for it",
         settledBy: ["CertificateNotFound"],
       }),
     ),

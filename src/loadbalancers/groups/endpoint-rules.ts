@@ -76,7 +76,7 @@ export function planEndpointRules(group: EndpointGroup, { asked, unheard, exact 
   const surplus = group.rules.filter((rule) => isOurs(rule) && !keys.has(seenRuleKey(rule)));
   return {
     grant: missing.length > 0 ? [grant(group.id, missing)] : [],
-    revoke: surplus.length > 0 ? [revocation(group.id, group.id, surplus, "no TargetGroupBinding asks for them any more")] : [],
+    revoke: surplus.length > 0 ? [revocation(group.id, group.id, surplus, "no TargetGroupBinding asks for them")] : [],
   };
 }
 
@@ -103,7 +103,7 @@ function grant(id: string, rules: readonly EndpointRule[]): Step {
     { GroupId: id, IpPermissions: permissions },
     {
       what: `allow ${texts.join(", ")} in security group ${id}`,
-      why: "TargetGroupBindings let this in to their targets",
+      why: "TargetGroupBindings allow this traffic to their targets",
       waitsOn: ["InvalidPermission.Duplicate"],
       // One source that does not exist, or is none, fails the whole call: the others are let in without it.
       batch: { ids: rules.map(endpointRuleKey), refusedBy, only: (keys) => grant(id, onlyThese(rules, keys)) },

@@ -50,7 +50,7 @@ export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | un
   const id = seen?.id ?? promise;
   const surplus = seen?.rules.filter((rule) => !group.rules.some((wanted) => ruleKey(wanted) === seenRuleKey(rule))) ?? [];
   const missing = missingRules(group, seen);
-  const closing = surplus.length > 0 ? [revocation(group.name, seen!.id, surplus, `the ${askedBy} does not let these in any more`)] : [];
+  const closing = surplus.length > 0 ? [revocation(group.name, seen!.id, surplus, `the ${askedBy} no longer allows these clients`)] : [];
   const closesFirst = mayExceedQuota(seen?.rules ?? [], missing);
   return {
     id,
@@ -58,7 +58,7 @@ export function planGroup(group: ManagedGroup, vpc: string, seen: SeenGroup | un
       ...(seen ? [] : [creation(group, vpc, promise)]),
       ...(seen ? planGroupTags(group, seen) : []),
       ...(closesFirst ? closing : []),
-      ...(missing.length > 0 ? [authorization(group.name, id, missing, `the ${askedBy} lets these clients in`)] : []),
+      ...(missing.length > 0 ? [authorization(group.name, id, missing, `the ${askedBy} allows these clients`)] : []),
     ],
     close: closesFirst ? [] : closing,
   };
@@ -86,10 +86,7 @@ export function planGroups(
   const unused = seen?.owned && !groups.groups.some(({ kind }) => kind === "managed") ? [seen] : [];
   return {
     open: plans.flatMap(({ open }) => open),
-    close: [
-      ...plans.flatMap(({ close }) => close),
-      ...unused.map((group) => planGroupDeletion(group, "other groups were given in its place")),
-    ],
+    close: [...plans.flatMap(({ close }) => close), ...unused.map((group) => planGroupDeletion(group, "other groups replace it"))],
     ids: plans.map(({ id }) => id),
   };
 }
@@ -184,7 +181,7 @@ function planGroupTags({ name, tags, ownership, isForeignTag }: ManagedGroup, { 
   );
   const surplus = Object.keys(present).filter((key) => !isKept(key) && !(key in tags) && !(key in ownership));
   const resources = { Resources: [id] };
-  const why = "without it the group is not known as this cluster's";
+  const why = "without this tag the group is not recognised as this cluster's";
   return [
     ...(missing.length > 0
       ? [
@@ -200,7 +197,7 @@ function planGroupTags({ name, tags, ownership, isForeignTag }: ManagedGroup, { 
           step(
             deleteTags,
             { ...resources, Tags: surplus.map((Key) => ({ Key })) },
-            { what: `remove tags ${surplus.join(", ")} of security group ${name}`, why: "nobody asks for them" },
+            { what: `remove tags ${surplus.join(", ")} of security group ${name}`, why: "nothing asks for them" },
           ),
         ]
       : []),

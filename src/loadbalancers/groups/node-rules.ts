@@ -84,7 +84,7 @@ export function planNodeRules(group: NodeGroup, owners: Owners): NodeRulePlan {
     missing: new Map(missing.filter(([, rules]) => rules.length > 0)),
     rest: [
       ...(renamed.length > 0 ? [renaming(group, renamed)] : []),
-      ...(removed.length > 0 ? [revocation(group.name, group.id, removed, "no load balancer needs them any more")] : []),
+      ...(removed.length > 0 ? [revocation(group.name, group.id, removed, "no load balancer needs them")] : []),
     ],
     restOf: new Set([...owners.claims].flatMap(([owner, claim]) => (isConcerned(claim) ? [owner] : []))),
   };
@@ -205,7 +205,7 @@ export function grant({ id, name }: Pick<NodeGroup, "id" | "name">, rules: reado
     { GroupId: id, IpPermissions: permissions },
     {
       what: `allow ${texts.join(", ")} in node security group ${name}`,
-      why: "load balancers send this to the nodes",
+      why: "load balancers send this traffic to the nodes",
       waitsOn: ["InvalidPermission.Duplicate"],
     },
   );
@@ -218,7 +218,7 @@ function renaming({ id, name }: NodeGroup, renamed: readonly { rule: SeenRule; d
     { GroupId: id, SecurityGroupRuleDescriptions: descriptions },
     {
       what: `describe ${renamed.map(({ rule, description }) => `${rule.id} as ${description}`).join(", ")} in node security group ${name}`,
-      why: "the load balancer they were made for goes, and another needs them",
+      why: "their load balancer is going away, and another one needs them",
       waitsOn: ["InvalidSecurityGroupRuleId.NotFound"],
     },
   );

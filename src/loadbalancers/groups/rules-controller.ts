@@ -94,10 +94,10 @@ async function converge(id: string, parts: RulesParts, ask: Ask): Promise<Outcom
   }
   for (const [owner, refusal] of granted.refused) book.failed(id, [owner], refusal);
   if (!complete && all.rest.length > 0) {
-    return again(againMs, "rules are taken away only when every Service has said what it needs");
+    return again(againMs, "rules are removed only once the needs of every Service are known");
   }
   book.settled(id, servedIn(granted, waiting), changes);
-  return granted.waiting.size > 0 ? again(againMs, "the group was not as it was seen") : afterRefusals(granted, rest.length > 0);
+  return granted.waiting.size > 0 ? again(againMs, "the group has changed in the meantime") : afterRefusals(granted, rest.length > 0);
 }
 
 const sameSteps = (some: readonly Step[], others: readonly Step[]) =>

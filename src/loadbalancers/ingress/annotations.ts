@@ -54,7 +54,7 @@ export const ingressTable = {
     parse: int32,
     takes: "a number from -1000 to 1000",
     unset: "`0`",
-    meaning: "The place of the Ingress's rules in its group; equals go by namespace and name.",
+    meaning: "The order of the Ingress's rules in its group; ties are ordered by namespace and name.",
   },
   "load-balancer-name": {
     merge: "agree",
@@ -108,7 +108,7 @@ export const ingressTable = {
   "minimum-load-balancer-capacity": {
     merge: "agree",
     parse: capacityUnits,
-    takes: "`CapacityUnits=` and a number; `0` gives the reservation up",
+    takes: "`CapacityUnits=` and a number; `0` cancels the reservation",
     unset: "as it is",
     meaning: "Capacity that is reserved.",
   },
@@ -160,7 +160,7 @@ export const ingressTable = {
     parse: nonEmpty,
     takes: "a name, or `none`",
     unset: "as it is",
-    meaning: "The same by its name; goes before the ARN.",
+    meaning: "The same by its name; takes precedence over the ARN.",
   },
   "waf-acl-id": {
     merge: "agree",
@@ -188,7 +188,7 @@ export const ingressTable = {
     parse: listenPorts,
     takes: '`[{"HTTP": 80}, {"HTTPS": 443}]`',
     unset: "HTTPS:443 with a certificate, else HTTP:80",
-    meaning: "The ports on which the Ingress's rules hold.",
+    meaning: "The ports on which the Ingress's rules apply.",
   },
   "ssl-redirect": {
     merge: "agree",
@@ -216,7 +216,7 @@ export const ingressTable = {
     parse: mutualTls,
     takes: '`[{"port": 443, "mode": "verify", "trustStore": "name"}]`',
     unset: "as it is",
-    meaning: "Whether clients show certificates, and whose are taken.",
+    meaning: "Whether clients must present certificates, and which are accepted.",
   },
   "create-acm-cert": {
     merge: "own",
@@ -264,14 +264,14 @@ export const backendTable = {
     parse: oneOf(["HTTP", "HTTPS"], (given) => `backend protocol must be within [HTTP, HTTPS]: ${given}`),
     takes: "`HTTP` or `HTTPS`",
     unset: "`HTTP`",
-    meaning: "What is spoken to the targets.",
+    meaning: "The protocol towards the targets.",
   },
   "backend-protocol-version": {
     ...ownOf,
     parse: oneOf(["HTTP1", "HTTP2", "GRPC"], (given) => `backend protocol version must be within [HTTP1, HTTP2, GRPC]: ${given}`),
     takes: "`HTTP1`, `HTTP2` or `GRPC`",
     unset: "`HTTP1`",
-    meaning: "In which version.",
+    meaning: "The version of that protocol.",
   },
   "target-group-attributes": {
     ...ownOf,
@@ -285,21 +285,21 @@ export const backendTable = {
     parse: text,
     takes: "`traffic-port`, a number, or the name of a port of the Service",
     unset: "`traffic-port`",
-    meaning: "Where targets are checked.",
+    meaning: "The port of the health check.",
   },
   "healthcheck-protocol": {
     ...ownOf,
     parse: healthProtocol,
     takes: "`HTTP` or `HTTPS`",
     unset: "as `backend-protocol`",
-    meaning: "How targets are checked.",
+    meaning: "The protocol of the health check.",
   },
   "healthcheck-path": {
     ...ownOf,
     parse: text,
     takes: "a path",
     unset: "`/`; `/AWS.ALB/healthcheck` with gRPC",
-    meaning: "What is asked for.",
+    meaning: "The path of the health check.",
   },
   "healthcheck-interval-seconds": { ...ownOf, parse: int32, takes: "a number of seconds", unset: "`15`", meaning: "Time between checks." },
   "healthcheck-timeout-seconds": {
@@ -307,7 +307,7 @@ export const backendTable = {
     parse: int32,
     takes: "a number of seconds",
     unset: "`5`",
-    meaning: "When a check has failed.",
+    meaning: "The timeout of a check.",
   },
   "healthy-threshold-count": {
     ...ownOf,
@@ -374,14 +374,14 @@ export const authTable = {
     parse: text,
     takes: "`authenticate`, `allow` or `deny`",
     unset: "`authenticate`",
-    meaning: "What happens without a log-in.",
+    meaning: "What happens to requests without a log-in.",
   },
   "auth-scope": {
     ...ownOf,
     parse: text,
     takes: "scopes separated by blanks",
     unset: "`openid`",
-    meaning: "What is asked of the provider.",
+    meaning: "The scopes that are requested from the provider.",
   },
   "auth-session-cookie": {
     ...ownOf,
@@ -428,7 +428,8 @@ export const familyTable = {
     parse: int32,
     takes: "a port number",
     unset: "none",
-    meaning: "Where the targets of this Service and port tell how many requests they take: `target-control-port.web.http`.",
+    meaning:
+      "The port on which the targets of this Service and port report how many requests they can take: `target-control-port.web.http`.",
   },
 } as const satisfies Readonly<Record<string, IngressRow>>;
 

@@ -68,7 +68,7 @@ const spec: Record<string, Schema> = {
   ),
   minimumLoadBalancerCapacity: object(
     "Capacity that is reserved.",
-    { capacityUnits: { type: "integer", format: "int32", description: "Units; 0 gives the reservation up." } },
+    { capacityUnits: { type: "integer", format: "int32", description: "Units; 0 cancels the reservation." } },
     { required: ["capacityUnits"] },
   ),
   ipamConfiguration: object("Where its public addresses come from.", { ipv4IPAMPoolId: text("The id of an IPAM pool.") }),
@@ -103,7 +103,7 @@ export const ingressClassParamsDefinition = {
           column("GROUP-NAME", ".spec.group.name", "The Ingress Group name"),
           column("SCHEME", ".spec.scheme", "The AWS Load Balancer scheme"),
           column("IP-ADDRESS-TYPE", ".spec.ipAddressType", "The AWS Load Balancer ipAddressType"),
-          column("AGE", ".metadata.creationTimestamp", "Since when it exists", { type: "date" }),
+          column("AGE", ".metadata.creationTimestamp", "Age", { type: "date" }),
         ],
         schema: {
           openAPIV3Schema: object("What all Ingresses of a class have in common.", {

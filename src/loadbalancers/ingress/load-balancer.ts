@@ -112,11 +112,11 @@ function subnetsFor(
     subnets: kept,
     verdicts: kept.map((subnet) => ({ subnet, taken: true, why })),
   });
-  if (wish === undefined && kept.length > 0) return keep("the load balancer stands in it");
+  if (wish === undefined && kept.length > 0) return keep("the load balancer is already in it");
   const choice = chooseSubnets(wish?.value ?? { kind: "discover" }, network, needs);
   if (choice.kind === "chosen" || wish === undefined) return choice;
   faults.add(wish.by.key, choice.message);
-  return kept.length > 0 ? keep("the load balancer stands in it, and those that are asked for cannot be used") : choice;
+  return kept.length > 0 ? keep("the load balancer is already in it, and those that are asked for cannot be used") : choice;
 }
 
 function subnetWish({ member: { params }, values }: MemberOptions): SubnetWish | undefined {

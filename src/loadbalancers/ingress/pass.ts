@@ -42,7 +42,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   const failing = <T>(reason: FailureReason, work: () => Promise<T>) => telling(members, reason, context, ask, work);
   for (const member of members) {
     if (!(await failing("FailedAddFinalizer", () => report.setFinalizer(member, finalizer, true, ask.signal))))
-      return again(staleMs, "an Ingress has changed meanwhile");
+      return again(staleMs, "an Ingress has changed in the meantime");
   }
   const survey = await failing("FailedBuildModel", () => surveyGroup(group, owner, context, ask));
   const { seen, desire, replaced } = survey;
@@ -62,7 +62,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   if (inTheWay.length > 0) {
     // A name that somebody chose cannot be had twice.
     await failing("FailedDeployModel", () => retire(inTheWay, owner, context, ask));
-    return again(staleMs, "a load balancer of another scheme is made in the place of the one that was deleted");
+    return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
   }
   const { ensured, postponed } = await failing("FailedDeployModel", () => deploy(group, survey, context, ask));
   for (const [key, model] of desire.understood) memory.set(key, model);
@@ -75,7 +75,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     }
   }
   if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
-  if (postponed > 0) return again(waitMs, "bindings of target groups that nobody asks for are being emptied");
+  if (postponed > 0) return again(waitMs, "bindings of target groups that are no longer wanted are being emptied");
   for (const ingress of group.leaving) await letGo(ingress.namespace, ingress.name, finalizer, context, ask);
   if (seen.steps.length > 0) for (const member of members) if (!desire.faults.has(keyOf(member.view))) report.reconciled(member);
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);

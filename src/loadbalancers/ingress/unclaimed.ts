@@ -36,7 +36,7 @@ export function keptRules(
       conditions: [],
       actions: [],
       transforms: [],
-      why: "it stands for an Ingress that cannot be read",
+      why: "it belongs to an Ingress that cannot be read",
     }));
 }
 

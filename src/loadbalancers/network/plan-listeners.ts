@@ -50,7 +50,7 @@ export function planListeners(
   return [
     ...before,
     ...steps,
-    ...unwanted.map((listener) => listenerDeletion(model.name, listener, `the ${model.askedBy} has no such port any more`)),
+    ...unwanted.map((listener) => listenerDeletion(model.name, listener, `the ${model.askedBy} no longer has this port`)),
   ];
 }
 

@@ -88,7 +88,7 @@ export interface NetworkLeftovers {
 
 /** Everything that is ours goes, in the order AWS allows: the load balancer, its target groups, its security group. */
 export function planNetworkDeletion(name: string, seen: NetworkLeftovers, askedBy: string): Step[] {
-  const why = `the ${askedBy} does not want it any more`;
+  const why = `the ${askedBy} no longer wants it`;
   const lb = seen.loadBalancer;
   return [
     ...(lb

@@ -35,7 +35,7 @@ const table: readonly Advice[] = [
   {
     when: /deletion protection is switched on/,
     advice:
-      "Somebody has switched on deletion protection for the load balancer. Switch it off in the console, or with aws elbv2 modify-load-balancer-attributes --attributes Key=deletion_protection.enabled,Value=false: the deletion then goes on by itself.",
+      "Deletion protection is on for the load balancer. Turn it off in the console, or with aws elbv2 modify-load-balancer-attributes --attributes Key=deletion_protection.enabled,Value=false: the deletion then continues by itself.",
   },
   {
     when: /UnauthorizedOperation|AccessDenied|allow \S+ in the policy/,

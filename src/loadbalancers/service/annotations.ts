@@ -96,7 +96,7 @@ export const annotationTable = {
     parse: text,
     takes: "`http`, `https`, `ssl` or `tcp` (classic); `ssl` (network)",
     unset: "plain TCP behind the listener",
-    meaning: "What is spoken to the nodes.",
+    meaning: "The protocol towards the nodes.",
   },
   "proxy-protocol": {
     kinds: classic,
@@ -133,14 +133,14 @@ export const annotationTable = {
     parse: int32,
     takes: "a number of seconds",
     unset: "AWS's default",
-    meaning: "How long they may take.",
+    meaning: "How long draining may take.",
   },
   "connection-idle-timeout": {
     kinds: classic,
     parse: int32,
     takes: "a number of seconds",
     unset: "`60`",
-    meaning: "When an idle connection is closed.",
+    meaning: "How long a connection may be idle.",
   },
   "cross-zone-load-balancing-enabled": {
     kinds: both,
@@ -184,7 +184,7 @@ export const annotationTable = {
     keepsEmpty: true,
     takes: "`tcp`, `http` or `https` (classic also `ssl`)",
     unset: "see the health check section",
-    meaning: "How targets are checked.",
+    meaning: "The protocol of the health check.",
   },
   "healthcheck-port": {
     kinds: both,
@@ -192,7 +192,7 @@ export const annotationTable = {
     keepsEmpty: true,
     takes: "`traffic-port` or a port number",
     unset: "the traffic port",
-    meaning: "Where targets are checked.",
+    meaning: "The port of the health check.",
   },
   "healthcheck-path": { kinds: both, parse: text, takes: "a path", unset: "`/`", meaning: "The path of HTTP and HTTPS checks." },
   "healthcheck-healthy-threshold": {
@@ -225,7 +225,7 @@ export const annotationTable = {
     keepsEmpty: true,
     takes: "a number of seconds",
     unset: "5 (classic), AWS's default (network)",
-    meaning: "When a check has failed.",
+    meaning: "The timeout of a check.",
   },
   "eip-allocations": {
     kinds: network,

@@ -79,7 +79,7 @@ async function removePass(
   const doubtMs = doubtsForMs(remembered, context);
   if (doubtMs > 0) return again(doubtMs, unshown);
   if (removal.notOurs.length > 0) {
-    const message = `left alone, because it does not carry this cluster's tags any more: ${removal.notOurs.join(", ")}`;
+    const message = `left alone, because it no longer carries this cluster's tags: ${removal.notOurs.join(", ")}`;
     report.tell(service, "Warning", "LoadBalancerWarning", message);
   }
   delete remembered.removal;

@@ -53,7 +53,7 @@ export interface Job {
 export const waitMs = 5_000;
 /** How soon a Service is looked at again that was not as it was seen: by then its change has come. */
 export const staleMs = 1_000;
-export const changedMeanwhile = "the Service has changed meanwhile";
+export const changedMeanwhile = "the Service has changed in the meantime";
 
 /** Says in the log what was done. */
 export function logStep({ host }: Pick<ServiceContext, "host">, key: string): (step: Step) => void {

@@ -176,7 +176,7 @@ class ServiceLoop {
     this.#wakeService(key);
     await syncTargets(job, remembered, standing, this.#context).catch((error: unknown) => {
       signal.throwIfAborted();
-      host.log.info("targets are left to the look at the Service that is under way", { service: key, error });
+      host.log.info("the targets are left to the reconcile of the Service that is in progress", { service: key, error });
     });
     return done;
   }

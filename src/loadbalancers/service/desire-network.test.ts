@@ -166,7 +166,7 @@ test("nodes let clients in on the node ports and health checks on theirs", () =>
   });
 });
 
-test("nodes let in the allow list in the place of everybody, and nobody else where source ranges are given", () => {
+test("nodes let in the allow list instead of everybody, and nobody else where source ranges are given", () => {
   const settings = { publicNetworkAllowList: ["198.51.100.0/24"] };
   const clients = (options: WishOptions) => {
     const asked = wish("network", options);

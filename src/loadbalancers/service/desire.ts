@@ -71,7 +71,7 @@ function discover(options: ServiceOptions, network: Network, cluster: ClusterId)
 /** The scheme cannot be changed, so the subnets that fit it stay. */
 function keptSubnets(standing: Pick<Found, "subnets">, network: Network): SubnetChoice {
   const subnets = network.subnets.filter(({ id }) => standing.subnets.includes(id));
-  const why = "the load balancer stands in it, and its scheme cannot be changed";
+  const why = "the load balancer is already in it, and its scheme cannot be changed";
   return { kind: "chosen", subnets, verdicts: subnets.map((subnet) => ({ subnet, taken: true, why })) };
 }
 
@@ -102,7 +102,7 @@ export function tagsFor(view: Pick<ServiceView, "namespace" | "name">, options: 
   const annotation = annotationKey("additional-resource-tags");
   const warnings = reserved.map((key) => ({
     annotation,
-    message: `annotation ${annotation}: ${key} says whose the load balancer of ${view.namespace}/${view.name} is and cannot be given`,
+    message: `annotation ${annotation}: ${key} marks the owner of the load balancer of ${view.namespace}/${view.name} and cannot be set`,
   }));
   return { given, ownership, warnings, tags: { ...given, [serviceTag]: `${view.namespace}/${view.name}`, ...ownership } };
 }

@@ -124,7 +124,7 @@ const inLines = (backends: readonly BackendHealth[]) =>
 /** A class that nobody is known for may be a typo. */
 function unserved(server: string): string {
   if (!server.startsWith("another controller")) return "";
-  return " If none of that class runs in the cluster, nobody makes a load balancer: create the Service again without spec.loadBalancerClass, which cannot be changed.";
+  return " If none of that class runs in the cluster, no load balancer is created: create the Service again without spec.loadBalancerClass, which cannot be changed.";
 }
 
 function nextStep({ problems, steps, survey }: Preview, server: string | undefined): string {

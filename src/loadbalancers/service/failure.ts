@@ -21,7 +21,7 @@ export function tellFailure(service: SeenService, error: unknown, { report }: Se
   report.tell(service, "Warning", "SyncLoadBalancerFailed", text, sameFailure(error));
 }
 
-/** In a condition that is written once for a failure, however often it is tried again. It has the first request id. */
+/** In a condition that is written once for a failure, however often it is retried. It has the first request id. */
 export async function keepFailure(
   service: SeenService,
   remembered: Remembered,

@@ -46,7 +46,7 @@ async function claimNodeGroups(
 ): Promise<void> {
   const { inventory, report } = context;
   const { kind, access } = standing;
-  // What is not as we remember it is looked at again before it is tried again.
+  // What is not as we remember it is looked at again before it is retried.
   inventory.cloud.instances.forget(refused.flatMap((refusal) => refusal.ids));
   const { ids, warnings } = await nodeGroups(targets, inventory, ask);
   const ruleContext = { ...standing.ruleContext, nodeGroups: ids };
@@ -131,7 +131,7 @@ export async function followAnyway(error: unknown, seen: ServiceSurvey, began: M
   } catch (unfollowed) {
     job.ask.signal.throwIfAborted();
     if (refusalIn(unfollowed)) throw unfollowed;
-    context.host.log.warn("the nodes were not followed", { service: job.key, error: unfollowed });
+    context.host.log.warn("the targets were not updated", { service: job.key, error: unfollowed });
   }
 }
 

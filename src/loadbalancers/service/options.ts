@@ -124,6 +124,6 @@ export function readOptions(annotations: Readonly<Record<string, string>>, kind:
 function oddInternal(given: string | undefined): Problem[] {
   if (given === undefined || given === "true" || given === "false") return [];
   const key = annotationKey("internal");
-  const message = `${key}=${JSON.stringify(given)} is taken as internal: write "true", or "false" for internet-facing`;
+  const message = `${key}=${JSON.stringify(given)} is treated as internal: write "true", or "false" for internet-facing`;
   return [{ annotation: key, message }];
 }

@@ -66,7 +66,7 @@ async function publishWhenReady(
   // one is drained publishes a second time: what goes now has clients that have to learn of it from now on.
   await report.conditionFromNow(service, replacedCondition, replaced(other), ask.signal);
   await report.publish(service, hostname, ask.signal);
-  const message = `published ${hostname} in the place of ${other.hostname}, which is kept for ${drainMs / 60_000} minutes`;
+  const message = `published ${hostname} instead of ${other.hostname}, which is kept for ${drainMs / 60_000} minutes`;
   report.tell(service, "Normal", "LoadBalancerReplacement", message);
   return again(drainMs, "the old load balancer is kept until clients know the new address");
 }

@@ -60,7 +60,7 @@ export interface WantedCondition {
 export class Superseded extends Error {
   override readonly name = "Superseded";
   constructor() {
-    super("the Service has changed meanwhile");
+    super("the Service has changed in the meantime");
   }
 }
 
@@ -144,7 +144,7 @@ export class Report {
     const wanted = { type: namedCondition, status: "True", reason: "NameChosen", message, lastTransitionTime: this.#now() };
     const { resourceVersion } = service.metadata;
     const patch = { metadata: { resourceVersion }, status: { conditions: [wanted] } };
-    return this.#patchAsSeen(service, patch, signal, "failed to write down the name of the load balancer");
+    return this.#patchAsSeen(service, patch, signal, "failed to record the name of the load balancer");
   }
 
   /** Takes away all conditions of ours. */

@@ -33,7 +33,7 @@ export function settle(service: SeenService, remembered: Remembered, notAllRun: 
   if (waitsFor.length > 0) return again(notRunningMs, `waits for the rules of node security groups ${waitsFor.join(", ")}`);
   if (remembered.announcing) report.event(service, "EnsuredLoadBalancer");
   remembered.announcing = false;
-  return notAllRun ? again(notRunningMs, "some instances do not run yet, or AWS does not take them") : done;
+  return notAllRun ? again(notRunningMs, "some instances are not running yet, or AWS refuses them") : done;
 }
 
 /** A bad wish changes nothing; but what stands goes on following the nodes. */

@@ -130,5 +130,5 @@ test("an unknown type makes nothing new, and is no more than a warning for what 
   const { hostname = "" } = await make(service({ type: "nlb" }), "network");
   const standing = await look(service({ type: "nbl" }, hostname), "unknown");
   assert.deepEqual([standing.kind.name, standing.problems], ["network", []]);
-  assert.match(messages(standing.warnings), /the network load balancer that stands is kept/);
+  assert.match(messages(standing.warnings), /the network load balancer that exists is kept/);
 });

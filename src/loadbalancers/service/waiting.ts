@@ -56,7 +56,7 @@ export function waitForReadiness(
   const { why } = applied;
   if (remembered.waits?.why !== why) remembered.waits = { why, since: now };
   const waited = now - remembered.waits.since;
-  const message = `AWS is not ready for a step, which is tried until it succeeds: ${why}`;
+  const message = `AWS is not ready for a step, which is retried until it succeeds: ${why}`;
   const pause = Math.min(Math.max(waitMs, waited / 4), pausesMs.at(-1)!);
   return { again: again(pause, why), warnings: waited < patienceMs ? [] : [{ message }] };
 }
@@ -74,8 +74,8 @@ export function tellWaiting(
   const text = `since ${removal.sinceText} the removal waits for ${remediesFor(left).join("; ")}${refused ? `; AWS says: ${why}` : ""}`;
   if (removal.toldAt === undefined) report.tell(service, "Normal", "LoadBalancerRemovalWaits", text);
   else if (now - removal.toldAt >= againMs) {
-    const failed = `Error syncing load balancer: failed to delete load balancer: ${text}; it is tried until it succeeds`;
-    report.tell(service, "Warning", "SyncLoadBalancerFailed", failed, "the removal waits");
+    const failed = `Error syncing load balancer: failed to delete load balancer: ${text}; it is retried until it succeeds`;
+    report.tell(service, "Warning", "SyncLoadBalancerFailed", failed, "the removal is waiting");
   } else return text;
   remembered.removal = { ...removal, toldAt: now };
   return text;
@@ -84,13 +84,13 @@ export function tellWaiting(
 /** Everything that is left, each with what somebody can do about it. */
 function remediesFor({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Leftovers): string[] {
   return [
-    ...loadBalancers.map(({ kind, name }) => `${kind} load balancer ${name}, which AWS still shows: it goes by itself`),
+    ...loadBalancers.map(({ kind, name }) => `${kind} load balancer ${name}, which AWS still lists: it disappears by itself`),
     ...targetGroups.map(
       ({ TargetGroupName: name }) => `target group ${name}: if a listener of another load balancer forwards to it, change that listener`,
     ),
     ...nodeGroups.map(
       ({ id, name }) =>
-        `rules in node security group ${name} (${id}), which go when every Service has said what it needs: look for Services with Warnings`,
+        `rules in node security group ${name} (${id}), which are removed once the needs of every Service are known: look for Services with Warnings`,
     ),
     ...ownGroups.map(
       ({ id, name }) =>

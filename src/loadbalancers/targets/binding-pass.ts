@@ -156,7 +156,7 @@ function outcome(
 ): Outcome {
   const waited = host.world.clock.monotonic() - (remembered.waitsSince ?? host.world.clock.monotonic());
   if (pending) return again(settings.pollMs ?? pollMs(binding.spec.targetGroupProtocol, waited), "targets are not healthy yet");
-  if (retry) return again(retryMs, "AWS does not take all targets, or all rules");
+  if (retry) return again(retryMs, "AWS refuses some of the targets or rules");
   if (waiting && waited < settleMs.give) return again(Math.max(settleMs.first, waited / 2), "targets are not healthy yet");
   delete remembered.waitsSince;
   return done;
@@ -195,7 +195,7 @@ async function backendGone(job: BindingJob, why: string, context: BindingContext
     { conditions: { Ready: { status: "False", reason: "BackendNotFound", message: why } }, targets, observed: true },
     ask.signal,
   );
-  return remembered.networking ? again(retryMs, "AWS does not take all rules") : done;
+  return remembered.networking ? again(retryMs, "AWS refuses some of the rules") : done;
 }
 
 async function setCheckpoint({ binding, remembered, ask }: BindingJob, checkpoint: string, { report }: BindingContext): Promise<boolean> {

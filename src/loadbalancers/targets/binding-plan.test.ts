@@ -128,7 +128,7 @@ test("ports by name are those of the pods behind a group; what cannot be is name
     ],
   );
   assert.deepEqual(
-    problems.map((text) => /port named admin|"all" is no block/.test(text)),
+    problems.map((text) => /port named admin|"all" is not a CIDR block/.test(text)),
     [true, true],
   );
   assert.match(

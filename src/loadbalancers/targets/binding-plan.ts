@@ -64,7 +64,7 @@ export function deregistration(group: BoundGroup, targets: readonly SeenTarget[]
     { TargetGroupArn: group.arn, Targets: targets.map(described) },
     {
       what: `deregister ${few(targets)} from target group ${group.name}`,
-      why: `Service ${group.service} has no such endpoints any more`,
+      why: `Service ${group.service} no longer has these endpoints`,
       settledBy: ["TargetGroupNotFound"],
       part: "targets",
     },

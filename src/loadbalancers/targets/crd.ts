@@ -66,7 +66,7 @@ const networking = object("What to let in from the load balancer to the targets.
         ports: list(
           "Ports; none: nothing is let in.",
           object("A port.", {
-            protocol: text("TCP unless said otherwise.", { enum: ["TCP", "UDP"] }),
+            protocol: text("Default: TCP.", { enum: ["TCP", "UDP"] }),
             port: intOrString("A number, or the name of a container's port. Absent: all."),
           }),
         ),
@@ -77,9 +77,9 @@ const networking = object("What to let in from the load balancer to the targets.
 });
 
 const base: Record<string, Schema> = {
-  targetGroupARN: text("The target group. Absent: found by its name. It stays as it is."),
+  targetGroupARN: text("The target group. Absent: found by its name. Cannot be changed."),
   targetGroupName: text("The name of the target group, in this account and region; read only while the ARN is not known."),
-  targetType: text("What is registered. Absent: as the target group has it. It stays as it is.", { enum: targetTypes }),
+  targetType: text("What is registered. Absent: as the target group has it. Cannot be changed.", { enum: targetTypes }),
   serviceRef: object(
     "The Service whose endpoints are registered.",
     { name: text("A Service of the same namespace."), port: intOrString("The number or the name of its port.") },
@@ -94,9 +94,9 @@ const base: Record<string, Schema> = {
 const full: Record<string, Schema> = {
   ...base,
   nodeSelector,
-  ipAddressType: text("The family of addresses. Absent: as the target group has it. It stays as it is.", { enum: addressTypes }),
+  ipAddressType: text("The family of addresses. Absent: as the target group has it. Cannot be changed.", { enum: addressTypes }),
   targetGroupProtocol: text("Absent: as the target group has it.", { enum: groupProtocols }),
-  vpcID: text("The VPC of the target group. Absent: as the target group has it. It stays as it is.", {
+  vpcID: text("The VPC of the target group. Absent: as the target group has it. Cannot be changed.", {
     pattern: "^(vpc-([0-9a-f]{8}|[0-9a-f]{17}|[0-9a-f]{32}))?$",
   }),
 };
@@ -130,13 +130,13 @@ const fullRules: readonly Schema[] = [
 
 const count = (description: string): Schema => ({ type: "integer", format: "int32", description });
 
-const status = object("What was brought about.", {
+const status = object("The observed state.", {
   observedGeneration: { type: "integer", format: "int64", description: "The generation that targets were last registered for." },
-  targets: object("How many targets there are, as of the last look.", {
+  targets: object("How many targets there are, as of the last check.", {
     wanted: count("Endpoints of the Service."),
-    registered: count("Targets that are registered and not on their way out."),
+    registered: count("Targets that are registered and not draining."),
     healthy: count("Endpoints that are registered and healthy."),
-    draining: count("Targets on their way out."),
+    draining: count("Targets that are draining."),
   }),
   conditions: {
     ...list(
@@ -146,9 +146,9 @@ const status = object("What was brought about.", {
         {
           type: text("Ready or NetworkingReady."),
           status: text("Whether it holds.", { enum: ["True", "False", "Unknown"] }),
-          reason: text("Why, in a word."),
-          message: text("Why, in words."),
-          observedGeneration: { type: "integer", format: "int64", description: "The generation that it speaks of." },
+          reason: text("The reason, in one word."),
+          message: text("The reason, in a sentence."),
+          observedGeneration: { type: "integer", format: "int64", description: "The generation that it is about." },
           lastTransitionTime: text("Since when.", { format: "date-time" }),
         },
         { required: ["type", "status", "reason", "message", "lastTransitionTime"] },
@@ -173,7 +173,7 @@ const columns = [
   column("TARGET-TYPE", ".spec.targetType", "The AWS TargetGroup's TargetType"),
   column("ARN", ".spec.targetGroupARN", "The AWS TargetGroup's Amazon Resource Name", { priority: 1 }),
   column("NAME", ".spec.targetGroupName", "The AWS TargetGroup's Name", { priority: 2 }),
-  column("AGE", ".metadata.creationTimestamp", "Since when it exists", { type: "date" }),
+  column("AGE", ".metadata.creationTimestamp", "Age", { type: "date" }),
 ];
 
 function version(name: string, storage: boolean, spec: Record<string, Schema>, rules: readonly Schema[], shownStatus: Schema): Schema {
@@ -195,7 +195,7 @@ function version(name: string, storage: boolean, spec: Record<string, Schema>, r
   };
 }
 
-const oldStatus = object("What was brought about.", { observedGeneration: { type: "integer", format: "int64" } });
+const oldStatus = object("The observed state.", { observedGeneration: { type: "integer", format: "int64" } });
 
 export const targetGroupBindingDefinition = {
   apiVersion: "apiextensions.k8s.io/v1",

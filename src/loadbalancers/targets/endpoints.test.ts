@@ -135,7 +135,7 @@ test("instances are ready nodes that nothing excludes; if none is, those that ar
   );
   assert.match(
     odd.kind === "endpoints" ? odd.problems.join() : "",
-    /Node odd is no target: providerID "eks-hybrid:\/\/\/x\/mi-1" names no instance/,
+    /Node odd is not a target: providerID "eks-hybrid:\/\/\/x\/mi-1" names no instance/,
   );
   const bad = resolveEndpoints(
     "shop",

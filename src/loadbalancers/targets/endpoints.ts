@@ -98,7 +98,7 @@ function nodeEndpoints({ type, metadata }: SeenBackend, nodePort: number, spec: 
     const claim = parseProviderId(node.providerId);
     if (claim.kind === "instance")
       return [{ id: claim.instanceId, port: nodePort, createdAt: Date.parse(node.metadata.creationTimestamp) }];
-    problems.push(`Node ${node.metadata.name} is no target: providerID ${JSON.stringify(node.providerId)} names no instance`);
+    problems.push(`Node ${node.metadata.name} is not a target: providerID ${JSON.stringify(node.providerId)} names no instance`);
     return [];
   });
   return { kind: "endpoints", endpoints, problems };

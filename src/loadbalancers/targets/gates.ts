@@ -74,7 +74,7 @@ export async function tellPod(
 }
 
 /**
- * How soon targets that are not healthy yet are looked at again. An application load balancer takes one after two checks,
+ * How soon targets that are not healthy yet are checked again. An application load balancer takes one after two checks,
  * a network load balancer takes minutes; and whoever has waited long waits a little longer.
  */
 export function pollMs(protocol: string | undefined, waitedMs: number): number {

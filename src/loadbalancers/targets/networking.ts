@@ -73,7 +73,7 @@ export function rulesFor(
     for (const peer of from) {
       const source = sourceOf(peer);
       if (source === undefined) {
-        problems.push(`spec.networking.ingress[${i}].from: ${JSON.stringify(peer.ipBlock?.cidr)} is no block of addresses`);
+        problems.push(`spec.networking.ingress[${i}].from: ${JSON.stringify(peer.ipBlock?.cidr)} is not a CIDR block`);
         continue;
       }
       for (const port of ports) {

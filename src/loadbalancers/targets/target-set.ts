@@ -101,7 +101,7 @@ export class TargetSet {
     const name = this.#name;
     ask.signal.throwIfAborted();
     if (look !== undefined) this.adopt(look);
-    if (this.#seen === undefined) throw new Error(`the targets of ${kind.name} load balancer ${name} were never looked at`);
+    if (this.#seen === undefined) throw new Error(`the targets of ${kind.name} load balancer ${name} were never read`);
     if (!this.#certain) {
       this.#seen = await kind.refreshTargets(name, this.#seen, inventory, ask);
       this.#certain = true;

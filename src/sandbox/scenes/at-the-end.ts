@@ -18,6 +18,6 @@ export const atTheEnd: Scene = {
     if (sandbox.controllers.has("node-route-controller")) {
       await expect("the routes to pods are those of the Nodes there are, and no others", routesFollowNodes);
     }
-    await expect("one replica leads, the other stands by", oneLeads);
+    await expect("one replica leads, the other is on standby", oneLeads);
   },
 };

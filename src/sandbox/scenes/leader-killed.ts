@@ -10,7 +10,7 @@ export const leaderKilled: Scene = {
   needs: [],
   async play({ sandbox, say, expect }) {
     const { replicas } = sandbox;
-    await expect("one replica leads, the other stands by", oneLeads);
+    await expect("one replica leads, the other is on standby", oneLeads);
     const killed = replicas.leader()!;
     const kept = nodesIn(sandbox.picture());
     say(`kill -9 ${killed.pid}   (replica ${killed.name}, the leader)`);
@@ -19,7 +19,7 @@ export const leaderKilled: Scene = {
       const now = replicas.leader();
       return now !== undefined && now.name !== killed.name ? undefined : "nobody leads yet";
     });
-    await expect("the killed one has been started again and stands by", ({ replicas: all }) => {
+    await expect("the killed one has been restarted and is on standby", ({ replicas: all }) => {
       const state = all.find(({ name }) => name === killed.name)?.state;
       return state === "standing by" ? undefined : `it is ${state}`;
     });

@@ -5,7 +5,7 @@ import type { Scene } from "./scene.ts";
 export const machinesEnd: Scene = {
   title: "A machine is stopped, another terminated",
   about:
-    "Both Nodes fall silent, and to Kubernetes they look the same. Fairlead asks AWS: a stopped machine may come back, so its Node stays, " +
+    "Both Nodes stop reporting, and to Kubernetes they look the same. Fairlead asks AWS: a stopped machine may come back, so its Node stays, " +
     "with a taint; a terminated one never will, so its Node is deleted, and only then. Fairlead never deletes a Node without proof.",
   needs: ["cloud-node-lifecycle-controller"],
   async play({ sandbox, say, expect }) {

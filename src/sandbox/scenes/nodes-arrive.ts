@@ -7,7 +7,7 @@ export const nodesArrive: Scene = {
   title: "Nodes arrive",
   about:
     "A new machine joins a Kubernetes cluster with a taint that keeps pods away, because Kubernetes does not yet know what it is. " +
-    "Fairlead finds the machine in AWS, writes down its type, zone and addresses, and takes the taint off.",
+    "Fairlead finds the machine in AWS, records its type, zone and addresses, and removes the taint.",
   needs: ["cloud-node-controller"],
   async play({ sandbox, expect }) {
     const machines = sandbox.machines.list();
@@ -16,7 +16,7 @@ export const nodesArrive: Scene = {
       const count = nodesIn(picture).length;
       return count === machines.length ? undefined : `${count} have`;
     });
-    await expect("no Node carries the taint uninitialized any more", allInitialised);
+    await expect("no Node carries the taint uninitialized", allInitialised);
     await expect("every Node shows its machine's id, type and zone", (picture) =>
       everyNode(nodesIn(picture), ({ providerId, type, zone }) =>
         machines.some((machine) => providerId === `aws:///${machine.zone}/${machine.id}` && type === machine.type && zone === machine.zone),

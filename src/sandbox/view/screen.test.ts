@@ -20,7 +20,7 @@ const scenery: Scenery = {
 test("a small terminal shows who leads, every node with its machine, what happens, and the keys", () => {
   assert.deepEqual(shown(picture, scenery, { columns: 80, rows: 14 }), [
     " Fairlead sandbox   embedded Kubernetes API · simulated AWS us-east-1   up 1:23",
-    " replicas a ● leads  b ○ stands by   AWS ● answering  3 calls, 1 throttled",
+    " replicas a ● leads  b ○ standby   AWS ● answering  3 calls, 1 throttled",
     "",
     "   NODE          STATE  EC2      TYPE      ZONE        TAINTS",
     "   ip-10-0-32-1  Ready  running  m5.large  us-east-1a  –",
@@ -95,7 +95,7 @@ test("a Service shows its load balancer and how many nodes are healthy behind it
 test("a partition and a throttled cloud are seen at a glance", () => {
   const [a, b] = picture.replicas;
   const [, status] = shown({ ...picture, replicas: [{ ...a!, cutOff: true }, b!], throttling: true }, scenery, { columns: 120, rows: 10 });
-  assert.equal(status, " replicas a ● leads cut off  b ○ stands by   AWS ▲ throttling  3 calls, 1 throttled");
+  assert.equal(status, " replicas a ● leads cut off  b ○ standby   AWS ▲ throttling  3 calls, 1 throttled");
 });
 
 test("colours are escape codes on a terminal and nothing anywhere else", () => {

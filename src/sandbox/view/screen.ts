@@ -80,7 +80,7 @@ function alsoThere(count: number, what: string): string {
 
 const replicaStyles: Readonly<Record<ReplicaView["state"], readonly [Style, string]>> = {
   leading: ["good", "● leads"],
-  "standing by": ["plain", "○ stands by"],
+  "standing by": ["plain", "○ standby"],
   starting: ["warn", "○ starts"],
   down: ["bad", "✗ down"],
 };

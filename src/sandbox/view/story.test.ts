@@ -11,7 +11,7 @@ test("nothing happened between two equal pictures", () => {
 test("a new world is told from its beginning", () => {
   assert.deepEqual(told(emptied(picture), picture), [
     "replicas: a holds the lease: it leads",
-    "replicas: b stands by",
+    "replicas: b is on standby",
     "AWS: 2 machines are running",
     "kubelet: ip-10-0-32-1 registers as a Node",
     "kubelet: ip-10-0-32-2 registers as a Node, tainted uninitialized",
@@ -32,7 +32,7 @@ test("a stopped machine is followed from EC2 through Kubernetes to the taint, an
   assert.deepEqual(told(up, down), [
     "AWS: i-00000000000000001 is stopped",
     "Fairlead: ip-10-0-32-1 tainted shutdown: its machine is stopped",
-    "Kubernetes: ip-10-0-32-1 is no longer Ready: its kubelet fell silent",
+    "Kubernetes: ip-10-0-32-1 is no longer Ready: its kubelet stopped reporting",
   ]);
   assert.deepEqual(told(down, up), [
     "AWS: i-00000000000000001 is running",
@@ -110,9 +110,9 @@ test("a Service is followed from its wish through its load balancer's health to 
 
 test("each step that Fairlead takes is told once, with its reason, in words that can be read", () => {
   const ids = "i-00000000000000001, i-00000000000000002";
-  const what = `put ${ids} behind load balancer a95ec6ed61f784c33acec418756d947c`;
-  const after = { ...picture, steps: [{ id: "a.1.1", at: picture.now, what, why: "they are nodes for this Service" }] };
-  assert.deepEqual(told(picture, after), ["Fairlead: put 2 machines behind load balancer a95ec6ed…: they are nodes for this Service"]);
+  const what = `register ${ids} with load balancer a95ec6ed61f784c33acec418756d947c`;
+  const after = { ...picture, steps: [{ id: "a.1.1", at: picture.now, what, why: "eligible nodes of this Service" }] };
+  assert.deepEqual(told(picture, after), ["Fairlead: register 2 machines with load balancer a95ec6ed…: eligible nodes of this Service"]);
   assert.deepEqual(told(after, after), []);
 });
 

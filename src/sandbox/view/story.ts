@@ -77,7 +77,7 @@ function replica(old: ReplicaView | undefined, now: ReplicaView | undefined): re
   if (now.state === old?.state) return told;
   const texts: Readonly<Record<ReplicaView["state"], Entry>> = {
     leading: { who: "replicas", text: `${now.name} holds the lease: it leads`, style: "good" },
-    "standing by": { who: "replicas", text: `${now.name} stands by`, style: "plain" },
+    "standing by": { who: "replicas", text: `${now.name} is on standby`, style: "plain" },
     starting: { who: "replicas", text: `${now.name} starts${now.restarts > 0 ? " again" : ""} (pid ${now.pid})`, style: "plain" },
     down: { who: "replicas", text: `${now.name} is down`, style: "bad" },
   };
@@ -128,7 +128,7 @@ function node(old: NodeView | undefined, now: NodeView | undefined): readonly En
 
 function readiness(name: string, ready: NodeView["ready"]): Entry {
   if (ready === "True") return { who: "kubelet", text: `${name} is Ready`, style: "plain" };
-  return { who: "Kubernetes", text: `${name} is no longer Ready: its kubelet fell silent`, style: "warn" };
+  return { who: "Kubernetes", text: `${name} is no longer Ready: its kubelet stopped reporting`, style: "warn" };
 }
 
 function routes(all: readonly Pair<RouteRow>[]): readonly Entry[] {

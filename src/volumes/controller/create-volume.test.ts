@@ -86,7 +86,7 @@ for (const [what, more, text] of [
     "After round-up, volume size exceeds the limit specified",
   ],
   ["an unknown parameter", { parameters: { iopz: "3" } }, "Invalid parameter key iopz for CreateVolume"],
-  ["IOPS that are no number", { parameters: { iops: "x" } }, 'Could not parse invalid iops: "x" is no 32-bit integer'],
+  ["IOPS that are no number", { parameters: { iops: "x" } }, 'Could not parse invalid iops: "x" is not a 32-bit integer'],
   ["an unknown mutable parameter", { mutableParameters: { iopspergb: "3" } }, "Invalid mutable parameter key: iopspergb"],
   ["a deletion of tags at creation", { mutableParameters: { tagDeletion_1: "a" } }, "Invalid mutable parameter key: tagDeletion_1"],
   [

@@ -13,7 +13,7 @@ export async function initialised(volumeId: string, rpc: Rpc, { cloud, host, ini
     const status = await cloud.volumes.initialization(volumeId, ask(rpc)).catch((error: unknown) => {
       throw wrapped(`Cannot validate that volume ${JSON.stringify(volumeId)} is initialized while polling EC2 DescribeVolumeStatus`, error);
     });
-    if (status === undefined) throw new CsiError("Internal", `EC2 tells no status of volume ${JSON.stringify(volumeId)}`);
+    if (status === undefined) throw new CsiError("Internal", `EC2 gives no status of volume ${JSON.stringify(volumeId)}`);
     if (status.state !== "initializing") {
       initialisedVolumes.note(volumeId);
       return;

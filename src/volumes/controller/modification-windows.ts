@@ -77,7 +77,7 @@ export class ModificationWindows {
     this.#clock.after(this.#windowMs, () => {
       this.#open.delete(volumeId);
       if (window.waiting === 0) {
-        reject(new CsiError("Canceled", "nobody waits for the change any more"));
+        reject(new CsiError("Canceled", "no caller is waiting for the change any more"));
         return;
       }
       within(this.#clock, executionMs, `modification of ${volumeId}`, undefined, (signal) =>

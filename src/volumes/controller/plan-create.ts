@@ -55,7 +55,7 @@ export function planCreation(
   warn: (message: string) => void,
 ): Creation {
   const parameters = readVolumeParameters(request.parameters);
-  for (const key of parameters.ignored) warn(`parameter ${key} has no effect any more`);
+  for (const key of parameters.ignored) warn(`parameter ${key} no longer has an effect`);
   const mutable = readMutableAtCreation(request.mutableParameters);
   const type = mutable.type ?? parameters.type;
   const iops = mutable.iops ?? parameters.iops ?? 0;

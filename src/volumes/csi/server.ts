@@ -57,7 +57,7 @@ type AnyCall = ServerUnaryCall<unknown, object>;
 function unary(name: string, method: Method, log: Log): (call: AnyCall, answer: sendUnaryData<object>) => void {
   return (call, answer) => {
     const cancelled = new AbortController();
-    call.on("cancelled", () => cancelled.abort(new CsiError("Canceled", `${name}: the caller does not wait any more`)));
+    call.on("cancelled", () => cancelled.abort(new CsiError("Canceled", `${name}: the caller no longer waits`)));
     if (name !== "Probe") log.v(4)?.info("CSI request", { method: name, request: withoutSecrets(call.request) });
     method(call.request as never, { name, signal: cancelled.signal }).then(
       (response) => answer(null, response),

@@ -35,7 +35,7 @@ async function locate(volumeId: string, devicePath: string, system: System): Pro
   const link = `/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_${serial}`;
   if ((await system.stat(link)) !== undefined) {
     const device = await system.realPath(link);
-    if (device === link || !device.startsWith("/dev/")) throw new Error(`${link} is no link to a device`);
+    if (device === link || !device.startsWith("/dev/")) throw new Error(`${link} is not a link to a device`);
     return device;
   }
   return bySysfs(serial, system);

@@ -106,7 +106,7 @@ async function isCorrupted(
     return false;
   } catch (error) {
     if (!corruptions.has(codeOf(error) ?? "")) throw error;
-    warn("a mount is corrupted and is made anew", { path, error });
+    warn("a mount is corrupted and is made again", { path, error });
     return true;
   }
 }
