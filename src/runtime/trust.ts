@@ -21,9 +21,11 @@ const folders = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 export async function machineRoots(world: World): Promise<string | undefined> {
   const { SSL_CERT_FILE: file, SSL_CERT_DIR: directories } = world.environment;
   const bundle = await firstFile(world, file ? [file] : bundles);
-  // The machine's folders hold what its bundle holds; they matter to who has replaced the bundle.
   if (!file && !directories && bundle !== undefined) return bundle;
   const found = new Set(certificatesIn(bundle ?? ""));
+  // Go reads the machine's folders beside a file that was named. They hold what the machine's own bundle holds, in hundreds of files.
+  const own = file && !directories ? await firstFile(world, bundles) : undefined;
+  if (own !== undefined) return [...found.union(new Set(certificatesIn(own)))].join("\n");
   for (const folder of directories ? directories.split(":") : folders) {
     for (const name of await namesIn(world, folder)) {
       for (const certificate of certificatesIn((await firstFile(world, [`${folder}/${name}`])) ?? "")) found.add(certificate);
