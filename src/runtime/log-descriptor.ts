@@ -5,6 +5,8 @@ import type { Clock } from "./world.ts";
 
 /** What may wait for a slow reader; lines beyond it are dropped rather than kept for ever. */
 const maxWaiting = 8 * 1024 * 1024;
+/** Lines are gathered for so long before they are written. A flush does not wait. */
+const gatherMs = 5;
 /** A pipe that is full is tried again after this; a flush, which holds up everything else, sooner, so often, and then gives up. */
 const busy = { pauseMs: 100, flushPauseMs: 10, flushTries: 200 };
 
@@ -53,8 +55,8 @@ export function descriptorDestination(fd: number, clock: Clock): LogDestination 
       length += line.length;
       if (writing) return;
       writing = true;
-      // Not before whoever writes is done: a flush right after must find the line still here.
-      queueMicrotask(() => send(take()));
+      // A thousand nodes write thousands of lines in a second: those of some milliseconds go out together.
+      clock.after(gatherMs, () => send(take()));
     },
     flush() {
       // Also what waits for its next attempt: the last line must neither pass it nor be glued to half of another.
