@@ -270,14 +270,14 @@ export const eventTable: readonly EventRow[] = [
   {
     reason: "FailedAddFinalizer",
     type: "Warning",
-    on: "Ingress",
+    on: "Ingress, Service",
     means: "The finalizer that guards its load balancer could not be written; nothing is made before it is.",
     todo: "Read the message; it is retried.",
   },
   {
     reason: "FailedBuildModel",
     type: "Warning",
-    on: "Ingress",
+    on: "Ingress, Service",
     means:
       "What it asks for cannot be understood, or contradicts another Ingress of its group. Its last rules stay; the others of the group are served.",
     todo: "Read the message, which names the annotation, the value and what is allowed.",
@@ -285,21 +285,28 @@ export const eventTable: readonly EventRow[] = [
   {
     reason: "FailedDeployModel",
     type: "Warning",
-    on: "Ingress",
+    on: "Ingress, Service",
     means: "AWS refused a step. What was done before it stays, and the rest is retried.",
     todo: "Read the message.",
   },
   {
     reason: "FailedUpdateStatus",
     type: "Warning",
-    on: "Ingress",
+    on: "Ingress, Service",
     means: "The address of the load balancer could not be written to the status.",
+    todo: "Read the message; it is retried.",
+  },
+  {
+    reason: "FailedCleanupStatus",
+    type: "Warning",
+    on: "Service",
+    means: "The address of a load balancer that goes could not be taken back from the status.",
     todo: "Read the message; it is retried.",
   },
   {
     reason: "FailedRemoveFinalizer",
     type: "Warning",
-    on: "Ingress",
+    on: "Ingress, Service",
     means: "Everything is gone, and the finalizer could not be removed.",
     todo: "Read the message; it is retried.",
   },

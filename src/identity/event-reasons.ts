@@ -50,6 +50,7 @@ export const eventReasons = [
   "FailedBuildModel",
   "FailedDeployModel",
   "FailedUpdateStatus",
+  "FailedCleanupStatus",
   "FailedRemoveFinalizer",
   "LeaderElection",
   "SpotInterruption",

@@ -16,6 +16,7 @@ const texts = {
   FailedBuildModel: "Failed build model due to ",
   FailedDeployModel: "Failed deploy model due to ",
   FailedUpdateStatus: "Failed update status due to ",
+  FailedCleanupStatus: "Failed update status due to ",
   FailedRemoveFinalizer: "Failed remove finalizer due to ",
   FailedLoadGroupID: "failed load groupID due to ",
 } as const;

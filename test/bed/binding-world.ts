@@ -241,9 +241,9 @@ export class BindingWorld {
       .toSorted();
   }
 
-  async service(name: string, spec: object = {}): Promise<void> {
+  async service(name: string, spec: object = {}, annotations: object = {}): Promise<void> {
     await this.say("POST", "/api/v1/namespaces/default/services", {
-      metadata: { name },
+      metadata: { name, annotations },
       spec: { selector: { app: name }, ports: [{ name: "http", port: 80, targetPort: 8080 }], ...spec },
     });
     this.#services.set(name, []);

@@ -99,6 +99,7 @@ function controllersOf(options: Options): readonly ControllerEntry[] {
   return [
     bindings(options, informers),
     ...(gateOpen(options["feature-gates"], "IngressController") ? [ingresses(options, informers, balancers)] : []),
+    ...(gateOpen(options["feature-gates"], "EnableServiceController") ? [classServices(options, informers, balancers)] : []),
   ];
 }
 
@@ -172,6 +173,21 @@ function ingresses(options: Options, informers: BindingInformers, balancers: Ret
     make: async (context) => {
       const { ingressControllerOf } = await import("./ingress.ts");
       const controller = ingressControllerOf(context, options, informers, await balancers(context));
+      return { kind: "run", controllers: [{ controller }] };
+    },
+  };
+}
+
+function classServices(options: Options, informers: BindingInformers, balancers: ReturnType<typeof sharedBalancers>): ControllerEntry {
+  return {
+    name: "service",
+    client: component,
+    eventSource: "service",
+    metric: undefined,
+    queue: "service",
+    make: async (context) => {
+      const { serviceControllerOf } = await import("./services.ts");
+      const controller = serviceControllerOf(context, options, informers.bindings, await balancers(context));
       return { kind: "run", controllers: [{ controller }] };
     },
   };

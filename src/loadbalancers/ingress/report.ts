@@ -1,9 +1,10 @@
 /** What users see of a group on its Ingresses: finalizers, status, Events. */
-import { ControllerReport, type ReportParts } from "../controller-report.ts";
+import { type FailureReason as AnyReason, ControllerReport, type ReportParts } from "../controller-report.ts";
 import type { SecretDigests } from "./secrets.ts";
 import { ingresses, type SeenIngress, sentSecretsAnnotation } from "./seen.ts";
 
-export type { FailureReason } from "../controller-report.ts";
+/** Those of an Ingress. */
+export type FailureReason = Exclude<AnyReason, "FailedCleanupStatus">;
 
 export class Report extends ControllerReport<SeenIngress> {
   constructor(parts: ReportParts) {

@@ -1,0 +1,46 @@
+/** What the model of a Service's load balancer is made from, and what is said about it on the way. */
+import type { SecurityGroup } from "../../aws/security-groups.ts";
+import type { Problem } from "../model.ts";
+import type { FoundNetwork } from "../network/find.ts";
+import type { Network } from "../subnets.ts";
+import { AnnotationReader } from "./reader.ts";
+import type { ClassSettings } from "./settings.ts";
+import type { ServiceView } from "./view.ts";
+
+export interface ServiceSources {
+  readonly settings: ClassSettings;
+  readonly network: Network;
+  /** All groups of the VPC. */
+  readonly groups: readonly SecurityGroup[];
+  /** The group that load balancers share towards their targets. */
+  readonly backendGroup?: string;
+  /** Blocks of both families; read only where a load balancer without groups may need them. */
+  readonly vpcCidrs: readonly string[];
+  /** The Service's load balancer that stands already. */
+  readonly standing?: FoundNetwork;
+  /** Another Service of the namespace. */
+  service(namespace: string, name: string): ServiceView | undefined;
+  isForeignTag(key: string): boolean;
+}
+
+/** A model in the making. */
+export interface Draft extends ServiceSources {
+  readonly of: ServiceView;
+  readonly read: AnnotationReader;
+  warn(message: string): void;
+}
+
+export interface Drafting {
+  readonly draft: Draft;
+  /** Said so far, what the annotations are warned of included. */
+  warnings(): readonly Problem[];
+}
+
+export function draftOf(service: ServiceView, sources: ServiceSources): Drafting {
+  const said = new Set<string>();
+  const read = new AnnotationReader(service.annotations);
+  return {
+    draft: { ...sources, of: service, read, warn: (message) => void said.add(message) },
+    warnings: () => [...[...said].map((message) => ({ message })), ...read.warnings()],
+  };
+}

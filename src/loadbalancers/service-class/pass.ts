@@ -1,0 +1,104 @@
+/** One look at a Service, carried out and told. */
+import { apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import { modifyCapacityReservation } from "../../aws/elbv2-actions.ts";
+import type { Step } from "../../aws/plan.ts";
+import { again, done, type Outcome } from "../../runtime/controller.ts";
+import { boundNetwork } from "../network/bound-kind.ts";
+import type { FoundNetwork } from "../network/find.ts";
+import { claimOf } from "../service-claim.ts";
+import type { ClassContext } from "./context.ts";
+import { type Deployed, deploy } from "./deploy.ts";
+import { ServiceFault } from "./reader.ts";
+import { deleteUnprotected, removeService } from "./removal.ts";
+import { classFinalizer, isGuarded, type SeenService } from "./seen.ts";
+import { attributesAsked, type ClassSurvey, surveyService } from "./survey.ts";
+import { during, logStep, stages, staleMs, waitMs } from "./telling.ts";
+import { keyOf } from "./view.ts";
+
+export async function reconcileService(key: string, context: ClassContext, ask: Ask): Promise<Outcome> {
+  const { services, settings, report } = context;
+  const service = services.get(key);
+  if (service === undefined) return done;
+  const claim = claimOf(service.view, {
+    loadBalancerClass: settings.loadBalancerClass,
+    loadBalancersOnly: settings.gates.loadBalancersOnly,
+  });
+  if (claim.kind === "ours") return ensureService(service, context, ask);
+  report.warn(service, claim.kind === "unclear" ? [claim.message] : []);
+  return isGuarded(service) ? removeService(service, context, ask) : done;
+}
+
+async function ensureService(service: SeenService, context: ClassContext, ask: Ask): Promise<Outcome> {
+  const { report, memory, settings } = context;
+  const key = keyOf(service.view);
+  const survey = await build(service, context, ask);
+  const { seen, desire } = survey;
+  const guarded = await during(stages.addFinalizer, service, context, ask, () =>
+    report.setFinalizer(service, classFinalizer, true, ask.signal),
+  );
+  if (!guarded) return again(staleMs, "the Service has changed meanwhile");
+  if (seen.found && seen.found.internal !== desire.model.internal) return replace(service, seen.found as FoundNetwork, context, ask);
+  // AWS reserves capacity for what is active only: that comes later, and nothing waits for it.
+  const isNew = seen.found === undefined || seen.found.state === "provisioning";
+  const postponesCapacity = isNew && seen.steps.some(isReservation);
+  const steps = postponesCapacity ? seen.steps.filter((step) => !isReservation(step)) : seen.steps;
+  const deployed = await during(stages.deploy, service, context, ask, () =>
+    deploy(service, { ...survey, seen: { ...seen, steps } }, context, ask),
+  );
+  const told = await tell(service, deployed, context, ask);
+  const { applied } = deployed.ensured;
+  if (applied.kind === "waiting") {
+    return again(seen.steps.some(isReservation) ? settings.stabilizationMs : waitMs, applied.why);
+  }
+  if (deployed.waitsFor !== undefined) return again(waitMs, deployed.waitsFor);
+  memory.set(key, { attributesAsked: attributesAsked(service.view), usesBackendGroup: desire.usesBackendGroup });
+  context.due.delete(key);
+  if (told || steps.length > 0) report.reconciled(service);
+  return postponesCapacity ? again(settings.stabilizationMs, "capacity is reserved when the load balancer is active") : done;
+}
+
+const isReservation = ({ action }: Step) => action === (modifyCapacityReservation as unknown as Step["action"]);
+
+async function build(service: SeenService, context: ClassContext, ask: Ask): Promise<ClassSurvey> {
+  const { inventory, settings, report, memory, backendGroup, services } = context;
+  const key = keyOf(service.view);
+  const known = memory.get(key);
+  const readsAttributes = context.due.has(key) || (known !== undefined && known.attributesAsked !== attributesAsked(service.view));
+  const parts = {
+    inventory,
+    settings,
+    backendGroup: (by: Ask) => backendGroup.id(by),
+    service: (namespace: string, name: string) => services.get(`${namespace}/${name}`)?.view,
+  };
+  return during(stages.build, service, context, ask, async () => {
+    const survey = await surveyService(service.view, parts, { readsAttributes }, ask);
+    report.warn(
+      service,
+      survey.desire.warnings.map(({ message }) => message),
+    );
+    const { problems } = survey.seen;
+    if (problems.length > 0) throw new ServiceFault(problems.map(({ message }) => message).join("; "));
+    return survey;
+  });
+}
+
+/** AWS changes no scheme, and lets a target group stand behind one load balancer only: the old one has to go first. */
+async function replace(service: SeenService, found: FoundNetwork, context: ClassContext, ask: Ask): Promise<Outcome> {
+  const { inventory } = context;
+  await during(stages.deploy, service, context, ask, () =>
+    deleteUnprotected([found], context, ask, () =>
+      apply(boundNetwork.planDeletion(found, "Service"), inventory.cloud, { ...ask, onStep: logStep(context, service) }),
+    ),
+  );
+  boundNetwork.touch(found.name, inventory, keyOf(service.view));
+  return again(staleMs, "a load balancer of another scheme is made in the place of the one that was deleted");
+}
+
+/** Whether there was anything to tell. */
+async function tell(service: SeenService, { ensured, wroteBindings }: Deployed, context: ClassContext, ask: Ask): Promise<boolean> {
+  const { hostname } = ensured;
+  if (hostname === undefined) return wroteBindings;
+  const published = await during(stages.status, service, context, ask, () => context.report.publish(service, hostname, ask.signal));
+  return published || wroteBindings;
+}

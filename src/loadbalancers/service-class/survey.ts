@@ -1,0 +1,131 @@
+/** One look at a Service: what it asks for, what stands, and the steps between them. Changes nothing. */
+import type { Ask } from "../../aws/ask.ts";
+import { findLoadBalancers } from "../find.ts";
+import { type Inventory, reconcileAges } from "../inventory.ts";
+import { boundNetwork } from "../network/bound-kind.ts";
+import type { FoundNetwork } from "../network/find.ts";
+import { type Survey, survey } from "../survey.ts";
+import { noTargets } from "../targets.ts";
+import { annotationPrefix } from "./annotations.ts";
+import { desireService, type ServiceDesire } from "./desire.ts";
+import { ownerOf } from "./owner.ts";
+import { AnnotationReader, ServiceFault } from "./reader.ts";
+import type { ClassSettings } from "./settings.ts";
+import type { ServiceView } from "./view.ts";
+
+export interface SurveyParts {
+  readonly inventory: Inventory;
+  readonly settings: ClassSettings;
+  /** The id of the group that load balancers share towards their targets; undefined where they share none. */
+  backendGroup(ask: Ask): Promise<string | undefined>;
+  service(namespace: string, name: string): ServiceView | undefined;
+}
+
+export interface SurveyDepth {
+  /** Whether attributes of target groups are read also where none but AWS's own are asked for. */
+  readonly readsAttributes: boolean;
+}
+
+export interface ClassSurvey {
+  readonly seen: Survey;
+  readonly desire: ServiceDesire;
+}
+
+/** How old attributes may be: AWS tells of them one load balancer at a time. */
+const attributesAgeMs = 60 * 60_000;
+
+export async function surveyService(service: ServiceView, parts: SurveyParts, depth: SurveyDepth, ask: Ask): Promise<ClassSurvey> {
+  const { inventory, settings } = parts;
+  const owner = ownerOf(service, settings);
+  const { found } = await findLoadBalancers(owner, inventory, reconcileAges, ask);
+  const standing = found[0] as FoundNetwork | undefined;
+  const needs = needsOf(service, standing, settings);
+  const [backendGroup, groups, vpcCidrs] = await Promise.all([
+    needs.backendGroup ? parts.backendGroup(ask) : undefined,
+    inventory.groupsWith(needs.groups, ask),
+    needs.vpcCidrs ? inventory.cloud.vpcs.cidrs(settings.vpc, ask) : [],
+  ]);
+  let desire: ServiceDesire | undefined;
+  const seen = await survey(
+    {
+      kind: boundNetwork,
+      standing: found,
+      newName: owner.ownName,
+      targets: noTargets,
+      observe: {
+        owner,
+        tags: true,
+        targetGroupAttributes: depth.readsAttributes || attributesAsked(service) !== "",
+        attributesKey: textOf(service, isLoadBalancerAttribute),
+        attributesAgeMs,
+        managed: {
+          attributes: textOf(service, isLoadBalancerAttribute) !== "",
+          listenerAttributes: listenerAttributePorts(service),
+          capacity: textOf(service, (name) => name === "aws-load-balancer-minimum-load-balancer-capacity") !== "",
+        },
+      },
+      desire(around) {
+        desire = desireService(service, {
+          settings,
+          network: around.network,
+          groups,
+          ...(backendGroup !== undefined && { backendGroup }),
+          vpcCidrs: vpcCidrs ?? [],
+          ...(around.standing && { standing: around.standing as FoundNetwork }),
+          service: parts.service,
+          isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
+        });
+        return { ...desire, access: { kind: "from-group", loadBalancer: desire.model.name } };
+      },
+      problemsWith: ({ problems }) => problems,
+    },
+    inventory,
+    ask,
+  );
+  return { seen, desire: desire! };
+}
+
+interface Needs {
+  readonly backendGroup: boolean;
+  readonly vpcCidrs: boolean;
+  /** Ids that must be among the security groups that are known. */
+  readonly groups: readonly string[];
+}
+
+/** What has to be asked of AWS before anybody can say what the Service wants. Of one that cannot be read nothing has. */
+function needsOf({ annotations }: ServiceView, standing: FoundNetwork | undefined, settings: ClassSettings): Needs {
+  const read = new AnnotationReader(annotations);
+  try {
+    const isDisabled = read.get("aws-load-balancer-disable-nlb-sg") || !settings.gates.securityGroups;
+    if (isDisabled || standing?.securityGroups.length === 0) return { backendGroup: false, vpcCidrs: true, groups: [] };
+    const given = read.get("aws-load-balancer-security-groups") ?? [];
+    const manages = () => read.get("aws-load-balancer-manage-backend-security-group-rules") ?? settings.managesBackendRules;
+    return { backendGroup: given.length === 0 || manages(), vpcCidrs: false, groups: given.filter((entry) => entry.startsWith("sg-")) };
+  } catch (error) {
+    if (error instanceof ServiceFault) return { backendGroup: false, vpcCidrs: false, groups: [] };
+    throw error;
+  }
+}
+
+/** All that a Service says about attributes of its target groups, as text to compare; empty where it says nothing. */
+export const attributesAsked = (service: ServiceView) =>
+  textOf(
+    service,
+    (name) => name.startsWith("aws-load-balancer-target-group-attributes") || name.startsWith("aws-load-balancer-proxy-protocol"),
+  );
+
+const isLoadBalancerAttribute = (name: string) =>
+  name === "aws-load-balancer-attributes" ||
+  name.startsWith("aws-load-balancer-access-log-") ||
+  name === "aws-load-balancer-cross-zone-load-balancing-enabled";
+
+function textOf({ annotations }: ServiceView, concerns: (name: string) => boolean): string {
+  const said = Object.entries(annotations).filter(
+    ([key]) => key.startsWith(annotationPrefix) && concerns(key.slice(annotationPrefix.length)),
+  );
+  return said.length === 0 ? "" : JSON.stringify(said);
+}
+
+function listenerAttributePorts({ annotations }: ServiceView): readonly number[] {
+  return Object.keys(annotations).flatMap((key) => Number(/\/aws-load-balancer-listener-attributes\.[A-Z_]+-(\d+)$/.exec(key)?.[1]) || []);
+}

@@ -1,0 +1,105 @@
+/** Services with the load balancer controller's class, from their creation to their end. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { BindingWorldOptions } from "../bed/binding-world.ts";
+import { type ClassWorld, classWorld } from "../bed/class-world.ts";
+
+async function bed(t: TestContext, options?: BindingWorldOptions): Promise<ClassWorld> {
+  const world = await classWorld(options);
+  t.after(() => world.close());
+  return world;
+}
+
+const ip = { "nlb-target-type": "ip" };
+
+test("a Service gets a load balancer whose targets are its pods, costs nothing at rest, and leaves nothing behind", async (t) => {
+  const world = await bed(t);
+  const groupsBefore = world.all("ec2/security-groups").length;
+  world.serve();
+  world.resetCalls();
+  await world.classService("web", ip, {}, 2);
+  await world.settled("web");
+  const total = Object.values(world.calls()).reduce((sum, count) => sum + count, 0);
+  t.diagnostic(`${total} calls ${JSON.stringify(world.calls())}`);
+  assert.ok(total < 31, `${total} calls: ${JSON.stringify(world.calls())}`);
+  assert.equal(world.all("elbv2/load-balancers").length, 1);
+  const [group] = world.all<{ arn: string; protocol: string }>("elbv2/target-groups");
+  assert.deepEqual(world.targets(group!.arn), world.addresses("web"), world.lines.slice(-10).join("\n"));
+  assert.deepEqual(world.get("web")?.metadata.finalizers, ["service.k8s.aws/resources"]);
+  assert.deepEqual([...new Set(world.events("web"))], ["Normal SuccessfullyReconciled: Successfully reconciled"]);
+  assert.deepEqual(world.get("web")?.status?.loadBalancer?.ingress?.[0]?.ports, [{ port: 80, protocol: "TCP" }]);
+
+  await world.world.advance(10 * 60_000);
+  world.resetCalls();
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual([world.mutations(), world.writes], [{}, []]);
+
+  await world.drop("web");
+  await world.until("the Service is gone", () => world.get("web") === undefined, 30 * 60_000);
+  const kinds = ["elbv2/load-balancers", "elbv2/target-groups", "elbv2/listeners"];
+  assert.deepEqual([...kinds.map((kind) => world.all(kind).length), world.bindings().length], [0, 0, 0, 0]);
+  await world.until("the security groups are gone", () => world.all("ec2/security-groups").length === groupsBefore, 600_000);
+});
+
+test("a restart over 200 unchanged Services changes nothing, for at most a tenth of the reference's 21 reads per Service", async (t) => {
+  const world = await bed(t);
+  world.aws.controls.change({ quotas: { networkLoadBalancers: 300 } });
+  const end = world.serve();
+  const names = Array.from({ length: 200 }, (_, i) => `web-${i}`);
+  for (const name of names) await world.classService(name, ip);
+  await world.until("addresses are published", () => names.every((name) => world.hostname(name) !== ""), 3_600_000);
+  await world.world.advance(10 * 60_000);
+  end();
+  world.resetCalls();
+  world.serve();
+  await world.world.advance(20 * 60_000);
+  assert.deepEqual([world.mutations(), world.writes], [{}, []]);
+  assert.ok(world.reads() <= (200 * 21) / 10, `${world.reads()} reads: ${JSON.stringify(world.calls())}`);
+  t.diagnostic(`${world.reads()} reads ${JSON.stringify(world.calls())}`);
+  await world.world.advance(2 * 3_600_000);
+  assert.deepEqual([world.mutations(), world.writes], [{}, []], "what is read later changes nothing either");
+});
+
+test("a crash after any call that changes something leaves nothing behind and nothing undone", async (t) => {
+  let deaths = 0;
+  for (let after = 1; ; after++) {
+    const world = await bed(t);
+    const before = world.all("ec2/security-groups").length;
+    let end = world.serve();
+    let left = after;
+    const off = world.onAwsMutation(() => {
+      if (--left !== 0) return;
+      end();
+      deaths++;
+    });
+    const ports = [
+      { name: "http", port: 80, targetPort: 8080 },
+      { name: "tls", port: 443, targetPort: 8080 },
+    ];
+    await world.classService("web", { ...ip, attributes: "load_balancing.cross_zone.enabled=true", "proxy-protocol": "*" }, { ports });
+    await world.world.advance(60_000);
+    off();
+    if (left > 0) break;
+    end = world.serve();
+    await world.settled("web");
+    const counts = ["load-balancers", "listeners", "target-groups"].map((kind) => world.all(`elbv2/${kind}`).length);
+    assert.deepEqual(counts, [1, 2, 2], `after call ${after}: ${world.lines.slice(-5).join("\n")}`);
+    assert.equal(world.bindings().length, 2);
+    await world.drop("web");
+    let dying = after;
+    const offAgain = world.onAwsMutation(() => {
+      if (--dying === 0) end();
+    });
+    await world.world.advance(60_000);
+    offAgain();
+    end();
+    world.serve();
+    await world.until("it is gone", () => world.get("web") === undefined, 30 * 60_000);
+    assert.deepEqual(
+      [world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length, world.bindings().length],
+      [0, 0, 0],
+    );
+    await world.until("the security groups are gone", () => world.all("ec2/security-groups").length === before, 600_000);
+  }
+  assert.ok(deaths >= 8, `it died ${deaths} times`);
+});
