@@ -49,9 +49,16 @@ export async function findSettings(
   }
   const [seen, [installation]] = await Promise.all([nodesOf(kube, signal), findInstallations(kube, signal)]);
   const { config, notes } = file === undefined ? await configOf(kube, installation, signal) : { config: file, notes: [] };
+  const unread = installation?.unreadConfig;
+  const hostNote = `pod ${installation?.pod} is given --config=${unread}, which cannot be read from here: what that file sets for the controller manager is not known`;
   const { zone, region } = config.aws;
   const found = zone || region ? undefined : (installation?.region ?? regionOfNodes(seen));
-  return { config: found === undefined ? config : { ...config, aws: { ...config.aws, region: found } }, nodes: seen, installation, notes };
+  return {
+    config: found === undefined ? config : { ...config, aws: { ...config.aws, region: found } },
+    nodes: seen,
+    installation,
+    notes: unread === undefined ? notes : [...notes, hostNote],
+  };
 }
 
 /** The region that all Nodes are in; undefined when they do not agree, or none says. */
@@ -91,7 +98,9 @@ export async function findInstallations(kube: KubeClient, signal: AbortSignal): 
   const running = listed.flatMap((list) => list?.items ?? []).filter(({ status }) => !isOver.has(status?.phase ?? ""));
   const found = running.map(async (pod) => {
     const source = hostConfigOf(pod);
-    return installationOf(pod, source && (await textOf(kube, source, signal)));
+    const text = source && (await textOf(kube, source, signal));
+    const installation = installationOf(pod, text);
+    return installation && { ...installation, ...(source && text === undefined && { unreadConfig: source.path }) };
   });
   return (await Promise.all(found)).filter((installation) => installation !== undefined);
 }

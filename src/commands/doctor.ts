@@ -5,6 +5,7 @@ import { examine } from "../doctor/examine.ts";
 import { type Finding, problem, warning } from "../doctor/finding.ts";
 import { observe } from "../doctor/observe.ts";
 import type { Feature } from "../doctor/permissions.ts";
+import { checkableFeatures } from "../doctor/programs.ts";
 import { readOnly } from "../doctor/read-only.ts";
 import { asJson, asTable } from "../doctor/report.ts";
 import { KubeClient } from "../kube/client.ts";
@@ -14,7 +15,7 @@ import { isApiError } from "../kube/errors.ts";
 import { build } from "../process/build.ts";
 import { agentOf } from "../process/clients.ts";
 import { exitStatus } from "../process/exit.ts";
-import { FlagError, type FlagSection, type FlagValues, flag, parseFlags } from "../runtime/flags.ts";
+import { FlagError, type FlagSection, type FlagValues, flag, parseFlags, undecided } from "../runtime/flags.ts";
 import { bool, oneOf, string, strings } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import { openGate } from "../runtime/gate.ts";
@@ -29,15 +30,17 @@ import type { Command } from "./command.ts";
 import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
 import { failure } from "./failure.ts";
 
-const checkable: readonly Feature[] = ["nodes", "load-balancers", "routes", "tagging", "registry"];
-
 const flags = {
   ...clusterFlags,
   namespace: flag(string, "kube-system", "Namespace of the controllers' service account, where --service-account names none.", {
     shorthand: "n",
   }),
-  features: flag(strings, ["nodes", "load-balancers"], `Features to check, of ${checkable.join(", ")}.`),
-  "service-account": flag(string, "fairlead-controller-manager", "Service account of the controllers: a name, or namespace/name."),
+  features: flag(strings, ["nodes", "load-balancers"], `Features to check, of ${checkableFeatures.join(", ")}.`),
+  "service-account": undecided(
+    string,
+    "the chart's for that program",
+    "Service account of the program whose features are checked: a name, or namespace/name.",
+  ),
   "role-arn": flag(
     string,
     "",
@@ -84,14 +87,15 @@ export const run: Command = async ({ argv, world, console, stopSignal }) => {
 export function parseDoctorFlags(argv: readonly string[]): DoctorOptions {
   const { values, args } = parseFlags(flags, argv);
   if (args.length > 0) throw new FlagError(`unexpected argument ${JSON.stringify(args[0])}`);
-  const unknown = values.features.find((name) => !checkable.some((feature) => feature === name));
-  if (unknown !== undefined) throw new FlagError(`--features: ${JSON.stringify(unknown)} is not one of ${checkable.join(", ")}`);
+  const unknown = values.features.find((name) => !checkableFeatures.some((feature) => feature === name));
+  if (unknown !== undefined) throw new FlagError(`--features: ${JSON.stringify(unknown)} is not one of ${checkableFeatures.join(", ")}`);
   if (values["role-arn"] !== "" && !roleArn.test(values["role-arn"])) {
     throw new FlagError(
       `--role-arn: ${JSON.stringify(values["role-arn"])} is not the ARN of a role, as in arn:aws:iam::123456789012:role/NAME`,
     );
   }
-  if (!/^([^/]+\/)?[^/]+$/.test(values["service-account"])) throw new FlagError("--service-account must be a name or namespace/name");
+  if (!/^([^/]+\/)?[^/]+$/.test(values["service-account"] ?? "usual"))
+    throw new FlagError("--service-account must be a name or namespace/name");
   return values;
 }
 
@@ -123,7 +127,8 @@ export async function diagnose(
       way,
       settings: config.aws,
       features: options.features as readonly Feature[],
-      account: accountOf(options),
+      accountOf: ({ account }) => account && accountIn(options, account),
+      namespace: accountIn(options, "").split("/")[0] ?? "",
       roleArn: options["role-arn"] || undefined,
       asControllers: !access.fromFile,
       controllers: () => findInstallations(client, signal),
@@ -139,6 +144,8 @@ export async function diagnose(
   }
 }
 
-function accountOf({ namespace, "service-account": account }: DoctorOptions): string {
+/** The given service account, else the chart's for the program. */
+function accountIn({ namespace, "service-account": given }: DoctorOptions, usual: string): string {
+  const account = given ?? usual;
   return account.includes("/") ? account : `${namespace}/${account}`;
 }

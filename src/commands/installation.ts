@@ -21,6 +21,8 @@ export interface Installation {
   readonly lease: string | undefined;
   /** Of `fairlead cluster`: the Lease of the process itself, which it holds besides that one. */
   readonly hostLease?: string;
+  /** Of `fairlead cluster`: the path of its file, where that could not be read. */
+  readonly unreadConfig?: string;
 }
 
 /** Where a file comes from that a flag names. */
@@ -32,7 +34,6 @@ export type FileSource =
 /** Label selectors of the pods: the chart's, then those of the reference's manifests. */
 export const controllerSelectors = [
   "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=controller-manager",
-  "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=cluster",
   "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=cluster",
   "k8s-app=aws-cloud-controller-manager",
 ];

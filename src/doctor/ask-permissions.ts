@@ -2,7 +2,7 @@
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud, Clouds } from "../aws/cloud.ts";
 import { partitionOf } from "../aws/partitions.ts";
-import { actionsOfGrant, type Feature, iamName, permissions } from "./permissions.ts";
+import { actionsOfGrant, type Feature, type Grant, iamName, permissions } from "./permissions.ts";
 import type { PermissionAnswer, Permissions } from "./picture.ts";
 import { simulate } from "./policy-simulator.ts";
 import { type Answer, attempt, probe, type Samples } from "./probes.ts";
@@ -21,19 +21,20 @@ export interface Asked {
 /** Tries what can be tried, where whoever asks is whom it is about, and asks the simulator for the rest. */
 export async function askPermissions(asked: Asked): Promise<Permissions> {
   const { clouds, subject, features, samples, ask } = asked;
-  const answers = (await Promise.all(features.map((feature) => answersFor(feature, asked)))).flat();
-  const open = [...new Set(answers.filter(({ verdict }) => verdict === "unknown").map(({ action }) => action))];
+  const tried = (await Promise.all(features.map((feature) => answersFor(feature, asked)))).flat();
+  const open = tried.filter(({ verdict }) => verdict === "unknown");
   const principal = principalOf(subject.arn);
-  if (open.length === 0 || principal === undefined) return { subject, answers };
-  const told = await simulate(clouds, principal, open, samples, ask);
-  return {
-    subject,
-    answers: answers.map((answer) => (answer.verdict === "unknown" ? { ...answer, ...told.answers.get(answer.action) } : answer)),
-    ...(told.objection && { objection: told.objection }),
-  };
+  const told = open.length === 0 || principal === undefined ? undefined : await simulate(clouds, principal, open, samples, ask);
+  const answers = tried.map((answer) => {
+    const { grant: _, ...own } = answer;
+    return { ...own, ...told?.answers.get(answer) };
+  });
+  return { subject, answers, ...(told?.objection && { objection: told.objection }) };
 }
 
-async function answersFor(feature: Feature, { cloud, clouds, subject, samples, ask }: Asked): Promise<readonly PermissionAnswer[]> {
+type GrantAnswer = PermissionAnswer & { readonly grant: Grant };
+
+async function answersFor(feature: Feature, { cloud, clouds, subject, samples, ask }: Asked): Promise<readonly GrantAnswer[]> {
   const answers = permissions[feature].map(async (grant) => {
     const tried = new Map<string, Answer>();
     const actions = actionsOfGrant(grant).filter((name) => isInPartition(registryProbes[name]?.region, cloud.region));
@@ -51,6 +52,7 @@ async function answersFor(feature: Feature, { cloud, clouds, subject, samples, a
     }
     return actions.map((action) => ({
       feature,
+      grant,
       action,
       ...(tried.get(action) ?? { verdict: "unknown" as const }),
       ...(grant.optional === undefined ? {} : { optional: grant.optional }),

@@ -26,7 +26,7 @@ function picture(seen: Partial<Picture>): Picture {
     metadata: unknown,
     hostNetwork: true,
     access: unknown,
-    account: "kube-system/fairlead-controller-manager",
+    namespace: "kube-system",
     server: unknown,
     lease: unknown,
     controllers: unknown,
@@ -80,7 +80,12 @@ test("access that cannot be asked about is a warning, not a fault", () => {
 
 test("before the installation the doctor says in one line that the roles are not there yet", () => {
   const answers = (...allowed: readonly boolean[]) =>
-    known(allowed.map((each) => ({ need: { verb: "get", group: "", resource: "nodes" }, allowed: each })));
+    known([
+      {
+        account: "kube-system/fairlead-controller-manager",
+        answers: allowed.map((each) => ({ need: { verb: "get", group: "", resource: "nodes" }, allowed: each })),
+      },
+    ]);
   assert.deepEqual(levels(checkAccess(picture({ access: answers(false, false, false) }))), ["warning"]);
   assert.deepEqual(levels(checkAccess(picture({ access: answers(false, true, false) }))), ["problem", "problem"]);
 });

@@ -3,7 +3,8 @@ import { regionOfZone } from "../aws/regions.ts";
 import { claimOf, type NodeView } from "../identity/node-view.ts";
 import { needText } from "./access.ts";
 import { type Finding, ok, problem, some, warning } from "./finding.ts";
-import { type Picture, valueIn } from "./picture.ts";
+import { type Picture, type ProgramAccess, valueIn } from "./picture.ts";
+import { programsWith } from "./programs.ts";
 
 /** The minors that are tested, and those that are known to lack something. */
 const minors = { oldest: 30, testedFrom: 35, testedTo: 37 } as const;
@@ -21,14 +22,18 @@ export function checkServer({ server }: Picture): readonly Finding[] {
   return [ok("api server", server.value)];
 }
 
-export function checkAccess({ access, account }: Picture): readonly Finding[] {
+export function checkAccess({ access }: Picture): readonly Finding[] {
   if (!access.known) {
     const remedy = "# run it as somebody who may create subjectaccessreviews, such as the service account itself";
     return [warning("access", `cannot be checked: ${access.why}`, remedy)];
   }
-  const missing = access.value.filter(({ allowed }) => !allowed).map(({ need }) => needText(need));
-  if (missing.length === 0) return [ok("access", `${account} may do all ${access.value.length} things it needs`)];
-  if (missing.length === access.value.length) {
+  return access.value.flatMap(accessOf);
+}
+
+function accessOf({ account, answers }: ProgramAccess): readonly Finding[] {
+  const missing = answers.filter(({ allowed }) => !allowed).map(({ need }) => needText(need));
+  if (missing.length === 0) return [ok("access", `${account} may do all ${answers.length} things it needs`)];
+  if (missing.length === answers.length) {
     const what = `${account} may do none of the ${missing.length} things it needs: Fairlead is not installed yet, or without its roles`;
     return [warning("access", what, "helm upgrade --install fairlead deploy/chart --namespace kube-system   # docs/install.md")];
   }
@@ -37,7 +42,8 @@ export function checkAccess({ access, account }: Picture): readonly Finding[] {
   );
 }
 
-export function checkLease({ lease }: Picture): readonly Finding[] {
+export function checkLease({ lease, features }: Picture): readonly Finding[] {
+  if (!runsManager(features)) return [];
   if (!lease.known) return [warning("lease", lease.why, "kubectl -n kube-system get lease cloud-controller-manager")];
   const facts = lease.value;
   if (facts === undefined || !facts.fresh) return [ok("lease", "nobody leads")];
@@ -51,7 +57,8 @@ export function checkLease({ lease }: Picture): readonly Finding[] {
   ];
 }
 
-export function checkControllers({ controllers }: Picture): readonly Finding[] {
+export function checkControllers({ controllers, features }: Picture): readonly Finding[] {
+  if (!runsManager(features)) return [];
   const pods = valueIn(controllers);
   if (pods === undefined || pods.length < 2) return [];
   const leases = [...new Set(pods.map(({ lease }) => lease))];
@@ -65,6 +72,8 @@ export function checkControllers({ controllers }: Picture): readonly Finding[] {
     ),
   ];
 }
+
+const runsManager = (features: Picture["features"]) => programsWith(features).some(({ name }) => name === "controller-manager");
 
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 const patienceMs = 5 * 60_000;

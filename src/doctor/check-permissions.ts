@@ -6,14 +6,12 @@ import { isMendedByPolicy, type Refusal } from "./refusal.ts";
 import { policyRemedy, principalOf, principalText, type Subject } from "./subject.ts";
 
 export function checkPermissions(picture: Picture): readonly Finding[] {
-  const permissions = valueIn(picture.permissions);
-  if (permissions === undefined || permissions.answers.length === 0) return [];
-  return permissions.subject.kind === "person" ? ofPerson(permissions, picture) : ofControllers(permissions);
+  const asked = (valueIn(picture.permissions) ?? []).filter(({ answers }) => answers.length > 0);
+  return asked.flatMap((each) => (each.subject.kind === "person" ? ofPerson(each, picture) : ofControllers(each)));
 }
 
 /** What somebody may do says nothing of the controllers. It is worth knowing all the same: the doctor looks with it. */
-function ofPerson({ subject, answers }: Permissions, { account }: Picture): readonly Finding[] {
-  const [namespace = ""] = account.split("/");
+function ofPerson({ subject, answers }: Permissions, { namespace }: Picture): readonly Finding[] {
   const denied = actionsIn(answers.filter(({ verdict }) => verdict === "denied"));
   const lacking = denied.length === 0 ? "" : `; you may not call ${some(denied)}`;
   return [

@@ -2,22 +2,19 @@
 import { leases, serviceAccounts, subjectAccessReviews } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
-import { type AccessNeed, accessNeeds } from "./access.ts";
-import type { Feature } from "./permissions.ts";
+import type { AccessNeed } from "./access.ts";
 import type { AccessAnswer, LeaseFacts } from "./picture.ts";
 
-/** Whether the service account (`namespace/name`) may do what the features need, and this. A review is sent like a write and changes nothing. */
+/** Whether the service account (`namespace/name`) may do all this. A review is sent like a write and changes nothing. */
 export async function askAccess(
   kube: KubeClient,
   account: string,
-  features: readonly Feature[],
-  more: readonly AccessNeed[],
+  needed: readonly AccessNeed[],
   signal: AbortSignal,
 ): Promise<readonly AccessAnswer[]> {
   const [namespace = "", name = ""] = account.split("/");
   const user = `system:serviceaccount:${namespace}:${name}`;
   const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
-  const needed = [...accessNeeds, ...more].filter((need) => need.features?.some((feature) => features.includes(feature)) ?? true);
   const ask = async (need: AccessNeed): Promise<AccessAnswer> => {
     const { features: _, ...resourceAttributes } = need;
     const review = { spec: { user, groups, resourceAttributes } };

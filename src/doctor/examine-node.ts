@@ -46,7 +46,7 @@ export function examineNode({ node, all, lookup, cluster, vpc, region, groups, m
     metadata: known(metadata),
     hostNetwork: true,
     access: notAsked,
-    account: "",
+    namespace: "",
     server: notAsked,
     lease: notAsked,
     controllers: notAsked,

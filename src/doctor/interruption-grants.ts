@@ -4,7 +4,7 @@ import * as queues from "../aws/queue-actions.ts";
 import type { Grant } from "./permissions.ts";
 
 const queue = ["arn:*:sqs:*:*:*"];
-const ownQueue = [{ resources: ["arn:PARTITION:sqs:REGION:ACCOUNT_ID:*"] }];
+const ownQueue = [{ resources: ["arn:*:sqs:REGION:ACCOUNT_ID:*"] }];
 const groups = ["arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*"];
 const inRegion = [{ condition: { StringEquals: { "aws:RequestedRegion": "REGION" } } }];
 

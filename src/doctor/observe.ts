@@ -13,13 +13,14 @@ import { hasClusterTag } from "../identity/ownership.ts";
 import { nodes as nodeResource } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { World } from "../runtime/world.ts";
-import { hostLeaseNeeds } from "./access.ts";
+import { type AccessNeed, hostLeaseNeeds } from "./access.ts";
 import { askPermissions } from "./ask-permissions.ts";
 import { askAccess, askLease, askRole, askVersion } from "./cluster-questions.ts";
 import { metadataOf, subnetsOf } from "./network-questions.ts";
 import type { Feature } from "./permissions.ts";
-import { type Caller, type ControllerPod, type Known, liveInstances, type Picture, valueIn } from "./picture.ts";
+import { type ControllerPod, type Known, liveInstances, type Picture, type ProgramAccess, valueIn } from "./picture.ts";
 import type { Samples } from "./probes.ts";
+import { type ChosenProgram, programsWith } from "./programs.ts";
 import type { ReadOnly } from "./read-only.ts";
 import { subjectOf } from "./subject.ts";
 
@@ -31,8 +32,10 @@ export interface Examination {
   readonly way: ReadOnly;
   readonly settings: AwsSettings;
   readonly features: readonly Feature[];
-  /** The service account that the controllers run as, `namespace/name`. */
-  readonly account: string;
+  /** The service account that a program runs as, `namespace/name`; undefined for what runs as the machine itself. */
+  readonly accountOf: (program: ChosenProgram) => string | undefined;
+  /** Where the programs run. */
+  readonly namespace: string;
   /** `--role-arn`: whose permissions to look at. */
   readonly roleArn: string | undefined;
   /** Whether this runs where the controllers do. */
@@ -45,17 +48,21 @@ export interface Examination {
 
 /** Looks at everything there is to look at. Rejects only when the signal aborts. */
 export async function observe(examination: Examination): Promise<Picture> {
-  const { world, kube, clouds, way, settings, features, account, signal, hostNetwork } = examination;
+  const { world, kube, clouds, way, settings, features, namespace, signal, hostNetwork } = examination;
+  const programs = programsWith(features).map((program) => ({ ...program, account: examination.accountOf(program) }));
   const ask: Ask = { cause: "doctor", signal, urgency: "user", maxAgeMs: 60_000 };
   const note = <T>(work: () => Promise<T>) => noted(work, signal);
   const pods = note(() => examination.controllers());
   const [nodes, access, server, lease, controllers, annotated, cloud] = await Promise.all([
     note(async () => (await kube.list(nodeResource, { signal })).items.map(nodeView)),
-    note(async () => askAccess(kube, account, features, (valueIn(await pods) ?? []).flatMap(hostLeaseNeeds), signal)),
+    note(async () => {
+      const running = valueIn(await pods) ?? [];
+      return (await Promise.all(programs.map((program) => accessOf(program, running, kube, signal)))).flat();
+    }),
     note(() => askVersion(kube, signal)),
     note(() => askLease(kube, world.clock.now(), signal)),
     pods,
-    note(() => askRole(kube, account, signal)),
+    note(() => Promise.all(programs.map(({ account }) => account && askRole(kube, account, signal)))),
     note(() => clouds.home(signal)),
   ]);
   const caller = await onto(cloud, (home) =>
@@ -64,7 +71,7 @@ export async function observe(examination: Examination): Promise<Picture> {
   const here = caller.known ? cloud : caller;
   const instances = await onto(here, (home) => note(() => lookUp(home, valueIn(nodes) ?? [], ask)));
   const cluster = await onto(here, (home) => note(() => clusterOf(settings, clouds, home, instances, ask)));
-  const base = { features, caller, cluster, nodes, instances, access, account, server, lease, controllers, hostNetwork };
+  const base = { features, caller, cluster, nodes, instances, access, namespace, server, lease, controllers, hostNetwork };
   const vpc = settings.vpc ?? valueIn(instances)?.values().find(isFound)?.instance.vpc;
   const inVpc = vpc === undefined ? [] : [{ name: "vpc-id", values: [vpc] }];
   const located = <T>(read: (home: Cloud) => Promise<T>): Promise<Known<T>> =>
@@ -86,17 +93,36 @@ export async function observe(examination: Examination): Promise<Picture> {
     now: world.clock.now(),
   };
   const samples = samplesOf({ ...seen, permissions: missing("not asked for yet"), skewMs: undefined });
-  const subject = (of: Caller) =>
+  const subjectFor = (index: number) =>
     subjectOf({
-      caller: of,
-      roleArn: examination.roleArn ?? valueIn(annotated),
+      caller: valueIn(caller)!,
+      roleArn: examination.roleArn ?? (valueIn(annotated)?.[index] || undefined),
       asControllers: examination.asControllers || settings.roleArn !== undefined,
       instanceIds: new Set(valueIn(instances)?.keys()),
     });
   const permissions = await onto(here, (home) =>
-    note(() => askPermissions({ cloud: home, clouds, subject: subject(valueIn(caller)!), features, samples, ask })),
+    note(() => {
+      const asked = programs.map((program, index) => ({ features: program.features, subject: subjectFor(index) }));
+      // Programs that run as the same principal are one question.
+      const alike = [...Map.groupBy(asked, ({ subject }) => `${subject.kind} ${subject.arn}`).values()];
+      const questions = alike.map((each) => ({ subject: each[0]!.subject, features: each.flatMap((program) => program.features) }));
+      return Promise.all(questions.map((question) => askPermissions({ cloud: home, clouds, ...question, samples, ask })));
+    }),
   );
   return { ...seen, permissions, skewMs: way.skewMs() };
+}
+
+/** What one program may do in the cluster; the lease of a process that hosts the controller manager is asked for with it. */
+async function accessOf(
+  { name, account, access, features }: ChosenProgram,
+  pods: readonly ControllerPod[],
+  kube: KubeClient,
+  signal: AbortSignal,
+): Promise<readonly ProgramAccess[]> {
+  if (account === undefined || access.length === 0) return [];
+  const isNeeded = (need: AccessNeed) => need.features?.some((feature) => features.includes(feature)) ?? true;
+  const more = name === "controller-manager" ? pods.flatMap(hostLeaseNeeds) : [];
+  return [{ account, answers: await askAccess(kube, account, [...access.filter(isNeeded), ...more], signal) }];
 }
 
 async function noted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<Known<T>> {

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Cloud, Clouds } from "../aws/cloud.ts";
 import { askPermissions } from "./ask-permissions.ts";
-import { actionsOfFeature, permissions } from "./permissions.ts";
+import { actionsOfGrant, permissions } from "./permissions.ts";
 import { simulate } from "./policy-simulator.ts";
 import { probe, type Samples } from "./probes.ts";
+import { checkableFeatures } from "./programs.ts";
 
 const ask = { signal: new AbortController().signal, cause: "doctor" };
 const regions = {
@@ -48,7 +49,9 @@ for (const [partition, region] of Object.entries(regions)) {
       },
     } as unknown as Clouds;
     const role = `arn:${partition}:iam::123456789012:role/shop`;
-    await simulate(clouds, role, [...actionsOfFeature("load-balancers"), ...actionsOfFeature("registry")], samplesIn(region), ask);
+    const grants = checkableFeatures.flatMap((feature) => permissions[feature]);
+    const questions = grants.flatMap((grant) => actionsOfGrant(grant).map((action) => ({ action, grant })));
+    await simulate(clouds, role, questions, samplesIn(region), ask);
     const arns = arnsIn(inputs);
     assert.ok(arns.length > 8, `${arns}`);
     assert.deepEqual(
@@ -84,6 +87,8 @@ for (const [partition, region] of Object.entries(regions)) {
 test("what EC2 allows on everything or nothing is asked about everything", async () => {
   const inputs: object[] = [];
   const clouds = { in: () => listening(inputs) } as unknown as Clouds;
-  await simulate(clouds, "arn:aws:iam::123456789012:role/shop", ["ec2:DescribeAccountAttributes"], samplesIn("us-east-1"), ask);
+  const grant = { sid: "Read", why: "", calls: [], resources: ["*"] };
+  const questions = [{ action: "ec2:DescribeAccountAttributes", grant }];
+  await simulate(clouds, "arn:aws:iam::123456789012:role/shop", questions, samplesIn("us-east-1"), ask);
   assert.deepEqual((inputs[0] as { ResourceArns?: unknown }).ResourceArns, ["*"]);
 });

@@ -20,7 +20,8 @@ export interface Picture {
   readonly caller: Known<Caller>;
   /** How far AWS's clock is ahead of ours; undefined when AWS never answered. */
   readonly skewMs: number | undefined;
-  readonly permissions: Known<Permissions>;
+  /** Per principal that the programs run as. */
+  readonly permissions: Known<readonly Permissions[]>;
   readonly cluster: Known<ClusterId>;
   readonly vpc: string | undefined;
   readonly nodes: Known<readonly NodeView[]>;
@@ -33,8 +34,9 @@ export interface Picture {
   readonly routeTableIds: readonly string[];
   readonly metadata: Known<readonly MetadataFacts[]>;
   readonly hostNetwork: boolean;
-  readonly access: Known<readonly AccessAnswer[]>;
-  readonly account: string;
+  readonly access: Known<readonly ProgramAccess[]>;
+  /** Where the programs run. */
+  readonly namespace: string;
   readonly server: Known<string>;
   readonly lease: Known<LeaseFacts | undefined>;
   /** Controller managers that run as pods. */
@@ -80,6 +82,13 @@ export interface MetadataFacts {
   readonly instanceId: string;
   readonly hopLimit: number;
   readonly enabled: boolean;
+}
+
+/** What a program may do in the cluster. */
+export interface ProgramAccess {
+  /** The service account that it runs as, `namespace/name`. */
+  readonly account: string;
+  readonly answers: readonly AccessAnswer[];
 }
 
 export interface AccessAnswer {

@@ -8,6 +8,7 @@ import * as elbv2 from "../aws/elbv2-actions.ts";
 import { isAwsError } from "../aws/errors.ts";
 import { partitionOf } from "../aws/partitions.ts";
 import { type Feature, iamName } from "./permissions.ts";
+import { checkedPrograms } from "./programs.ts";
 import { type Refusal, refusalIn } from "./refusal.ts";
 
 /** Real things of the cluster, because a policy may ask for their tags; made-up ones where there are none. */
@@ -84,7 +85,9 @@ const elbReads: ReadonlyMap<AnyAction, (samples: Samples) => object> = new Map<A
   [elbv2.describeTargetHealth, (samples) => ({ TargetGroupArn: targetGroup(samples) })],
 ]);
 
+/** Only for the controller manager: the policies of other programs ask for marks of their own, which nothing here may carry. */
 function ec2Writes(feature: Feature, samples: Samples): ReadonlyMap<AnyAction, object> {
+  if (!checkedPrograms["controller-manager"].features.includes(feature)) return new Map();
   const { instance, networkInterface, securityGroup, routeTable, vpc, clusterId } = samples;
   const owned = { Key: `kubernetes.io/cluster/${clusterId}`, Value: "owned" };
   const tagged = feature === "tagging" ? instance : securityGroup;

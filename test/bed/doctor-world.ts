@@ -1,6 +1,7 @@
 /** A sound cluster in a sound account, for tests that spoil it. */
 import { diagnose, parseDoctorFlags } from "../../src/commands/doctor.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
+import { checkableFeatures } from "../../src/doctor/programs.ts";
 import { nodes } from "../../src/kube/builtin.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { loadKubeConfig } from "../../src/kube/config/load.ts";
@@ -38,7 +39,7 @@ export interface Look {
   readonly aheadMs?: number;
 }
 
-const allFeatures = "--features=nodes,load-balancers,routes,tagging,registry";
+const allFeatures = `--features=${checkableFeatures.join(",")}`;
 
 const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };
 
@@ -83,12 +84,8 @@ export async function doctorWorld({ fresh = false } = {}): Promise<DoctorWorld> 
         clock: { ...machine.clock, now: () => machine.clock.now() + aheadMs },
         files: { ...machine.files, read: async (path) => Buffer.from(files[path] ?? missing(path)) },
       };
-      return diagnose(
-        parseDoctorFlags([allFeatures, ...flags]),
-        world,
-        { aws: from(elsewhere), kube: connect },
-        new AbortController().signal,
-      );
+      const chosen = flags.some((word) => word.startsWith("--features")) ? flags : [allFeatures, ...flags];
+      return diagnose(parseDoctorFlags(chosen), world, { aws: from(elsewhere), kube: connect }, new AbortController().signal);
     },
   };
 }

@@ -20,10 +20,14 @@ import { type InstalledPackage, installPackage } from "../bed/package.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Every page; the quick start's command lines have a test of their own. */
 const pages = globSync("*.md", { cwd: join(root, "docs") })
-  .map((file) => file.slice(0, -".md".length))
+  .map(withoutEnding)
   .filter((page) => page !== "README")
   .sort();
 const run = promisify(execFile);
+
+function withoutEnding(file: string): string {
+  return file.slice(0, -".md".length);
+}
 
 let installed: InstalledPackage;
 before(async () => {
@@ -64,10 +68,15 @@ async function shellIn(t: TestContext, cluster: TestCluster) {
   return (script: string) => run("sh", ["-euc", script], { cwd: folder, env, maxBuffer: 1e8 });
 }
 
-test("every block of a language that is a shell's says whether it can be run", async () => {
-  for (const page of pages) {
+test("every command line is in a block that says whether it can be run", async () => {
+  const all = [...pages, ...globSync("{runbooks,reference}/*.md", { cwd: join(root, "docs") }).map(withoutEnding), "README", "../README"];
+  for (const page of all) {
     for (const { language } of await blocksOf(page))
       assert.match(language, /^(sh|sh account|yaml|ini|mermaid|json|ts)$/, `${page}: ${language}`);
+    const unmarked = /\n\n {4}(\.|aws|curl|docker|fairlead|helm|kubectl|node|npm|npx) .*/.exec(
+      await readFile(join(root, "docs", `${page}.md`), "utf8"),
+    );
+    assert.equal(unmarked?.[0].trim(), undefined, `${page}: neither run nor marked`);
   }
 });
 
@@ -96,7 +105,7 @@ for (const page of pages) {
 test("every page is in the list of pages, and every link leads somewhere", async () => {
   const index = await readFile(join(root, "docs/README.md"), "utf8");
   for (const page of ["quick-start", ...pages]) assert.ok(index.includes(`(${page}.md)`), page);
-  const runbooks = globSync("runbooks/*.md", { cwd: join(root, "docs") }).map((file) => file.slice(0, -".md".length));
+  const runbooks = globSync("runbooks/*.md", { cwd: join(root, "docs") }).map(withoutEnding);
   for (const page of ["quick-start", ...pages, ...runbooks, "README"]) {
     const text = await readFile(join(root, "docs", `${page}.md`), "utf8");
     for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {

@@ -7,6 +7,7 @@ import { parseAllDocuments } from "yaml";
 import { accessNeeds } from "../../src/doctor/access.ts";
 import type { CheckName, Finding, Level } from "../../src/doctor/finding.ts";
 import { actionsOfFeature } from "../../src/doctor/permissions.ts";
+import { checkableFeatures, checkedPrograms } from "../../src/doctor/programs.ts";
 import { asTable } from "../../src/doctor/report.ts";
 import { leases, nodes, pods, serviceAccounts } from "../../src/kube/builtin.ts";
 import { resource } from "../../src/kube/resource.ts";
@@ -25,7 +26,8 @@ const clusterRoles = resource({
 const cloudConfig = { "/cloud.conf": "[Global]\nKubernetesClusterID = shop\n" };
 const withConfig: Look = { flags: ["--cloud-config=/cloud.conf"], files: cloudConfig };
 
-const features = ["nodes", "load-balancers", "routes", "tagging", "registry"] as const;
+const features = checkableFeatures;
+const ofManager = `--features=${checkedPrograms["controller-manager"].features.join(",")}`;
 
 interface Fault {
   readonly what: string;
@@ -398,7 +400,7 @@ test("without any one action of the policies the doctor names exactly that actio
 test("what a policy denies is told apart from what none allows: another permission would not help", async () => {
   const world = await doctorWorld();
   world.cloud.controls.deny("ec2:DescribeSubnets", "elasticloadbalancing:RegisterTargets");
-  const spoilt = (await world.findings()).filter(({ level }) => level !== "ok");
+  const spoilt = (await world.findings({ flags: [ofManager] })).filter(({ level }) => level !== "ok");
   assert.deepEqual(
     spoilt.map(({ what }) => what),
     ["ec2:DescribeSubnets, elasticloadbalancing:RegisterTargets are denied by an identity-based policy to role shop-node (load-balancers)"],
@@ -409,7 +411,7 @@ test("what a policy denies is told apart from what none allows: another permissi
 test("a role without any permission fits on one screen", async () => {
   const world = await doctorWorld();
   world.cloud.controls.change({ policy: [{ effect: "allow", actions: ["sts:*", "iam:SimulatePrincipalPolicy"] }] });
-  const findings = await world.findings();
+  const findings = await world.findings({ flags: [ofManager] });
   assert.ok(asTable(findings).split("\n").length < 40, asTable(findings));
   assert.match(
     findings.find(({ what }) => what.includes("load-balancers"))!.what,
@@ -453,7 +455,35 @@ test("--role-arn, or the role of the service account, is asked for in place of y
   assert.equal(permissionsIn(await world.findings(desk))[0]!.level, "warning", "nothing is said of the role where it is not asked for");
   const account = { namespace: "kube-system", name: "fairlead-controller-manager" };
   await world.kube.patch(serviceAccounts, account, { merge: { metadata: { annotations: { "eks.amazonaws.com/role-arn": arn } } } });
-  assert.deepEqual(permissionsIn(await world.findings(desk)), permissionsIn(await world.findings(role)));
+  const manager = (look: Look): Look => ({ ...look, flags: [...look.flags!, ofManager] });
+  assert.deepEqual(permissionsIn(await world.findings(manager(desk))), permissionsIn(await world.findings(manager(role))));
+});
+
+test("programs that run as different roles are asked about apart, each with its own features", async () => {
+  const world = await doctorWorld();
+  const arn = (name: string) => `arn:aws:iam::${world.cloud.account.id}:role/${name}`;
+  for (const name of ["controller-manager", "load-balancer-controller"]) {
+    const account = { namespace: "kube-system", name: `fairlead-${name}` };
+    const annotations = { "eks.amazonaws.com/role-arn": arn(name) };
+    await world.kube.delete(serviceAccounts, account).catch(() => {});
+    await world.kube.create(serviceAccounts, { metadata: { ...account, annotations } });
+  }
+  const principals = ["arn:aws:sts::*:assumed-role/load-balancer-controller/*"];
+  world.cloud.controls.change({
+    policy: [...world.cloud.controls.settings().policy, { effect: "deny", actions: ["elasticloadbalancing:RegisterTargets"], principals }],
+  });
+  const flags = [...desk.flags!, "--features=nodes,load-balancers,target-group-bindings"];
+  const told = permissionsIn(await world.findings({ ...desk, flags })).map(({ level, what }) => `${level}: ${what}`);
+  assert.match(told[0]!, /^ok: all \d+ actions are allowed to role controller-manager$/);
+  assert.deepEqual(told.slice(1), [
+    "problem: elasticloadbalancing:RegisterTargets is denied by an identity-based policy to role load-balancer-controller (target-group-bindings)",
+  ]);
+});
+
+test("what leads and who competes for it is told only where the controller manager is checked", async () => {
+  const world = await doctorWorld();
+  const checks = (await world.findings({ flags: ["--features=interruptions"] })).map(({ check }) => check);
+  assert.ok(!checks.includes("lease") && checks.includes("permissions"), checks.join(", "));
 });
 
 test("a role that cannot be asked for is said to be so, and not called sound", async () => {
@@ -500,9 +530,7 @@ test("without the right to act as another role the doctor names that action", as
 
 test("every policy that we ship is one whose actions a test takes away", () => {
   const shipped = globSync("*.json", { cwd: new URL("../../deploy/iam/", import.meta.url).pathname }).map((file) => file.slice(0, -5));
-  // Of programs that the doctor does not know yet. Bindings and Ingresses have scenarios that hold their policies to what is called.
-  const others = ["target-group-bindings", "ingresses", "interruptions", "volumes"];
-  assert.deepEqual(shipped.sort(), [...features, ...others, "assume-role", "doctor"].sort());
+  assert.deepEqual(shipped.sort(), [...features, "assume-role", "doctor"].sort());
 });
 
 test("the doctor changes nothing, neither in AWS nor in the cluster", async () => {

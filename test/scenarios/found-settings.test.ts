@@ -45,6 +45,19 @@ async function install(world: ServiceWorld, cloudConfig: string, volume: object 
   });
 }
 
+/** The pod of `fairlead cluster`, with its file in a ConfigMap, or elsewhere. */
+async function installHost(world: ServiceWorld, config: string, volume: object = { configMap: { name: "host" } }): Promise<void> {
+  const args = ["cluster", "--config=/etc/fairlead/cluster.yaml"];
+  const container = { name: "cluster", image: "x", args, volumeMounts: [{ name: "config", mountPath: "/etc/fairlead" }] };
+  const data = { "cluster.yaml": config, "cloud.conf": "[Global]\nElbSecurityGroup=sg-of-the-controllers\nNLBSecurityGroupMode=Managed\n" };
+  await world.say("POST", "/api/v1/namespaces/kube-system/configmaps", { metadata: { name: "host" }, data });
+  const labels = { "app.kubernetes.io/part-of": "fairlead", "app.kubernetes.io/component": "cluster" };
+  await world.say("POST", "/api/v1/namespaces/kube-system/pods", {
+    metadata: { name: "cluster-0", labels },
+    spec: { containers: [container], volumes: [{ name: "config", ...volume }] },
+  });
+}
+
 test("region, VPC, cluster id and namespace are those of the Nodes and the context", async (t) => {
   const { run } = await desk(t);
   const { status, out, err } = await run("service/web");
@@ -101,4 +114,36 @@ test("an API server that does not answer is said at once, and not taken for an a
   const { status, err } = await command({ world: world.world, aws: world.aws, cluster, flags }, plan, "-A");
   assert.equal(status, 1);
   assert.equal(err, "fairlead plan: connect ECONNREFUSED\n");
+});
+
+const hostFile = `
+process: {cloud-config: /etc/fairlead/cloud.conf}
+controller-manager: {cluster-name: bazaar, cluster-cidr: 10.244.0.0/16}
+`;
+
+test("where fairlead cluster runs, its file tells the cloud config, the cluster's name and the pod CIDRs", async (t) => {
+  const { world, run } = await desk(t);
+  await installHost(world, hostFile);
+  const annotations = { "service.beta.kubernetes.io/aws-load-balancer-type": "nlb" };
+  const spec = { type: "LoadBalancer", ports: [{ port: 80, nodePort: 31081 }] };
+  await world.say("POST", "/api/v1/namespaces/shop/services", { metadata: { name: "net", annotations }, spec });
+  const planned = await run("service/web", "-o", "json");
+  assert.match(planned.out, /sg-of-the-controllers/, planned.err);
+  const routes = await run("routes");
+  assert.match(routes.out, /^routes: /, routes.err);
+  const flags = ["--kubeconfig=/k/config", "--context=prod"];
+  const surroundings = { world: world.world, aws: world.aws, cluster: world.cluster, flags };
+  const explained = await command(surroundings, explainService, "service/web");
+  assert.match(explained.out, /sg-of-the-controllers/, explained.err);
+  const named = async (...flags: string[]) => (await run("service/net", "-o", "json", ...flags)).out;
+  assert.equal(await named(), await named("--cluster-name=bazaar"));
+  assert.notEqual(await named(), await named("--cluster-name=kubernetes"));
+});
+
+test("a file of fairlead cluster that cannot be read from here is named", async (t) => {
+  const { world, run } = await desk(t);
+  await installHost(world, hostFile, { secret: { secretName: "host" } });
+  const { status, err } = await run("service/web");
+  assert.equal(status, 2);
+  assert.match(err, /pod kube-system\/cluster-0 is given --config=\/etc\/fairlead\/cluster\.yaml, which cannot be read from here/);
 });
