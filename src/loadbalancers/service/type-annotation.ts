@@ -2,6 +2,7 @@
 
 import type { Found } from "../kind.ts";
 import type { Problem } from "../model.ts";
+import { handedOverTypes } from "../service-claim.ts";
 import { annotationKey } from "./annotations.ts";
 import { isServiceKind, type Kind } from "./kinds.ts";
 
@@ -20,8 +21,7 @@ export function wantedKindOf(annotations: Readonly<Record<string, string>>): Wan
 const kinds: Readonly<Record<string, Kind | "foreign" | "targets">> = {
   "": "classic",
   nlb: "network",
-  external: "foreign",
-  "nlb-ip": "foreign",
+  ...Object.fromEntries(handedOverTypes.map((type) => [type, "foreign" as const])),
   none: "targets",
 };
 

@@ -88,7 +88,7 @@ function setSubnets(elbv2: Elbv2, loadBalancer: LoadBalancer, input: SetSubnetsI
   checkUdp(target, protocolsOf(elbv2, loadBalancer));
   const kept = loadBalancer.zones.filter((zone) => wishes.some((wish) => keeps(zone, wish)));
   const fresh = wishes.filter(({ subnet }) => !kept.some((zone) => zone.subnetId === subnet.id));
-  const zones = [...adaptZones(elbv2, target, kept), ...openZones(elbv2, target, fresh)];
+  const zones = [...adaptZones(elbv2, target, kept, wishes), ...openZones(elbv2, target, fresh)];
   closeZones(
     elbv2,
     loadBalancer.zones.filter((zone) => !kept.includes(zone)),

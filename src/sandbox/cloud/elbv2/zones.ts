@@ -65,11 +65,12 @@ export function closeZones(elbv2: Elbv2, zones: readonly ZoneMapping[]): void {
   );
 }
 
-/** Zones that stay, brought to the address family and source NAT of their load balancer. */
+/** Zones that stay, brought to the address family and source NAT of their load balancer, with the addresses that are asked for. */
 export function adaptZones(
   elbv2: Elbv2,
   { ipAddressType, ipv6SourceNat }: Pick<Owner, "ipAddressType" | "ipv6SourceNat">,
   zones: readonly ZoneMapping[],
+  wishes: readonly ZoneWish[] = [],
 ): readonly ZoneMapping[] {
   const { ec2 } = elbv2.account;
   const dualstack = isDualstack({ ipAddressType });
@@ -77,15 +78,18 @@ export function adaptZones(
   return zones.map((zone) => {
     const subnet = ec2.subnets.get(zone.subnetId)!;
     const { ipv6Addresses } = ec2.interfaces.get(zone.interfaceId)!;
+    const { IPv6Address: address, SourceNatIpv6Prefix: prefix } = wishes.find((wish) => wish.subnet.id === zone.subnetId)?.mapping ?? {};
     let changed = zone;
     if (dualstack !== ipv6Addresses.length > 0) {
       ec2.pools.release(zone.subnetId, ipv6Addresses);
-      ec2.interfaces.update(zone.interfaceId, { ipv6Addresses: dualstack ? takeIpv6(ec2, subnet, [], 1) : [] });
-      changed = { ...changed, ipv6Address: undefined };
+      const given = address === undefined ? [] : [address];
+      ec2.interfaces.update(zone.interfaceId, { ipv6Addresses: dualstack ? takeIpv6(ec2, subnet, given, 1) : [] });
+      changed = { ...changed, ipv6Address: dualstack ? address : undefined };
     }
-    if ((ipv6SourceNat === "on") !== (zone.sourceNatPrefix !== undefined)) {
+    const isOther = prefix !== undefined && prefix !== "auto_assigned" && prefix !== zone.sourceNatPrefix;
+    if ((ipv6SourceNat === "on") !== (zone.sourceNatPrefix !== undefined) || (ipv6SourceNat === "on" && isOther)) {
       ec2.pools.releasePrefixes(zone.subnetId, zone.sourceNatPrefix === undefined ? [] : [zone.sourceNatPrefix]);
-      const sourceNatPrefix = ipv6SourceNat === "on" ? takeSourceNat(elbv2.account, subnet, zone.interfaceId, undefined) : undefined;
+      const sourceNatPrefix = ipv6SourceNat === "on" ? takeSourceNat(elbv2.account, subnet, zone.interfaceId, prefix) : undefined;
       changed = { ...changed, sourceNatPrefix };
     }
     return changed;
