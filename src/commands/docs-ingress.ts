@@ -8,6 +8,7 @@ import {
   ingressTable,
   type Merge,
 } from "../loadbalancers/ingress/annotations.ts";
+import { frontendTable } from "../loadbalancers/ingress/frontend-annotations.ts";
 
 /** How the values of several Ingresses of a group come together, in the words of the page. */
 const together: Readonly<Record<Merge, string>> = {
@@ -42,6 +43,10 @@ gets an Event \`FailedBuildModel\` and keeps its current rules until they agree.
 
 ${table(ingressTable)}
 
+## A network load balancer in front
+
+${table(frontendTable)}
+
 ## Target groups
 
 ${table(backendTable)}
@@ -56,7 +61,6 @@ ${table(familyTable, "<name>")}
 
 Keys in JSON values are case-insensitive. Write numbers without quotes and texts with quotes; only \`servicePort\` takes both.
 
-\`create-acm-cert\`, \`acm-pca-arn\` and everything that begins with \`frontend-nlb-\` have no effect yet; an Event \`LoadBalancerWarning\`
-says so, and does the same for keys that look like a typo.
+\`create-acm-cert\` and \`acm-pca-arn\` have no effect yet; an Event \`LoadBalancerWarning\` says so, and also names keys that look like a typo.
 `;
 }

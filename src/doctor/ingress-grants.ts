@@ -15,9 +15,10 @@ const inRegion = [{ condition: { StringEquals: { "aws:RequestedRegion": "REGION"
 const groups = ["arn:*:ec2:*:*:security-group/*"];
 const groupRules = ["arn:*:ec2:*:*:security-group-rule/*"];
 const elbArn = (resource: string) => `arn:*:elasticloadbalancing:*:*:${resource}`;
-const balancers = [elbArn("loadbalancer/app/*/*")];
+// Application load balancers, and network load balancers in front of them.
+const balancers = [elbArn("loadbalancer/*/*/*")];
 const targetGroups = [elbArn("targetgroup/*/*")];
-const listeners = [elbArn("listener/app/*/*/*")];
+const listeners = [elbArn("listener/*/*/*/*")];
 const rules = [elbArn("listener-rule/app/*/*/*/*")];
 
 const noGuards = "annotations about WAF and Shield cannot be served";

@@ -53,6 +53,8 @@ async function life(policy: typeof usualPolicy) {
       "wafv2-acl-name": "acl",
       "waf-acl-id": "old",
       "shield-advanced-protection": "true",
+      "enable-frontend-nlb": "true",
+      "frontend-nlb-attributes": "load_balancing.cross_zone.enabled=true",
     },
   );
   await settle();

@@ -70,6 +70,7 @@ export function ingressSettings(options: Options, vpc: string): IngressSettings 
       capacityReservation: open("LBCapacityReservation"),
       enhancedDefaults: open("EnhancedDefaultBehavior"),
       defaultTagsLowPriority: open("EnableDefaultTagsLowPriority"),
+      healthCheckAdvanced: open("NLBHealthCheckAdvancedConfig"),
     },
   };
 }

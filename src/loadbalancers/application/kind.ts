@@ -30,7 +30,8 @@ export const application: LoadBalancerKind<ApplicationLoadBalancer, SeenApplicat
 
   tags: ({ arn }, { cloud }, ask) => cloud.loadBalancers.tags(arn, ask),
   targetGroups: async (owner, _standing, inventory, maxAgeMs, ask) =>
-    (await markedTargetGroups(owner, inventory, maxAgeMs, ask)).map(({ item }) => item),
+    // Groups of load balancers belong to one that stands in front.
+    (await markedTargetGroups(owner, inventory, maxAgeMs, ask)).map(({ item }) => item).filter(({ TargetType }) => TargetType !== "alb"),
   managedGroupName: ({ securityGroupName }) => securityGroupName,
 
   observe: observeApplication,

@@ -18,6 +18,7 @@ import {
   stringMap,
   text,
 } from "../parsers.ts";
+import { frontendTable } from "./frontend-annotations.ts";
 import { listenPorts, mutualTls } from "./listen-ports.ts";
 import { action, cognito, conditions, jwt, oidc, transforms } from "./routing-json.ts";
 
@@ -248,6 +249,9 @@ export const ingressTable = {
   },
 } as const satisfies Readonly<Record<string, IngressRow>>;
 
+/** Every annotation about the load balancer and its listeners, and the one in front. */
+export const memberTable = { ...ingressTable, ...frontendTable } as const;
+
 const ownOf = { merge: "own", onService: true } as const;
 
 /** What concerns one backend: a Service's own annotations go before those of its Ingress. */
@@ -437,9 +441,8 @@ export type Family = keyof typeof familyTable;
 
 /** Written by the controller itself, or read by others. */
 const elsewhere = ["dry-run-plan"];
-const frontendPrefix = "frontend-nlb-";
 
-export const annotationKey = (name: keyof typeof ingressTable | keyof typeof backendTable | keyof typeof authTable) =>
+export const annotationKey = (name: keyof typeof memberTable | keyof typeof backendTable | keyof typeof authTable) =>
   annotationPrefix + name;
 
 /** What is read, and not done yet. */
@@ -447,7 +450,7 @@ const unbuilt: readonly (keyof typeof ingressTable)[] = ["create-acm-cert", "acm
 
 /** Annotations that their author relies on in vain. */
 export function unservedAnnotations(annotations: Readonly<Record<string, string>>): Problem[] {
-  const isUnbuilt = (name: string) => (unbuilt as readonly string[]).includes(name) || name === "enable-frontend-nlb";
+  const isUnbuilt = (name: string) => (unbuilt as readonly string[]).includes(name);
   return Object.keys(annotations).flatMap((key) =>
     key.startsWith(annotationPrefix) && isUnbuilt(key.slice(annotationPrefix.length))
       ? [{ annotation: key, message: `annotation ${key} is not served yet and has no effect` }]
@@ -457,11 +460,7 @@ export function unservedAnnotations(annotations: Readonly<Record<string, string>
 
 /** Keys that look like ours and are none. */
 export function unknownAnnotations(annotations: Readonly<Record<string, string>>): Problem[] {
-  const known = [ingressTable, backendTable, authTable].flatMap((table) => Object.keys(table));
-  const isOther = (name: string) =>
-    elsewhere.includes(name) ||
-    name === "enable-frontend-nlb" ||
-    name.startsWith(frontendPrefix) ||
-    Object.keys(familyTable).some((family) => name.startsWith(family));
+  const known = [memberTable, backendTable, authTable].flatMap((table) => Object.keys(table));
+  const isOther = (name: string) => elsewhere.includes(name) || Object.keys(familyTable).some((family) => name.startsWith(family));
   return unknownKeys(annotations, annotationPrefix, known, isOther);
 }

@@ -9,10 +9,11 @@ import type { Action, ListenerRule } from "../routing.ts";
 import type { SubnetChoice } from "../subnets.ts";
 import type { BindingWish } from "../targets/owned-bindings.ts";
 import type { Backend } from "./backends.ts";
+import { type Frontend, type FrontendSources, frontendWish } from "./frontend.ts";
 import type { Group } from "./groups.ts";
 import { type GuardSources, guardsWish } from "./guards.ts";
 import { type Port, type PortSources, type PortWish, portsOf, portWish } from "./listeners.ts";
-import { type LoadBalancerSources, type LoadBalancerWish, loadBalancerWish } from "./load-balancer.ts";
+import { type LoadBalancerWish, loadBalancerWish } from "./load-balancer.ts";
 import { MemberFault, type MemberOptions, readMember } from "./member.ts";
 import { agreed, MemberFaults } from "./merge.ts";
 import { parts } from "./names.ts";
@@ -34,7 +35,7 @@ export interface MemberModel {
 }
 
 export type GroupSources = PortSources &
-  LoadBalancerSources &
+  FrontendSources &
   GuardSources &
   Omit<RuleSources, "groupId" | "isDualStack" | "source"> & { readonly seen: SeenApplication };
 
@@ -42,6 +43,8 @@ export interface GroupDesire {
   readonly model: ApplicationLoadBalancer;
   readonly bindings: readonly BindingWish[];
   readonly subnets: SubnetChoice;
+  /** The load balancer in front, where one is asked for. */
+  readonly frontend?: Frontend;
   /** What is wrong with each member, by its key. */
   readonly faults: ReadonlyMap<string, readonly string[]>;
   /** What keeps all of them from having a load balancer. */
@@ -85,6 +88,7 @@ function desireWithout(
   const ports = portsOf(members, new Map(reading.map(({ options, wish }) => [options.key, wish])), settings, faults);
   const balancer = loadBalancerWish(group.id, members, ports, sources, faults);
   const guards = guardsWish(members, sources, faults);
+  const frontend = frontendWish(group.id, members, balancer, standing ?? balancer.name, sources, faults);
   const redirect = sslRedirect(members, ports, faults);
   const context: RuleSources = {
     ...sources,
@@ -110,6 +114,7 @@ function desireWithout(
   const { choice } = balancer;
   return {
     subnets: choice,
+    ...(frontend && { frontend }),
     bindings: backends.map(({ binding }) => binding),
     faults: faults.all(),
     problems: [

@@ -1,6 +1,6 @@
 /** What one Ingress of a group says, read before anything is put together. */
 import { Fault, type Given, readRows, type ValuesOf } from "../annotation-rows.ts";
-import { annotationPrefix, type Family, familyTable, ingressTable } from "./annotations.ts";
+import { annotationPrefix, type Family, familyTable, memberTable } from "./annotations.ts";
 import type { Member } from "./groups.ts";
 import type { ListenPorts } from "./listen-ports.ts";
 import { keyOf } from "./view.ts";
@@ -14,7 +14,7 @@ export interface MemberOptions {
   readonly member: Member;
   /** `namespace/name` */
   readonly key: string;
-  readonly values: ValuesOf<typeof ingressTable>;
+  readonly values: ValuesOf<typeof memberTable>;
   readonly ports: ListenPorts;
   /** ARNs that are given; none: they are found by host names. */
   readonly certificates: readonly string[];
@@ -24,7 +24,7 @@ export interface MemberOptions {
 export function readMember(member: Member): MemberOptions {
   const { ingress, params, problem } = member;
   const keyed = (name: string) => annotationPrefix + name;
-  const { values, problems } = readRows(ingressTable, keyed, (name) => ingress.annotations[keyed(name)], {});
+  const { values, problems } = readRows(memberTable, keyed, (name) => ingress.annotations[keyed(name)], {});
   const faults = [...(problem === undefined ? [] : [problem]), ...problems.map(({ message }) => message)];
   if (values["customer-owned-ipv4-pool"] === "") {
     faults.push(`cannot use empty value for customer-owned-ipv4-pool annotation, ingress: ${keyOf(ingress)}`);

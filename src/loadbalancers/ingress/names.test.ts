@@ -2,7 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { backendGroupName } from "../controller-names.ts";
 import type { GroupId } from "./groups.ts";
-import { bindingLabels, hasMarks, loadBalancerName, managedGroupName, parts, targetGroupName, trackingTags } from "./names.ts";
+import {
+  bindingLabels,
+  frontendName,
+  frontendTargetGroupName,
+  hasMarks,
+  loadBalancerName,
+  managedGroupName,
+  parts,
+  targetGroupName,
+  trackingTags,
+} from "./names.ts";
 
 const own = (namespace: string, name: string): GroupId => ({ kind: "implicit", namespace, name });
 const shared = (name: string): GroupId => ({ kind: "explicit", name });
@@ -24,6 +34,14 @@ test("names are the reference's", () => {
     [targetGroupName("prod", shared("team.shared"), { ...http, backendPort: "http", port: 1 }), "k8s-shop-web-3c81a38c4a"],
   ];
   for (const [is, expected] of rows) assert.equal(is, expected);
+});
+
+test("names of the one in front are the reference's", () => {
+  const long = { kind: "implicit", namespace: "payments-team", name: "checkout-frontend" } as const;
+  assert.equal(frontendName(loadBalancerName("prod", long, "internal")), "k8s-payments-checkout-6a9f41-nlb");
+  const group = { kind: "implicit", namespace: "shop", name: "web" } as const;
+  const name = frontendTargetGroupName("prod", group, 80, { port: "traffic-port", protocol: "HTTP" });
+  assert.equal(name, "k8s-shop-web-7499b5a7dc");
 });
 
 test("what carries the marks of a group, also the old ones, is its own, and another group's is not", () => {

@@ -35,7 +35,22 @@ export function targetGroupName(cluster: string, group: GroupId, identity: Targe
   return `k8s-${plain(service.namespace, 8)}-${plain(service.name, 8)}-${digest}`;
 }
 
+/** The network load balancer in front of another. */
+export const frontendName = (behind: string) => `${behind.slice(0, 28)}-nlb`;
+
+export function frontendTargetGroupName(
+  cluster: string,
+  group: GroupId,
+  port: number,
+  healthCheck: { readonly port: string; readonly protocol: string },
+): string {
+  return `${prefixOf(group)}-${hash(cluster, stackOf(group), port, "alb", "TCP", healthCheck.port, healthCheck.protocol)}`;
+}
+
 export const parts = {
+  frontend: "FrontendNlb",
+  frontendListener: (port: number) => `FrontendNlb-ls-TCP-${port}`,
+  frontendTargetGroup: (port: number) => `FrontendNlb-tg-TCP-${port}`,
   loadBalancer: "LoadBalancer",
   securityGroup: "ManagedLBSecurityGroup",
   listener: (port: number) => String(port),

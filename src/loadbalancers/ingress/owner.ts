@@ -2,8 +2,9 @@
 import { application } from "../application/kind.ts";
 import { isLegacyTag } from "../controller-names.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
+import { frontend } from "./frontend-kind.ts";
 import { type GroupId, stackOf } from "./groups.ts";
-import { hasMarks, loadBalancerName, managedGroupName, partOf, parts } from "./names.ts";
+import { frontendName, hasMarks, loadBalancerName, managedGroupName, partOf, parts } from "./names.ts";
 import type { IngressSettings } from "./settings.ts";
 
 export const ingressDoor = "ingress";
@@ -31,5 +32,17 @@ export function ownerOf(
       securityGroupPart: parts.securityGroup,
       isForeign: (key) => externalManagedTags.includes(key) || isLegacyTag(key, cluster),
     },
+  };
+}
+
+/** The same group, as the owner of the load balancer in front of its own: that has no security group of its own. */
+export function frontOwnerOf(owner: LoadBalancerOwner): LoadBalancerOwner {
+  return {
+    ...owner,
+    uid: `${owner.uid} in front`,
+    kinds: [frontend],
+    ownName: frontendName(owner.ownName),
+    securityGroupName: frontendName(owner.securityGroupName),
+    marks: { ...owner.marks!, securityGroupPart: `${parts.frontend} group` },
   };
 }

@@ -8,7 +8,7 @@ import { isGuardStep } from "../application/guards.ts";
 import { application } from "../application/kind.ts";
 import type { SeenApplication } from "../application/plan.ts";
 import { applySurvey, type Ensured } from "../apply.ts";
-import { managedGroups } from "../model.ts";
+import { type GroupOnLoadBalancer, managedGroups } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import type { Survey } from "../survey.ts";
 import { bindingsOf, deleteBindings, writeBindings } from "../targets/owned-bindings.ts";
@@ -17,6 +17,7 @@ import { noTargets } from "../targets.ts";
 import { annotationKey, unknownAnnotations, unservedAnnotations } from "./annotations.ts";
 import type { GroupContext } from "./context.ts";
 import { type GroupDesire, managedSource } from "./desire.ts";
+import { type Behind, ensureFrontend } from "./frontend-pass.ts";
 import { finalizerOf, type Group } from "./groups.ts";
 import { mentionedGuards } from "./guards.ts";
 import { bindingLabels } from "./names.ts";
@@ -68,20 +69,49 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   for (const [key, model] of desire.understood) memory.set(key, model);
   if (ensured.applied.kind === "done") await recordSecrets(members, desire, context, ask);
   const hostname = await failing("FailedDeployModel", () => addressOf(ensured, survey, owner, context, ask));
+  const front = await ensureFrontend(group, owner, survey, behindOf(survey, ensured, hostname), context, ask).catch((error: unknown) => {
+    ask.signal.throwIfAborted();
+    return { error };
+  });
   if (hostname !== undefined) {
     const ports = desire.model.listeners.map(({ port }) => port);
+    const inFront = "error" in front ? survey.front?.hostname : front.hostname;
     for (const member of members) {
-      await telling([member], "FailedUpdateStatus", context, ask, () => report.publish(member, hostname, ports, ask.signal));
+      await telling([member], "FailedUpdateStatus", context, ask, () => report.publish(member, hostname, ports, inFront, ask.signal));
     }
   }
   if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
   if (postponed > 0) return again(waitMs, "bindings of target groups that are no longer wanted are being emptied");
   for (const ingress of group.leaving) await letGo(ingress.namespace, ingress.name, finalizer, context, ask);
   if (seen.steps.length > 0) for (const member of members) if (!desire.faults.has(keyOf(member.view))) report.reconciled(member);
+  if ("error" in front) {
+    await telling(membersInFront(group, context), "FailedDeployModel", context, ask, () => Promise.reject(front.error));
+    return done;
+  }
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
   const moved = await finishReplacement(replaced, owner, context, ask);
   if (desire.faults.size > 0) throw new GroupFault([...desire.faults].map(([key, faults]) => `${key}: ${faults.join("; ")}`).join("; "));
-  return guarded ?? moved ?? done;
+  return front.outcome ?? guarded ?? moved ?? done;
+}
+
+/** Those that say something about the load balancer in front. */
+function membersInFront({ members }: Group, { ingresses }: GroupContext): readonly SeenIngress[] {
+  const key = annotationKey("enable-frontend-nlb");
+  return members.flatMap(({ ingress }) => (ingress.annotations[key] === undefined ? [] : (ingresses.get(keyOf(ingress)) ?? [])));
+}
+
+/** What one in front leads to: the load balancer whose address is published, with the security groups that are on the group's own. */
+function behindOf({ seen, desire, replaced }: GroupSurvey, { applied }: Ensured, hostname: string | undefined): Behind {
+  const own = (seen.seen as SeenApplication).loadBalancer?.arn ?? applied.made.get(`load balancer ${desire.model.name}`) ?? "";
+  const old = replaced.loadBalancers.find((lb) => lb.hostname === hostname);
+  const { securityGroups } = desire.model;
+  const managed = seen.seen.managedGroup?.id;
+  const idOf = (entry: GroupOnLoadBalancer) =>
+    entry.kind === "given" ? entry.id : (managed ?? applied.made.get(`security group ${entry.group.name}`) ?? "");
+  return {
+    arn: old?.arn ?? own,
+    securityGroups: securityGroups.kind === "wanted" ? securityGroups.groups.map(idOf) : (seen.found?.securityGroups ?? []),
+  };
 }
 
 /** What an author relies on in vain. */

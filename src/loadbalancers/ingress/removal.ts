@@ -12,6 +12,7 @@ import { bindingsOf, deleteBindings } from "../targets/owned-bindings.ts";
 import { parseStringMap } from "../values.ts";
 import { annotationKey } from "./annotations.ts";
 import type { GroupContext } from "./context.ts";
+import { removeFrontend } from "./frontend-pass.ts";
 import { finalizerOf, type Group } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
 import { GroupFault, letGo, logStep, telling, waitMs } from "./telling.ts";
@@ -35,6 +36,8 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   const parts = { inventory, settings: { disableNodeIngress: true }, book };
   const removal = await telling(members, "FailedDeployModel", context, ask, async () => {
     await deleteBindings(left, context, ask.signal);
+    if (!(await removeFrontend(owner, context, ask)))
+      return { kind: "waiting", why: "the load balancer in front goes first", refused: false, left: undefined } as const;
     try {
       return await remove(owner, parts, ask, {
         kinds: owner.kinds,

@@ -23,13 +23,23 @@ export class Report extends ControllerReport<SeenIngress> {
     await this.patch(ingress, { metadata: { annotations: { [sentSecretsAnnotation]: wanted || null } } }, undefined, signal);
   }
 
-  /** The address of the load balancer, with all ports of the group. Says nothing that is said already. */
-  async publish(ingress: SeenIngress, hostname: string, ports: readonly number[], signal: AbortSignal): Promise<void> {
-    const [only, ...more] = ingress.published;
-    const isPublished = only?.hostname === hostname && only.ip === "" && more.length === 0 && samePorts(only.ports, ports);
-    if (isPublished) return;
-    const entry = { hostname, ports: ports.map((port) => ({ port, protocol: "TCP" })) };
-    await this.patch(ingress, { status: { loadBalancer: { ingress: [entry] } } }, "status", signal);
+  /** The address of the load balancer, with all ports of the group, and of one in front. Says nothing that is said already. */
+  async publish(
+    ingress: SeenIngress,
+    hostname: string,
+    ports: readonly number[],
+    front: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const wanted = [{ hostname, ports }, ...(front === undefined ? [] : [{ hostname: front, ports: [] }])];
+    const isSame = (entry: SeenIngress["published"][number]) =>
+      wanted.some((each) => each.hostname === entry.hostname && entry.ip === "" && samePorts(each.ports, entry.ports));
+    if (ingress.published.length === wanted.length && ingress.published.every(isSame)) return;
+    const entries = wanted.map((each) => ({
+      hostname: each.hostname,
+      ...(each.ports.length > 0 && { ports: each.ports.map((port) => ({ port, protocol: "TCP" })) }),
+    }));
+    await this.patch(ingress, { status: { loadBalancer: { ingress: entries } } }, "status", signal);
   }
 }
 

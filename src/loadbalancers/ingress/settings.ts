@@ -33,6 +33,7 @@ export interface IngressGates {
   readonly capacityReservation: boolean;
   readonly enhancedDefaults: boolean;
   readonly defaultTagsLowPriority: boolean;
+  readonly healthCheckAdvanced: boolean;
 }
 
 export const defaultGates: IngressGates = {
@@ -45,6 +46,7 @@ export const defaultGates: IngressGates = {
   capacityReservation: true,
   enhancedDefaults: false,
   defaultTagsLowPriority: false,
+  healthCheckAdvanced: true,
 };
 
 export const defaultSettings: Omit<IngressSettings, "cluster" | "vpc"> = {

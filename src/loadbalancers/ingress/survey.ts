@@ -5,6 +5,7 @@ import type { SeenApplication } from "../application/plan.ts";
 import { findLoadBalancers } from "../find.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { Found } from "../kind.ts";
+import type { FoundNetwork } from "../network/find.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { type Survey, survey } from "../survey.ts";
 import type { SeenTargetGroup } from "../target-group-plan.ts";
@@ -16,6 +17,7 @@ import { desireGroup, type GroupDesire, type GroupSources } from "./desire.ts";
 import type { Group } from "./groups.ts";
 import { mentionedGuards } from "./guards.ts";
 import { type LookUps, lookUp } from "./look-ups.ts";
+import { frontOwnerOf } from "./owner.ts";
 import { besides, type Replaced, withFreeNames } from "./replacement.ts";
 import { serviceView } from "./seen.ts";
 import { keyOf } from "./view.ts";
@@ -25,6 +27,8 @@ export interface GroupSurvey {
   readonly desire: GroupDesire;
   /** Load balancers of another scheme than is wanted now. */
   readonly replaced: Replaced;
+  /** The network load balancer that stands in front. */
+  readonly front?: FoundNetwork;
 }
 
 /** Looks, and changes nothing. */
@@ -34,7 +38,13 @@ export async function surveyGroup(group: Group, owner: LoadBalancerOwner, contex
   const backendGroup = await context.backendGroup.id(ask);
   const groups = await inventory.groups.listed(reconcileAges.absentMs, ask);
   await secrets.follow(owner.key, secretKeys(group, context), ask.signal);
-  const facts: Facts = { groups, ...(backendGroup !== undefined && { backendGroup }), ...(await lookUp(group, context, ask)) };
+  const [front] = (await findLoadBalancers(frontOwnerOf(owner), inventory, reconcileAges, ask)).found;
+  const facts: Facts = {
+    ...(front && { front: front as FoundNetwork }),
+    groups,
+    ...(backendGroup !== undefined && { backendGroup }),
+    ...(await lookUp(group, context, ask)),
+  };
   const first = await look(group, owner, standing, [], facts, context, ask);
   const isOther = ({ internal }: Found) => internal !== first.desire.model.internal;
   // While somebody is not understood nobody knows which scheme they asked for.
@@ -50,7 +60,7 @@ export async function surveyGroup(group: Group, owner: LoadBalancerOwner, contex
   );
 }
 
-type Facts = LookUps & Pick<GroupSources, "groups" | "backendGroup">;
+type Facts = LookUps & Pick<GroupSources, "groups" | "backendGroup"> & { readonly front?: FoundNetwork };
 
 /** A look at one of the group's load balancers, beside others that it replaces. */
 async function look(
@@ -124,7 +134,13 @@ async function look(
     inventory,
     ask,
   );
-  return { seen, desire: desire!, replaced: { loadBalancers: replaced as readonly FoundApplication[], targetGroups: taken } };
+  const { front } = facts;
+  return {
+    seen,
+    desire: desire!,
+    replaced: { loadBalancers: replaced as readonly FoundApplication[], targetGroups: taken },
+    ...(front && { front }),
+  };
 }
 
 /** Whether anything says something about these: only then are they read. */
