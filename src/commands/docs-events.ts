@@ -132,7 +132,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "FailedToDeleteRoute",
     type: "Warning",
     on: "Node, Lease",
-    means: "A pod route that no Node has any more is still there; it is retried. On the Node whose machine it leads to, else on the Lease.",
+    means: "A pod route that no Node needs is still there; it is retried. On the Node whose machine it leads to, else on the Lease.",
     todo: "Read the message: it names the error, and the permission that is missing, if one is.",
   },
   {
@@ -271,7 +271,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "FailedAddFinalizer",
     type: "Warning",
     on: "Ingress, Service",
-    means: "The finalizer that guards its load balancer could not be written; nothing is made before it is.",
+    means: "The finalizer that guards its load balancer could not be written; nothing is created before it is.",
     todo: "Read the message; it is retried.",
   },
   {

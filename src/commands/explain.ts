@@ -109,7 +109,7 @@ function warningText({ text, atMs, holds }: PastWarning, now: number): string {
 
 /** What the leader did last for this Service, or why it is not known. */
 async function lastCalls(endpoint: string, insecure: boolean, key: string, { kube, ask }: Live, clock: Clock): Promise<string[]> {
-  if (endpoint === "") return ["not known: give --endpoint, through a port-forward to the leader if need be"];
+  if (endpoint === "") return ["not known: give --endpoint, for example through a port-forward to the leader"];
   const sockets = socketTransport({ ...(insecure && { tls: { insecure: true } }), connectTimeoutMs: 3_000 });
   try {
     const { headers } = await kube.config.access(ask.signal);

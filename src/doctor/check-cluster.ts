@@ -24,7 +24,7 @@ export function checkServer({ server }: Picture): readonly Finding[] {
 
 export function checkAccess({ access }: Picture): readonly Finding[] {
   if (!access.known) {
-    const remedy = "# run it as somebody who may create subjectaccessreviews, such as the service account itself";
+    const remedy = "# run it as a user who may create subjectaccessreviews, such as the service account itself";
     return [warning("access", `cannot be checked: ${access.why}`, remedy)];
   }
   return access.value.flatMap(accessOf);

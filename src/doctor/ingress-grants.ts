@@ -66,14 +66,14 @@ export const ingressGrants: readonly Grant[] = [
   },
   {
     sid: "CreateGroups",
-    why: "Make the security groups of load balancers",
+    why: "Create the security groups of load balancers",
     calls: [ec2.createSecurityGroup],
     resources: [...groups, "arn:*:ec2:*:*:vpc/*"],
     strict: [{ resources: groups, condition: markedAsClusters }, { resources: ["arn:*:ec2:*:*:vpc/VPC_ID"] }],
   },
   {
     sid: "TagGroups",
-    why: "Mark a security group as the cluster's when it is made (checked with ec2:CreateSecurityGroup), and keep its tags",
+    why: "Mark a security group as the cluster's when it is created (checked with ec2:CreateSecurityGroup), and keep its tags",
     calls: [ec2.createTags, ec2.deleteTags],
     resources: groups,
     strict: [{ condition: { StringEquals: { "ec2:CreateAction": "CreateSecurityGroup" } } }, { condition: ofCluster }],
@@ -94,14 +94,14 @@ export const ingressGrants: readonly Grant[] = [
   },
   {
     sid: "CreateLoadBalancers",
-    why: "Make load balancers and target groups",
+    why: "Create load balancers and target groups",
     calls: [elbv2.createLoadBalancer, elbv2.createTargetGroup],
     resources: [...balancers, ...targetGroups],
     strict: [{ condition: markedAsClusters }],
   },
   {
     sid: "Tag",
-    why: "Mark what is made as the cluster's (checked with each create), and keep its tags",
+    why: "Mark what is created as the cluster's (checked with each create), and keep its tags",
     calls: [elbv2.addTags, elbv2.removeTags],
     resources: [...balancers, ...targetGroups, ...listeners, ...rules],
     strict: [
@@ -145,7 +145,7 @@ export const ingressGrants: readonly Grant[] = [
   },
   {
     sid: "ReadGuards",
-    why: "See which web ACL and which protection of Shield stand before a load balancer",
+    why: "See which web ACL and which protection of Shield are in front of a load balancer",
     calls: [
       waf.getWebAclForResource,
       waf.getClassicWebAclForResource,

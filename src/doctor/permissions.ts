@@ -193,7 +193,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
     {
       sid: "TagGroups",
-      why: "Mark a security group as the cluster's when it is made (checked with ec2:CreateSecurityGroup), and keep its tags",
+      why: "Mark a security group as the cluster's when it is created (checked with ec2:CreateSecurityGroup), and keep its tags",
       calls: [ec2.createTags],
       resources: groups,
       strict: [{ condition: { StringEquals: { "ec2:CreateAction": "CreateSecurityGroup" } } }, { condition: ofCluster }],
@@ -214,14 +214,14 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
     {
       sid: "CreateLoadBalancers",
-      why: "Make load balancers and target groups",
+      why: "Create load balancers and target groups",
       calls: [elb.createLoadBalancer, elbv2.createLoadBalancer, elbv2.createTargetGroup],
       resources: [...balancers, elbArn("targetgroup/*/*")],
       strict: [{ condition: markedOwned }],
     },
     {
       sid: "TagLoadBalancers",
-      why: "Mark what is made as the cluster's (checked with each create), and keep the tags of classic load balancers",
+      why: "Mark what is created as the cluster's (checked with each create), and keep the tags of classic load balancers",
       calls: [elb.addTags],
       resources: [...balancers, ...balancerParts],
       strict: [
@@ -351,7 +351,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
     {
       sid: "CreateVolumes",
-      why: "Make the volume of a claim, or copy one, always with the driver's tag",
+      why: "Create the volume of a claim, or copy one, always with the driver's tag",
       calls: [ec2.createVolume, ec2.copyVolumes],
       resources: volumes,
       condition: madeByDriver,
@@ -404,7 +404,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
     {
       sid: "CreateSnapshots",
-      why: "Make the snapshot of a volume, with the driver's tag",
+      why: "Create the snapshot of a volume, with the driver's tag",
       calls: [ec2.createSnapshot],
       resources: snapshots,
       condition: madeByDriver,
@@ -433,7 +433,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
     {
       sid: "TagVolumes",
-      why: "Tag what is made (checked with each create)",
+      why: "Tag what is created (checked with each create)",
       calls: [ec2.createTags],
       resources: [...volumes, ...snapshots],
       condition: { StringEquals: { "ec2:CreateAction": ["CreateVolume", "CopyVolumes", "CreateSnapshot"] } },

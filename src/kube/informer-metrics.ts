@@ -35,8 +35,8 @@ export function informerMetrics(registry: Registry, informer: string): InformerM
   return {
     relisted: count("relists", "Lists after the first one."),
     reconnected: count("reconnects", "Watches opened after the first one."),
-    stalled: count("stalls", "Watches given up because no byte came."),
-    malformed: count("malformed_lines", "Watches given up because of a broken or unreadable line."),
+    stalled: count("stalls", "Watches abandoned because no byte came."),
+    malformed: count("malformed_lines", "Watches abandoned because of a broken or unreadable line."),
     handlerFailed: count("handler_failures", "Handlers, projections and indexes that threw."),
     objects: level("objects", "Objects known."),
     synced: () => synced(1),

@@ -222,7 +222,7 @@ export interface ApplicationLoadBalancer extends SecondGeneration {
     /** How the parts of theirs begin: such target groups stay. */
     readonly prefixes: readonly string[];
   };
-  /** Read when the load balancer is made. */
+  /** Read when the load balancer is created. */
   readonly customerOwnedIpv4Pool?: string;
   readonly ipv4IpamPool?: string;
   readonly guards?: Guards;

@@ -129,7 +129,7 @@ async function endOf(
   }
   onBegin?.();
   const nodeGroups = (await inventory.groups.listed(reconcileAges.absentMs, ask)).filter(({ id }) => groups.includes(id));
-  const why = `the rules of node security groups ${groups.join(", ")} are being brought up to date`;
+  const why = `the rules of node security groups ${groups.join(", ")} are being updated`;
   return { kind: "waiting", why, refused: false, deleted: false, left: { ...left, nodeGroups } };
 }
 

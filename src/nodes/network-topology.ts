@@ -100,8 +100,7 @@ export class NetworkTopology {
   #learnUseless(instance: Instance): void {
     // EC2 tells the topology of running instances only: an answer about another says nothing.
     if (instance.state !== "running") {
-      if (this.#isRequired(instance))
-        throw new Error(`EC2 does not tell the network topology of ${instance.id} while it is ${instance.state}`);
+      if (this.#isRequired(instance)) throw new Error(`EC2 gives no network topology for ${instance.id} while it is ${instance.state}`);
       return;
     }
     const what = this.#isRequired(instance) || this.#supported.has(instance.type) ? instance.id : instance.type;

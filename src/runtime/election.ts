@@ -147,7 +147,7 @@ export class Election {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof LeaseConflict) this.#log.v(4)?.info("another candidate was faster", { error });
-      else this.#log.error("cannot acquire the lease; trying again", { error });
+      else this.#log.error("cannot acquire the lease; retrying", { error });
       return false;
     }
     this.#state = "leading";
@@ -178,7 +178,7 @@ export class Election {
         this.#renewedAt = sentAt;
         this.#armDeadline();
       } catch (error) {
-        if (this.#state === "leading") this.#log.error("cannot renew the lease; trying again", { error });
+        if (this.#state === "leading") this.#log.error("cannot renew the lease; retrying", { error });
       }
     }
   }

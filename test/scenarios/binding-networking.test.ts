@@ -181,7 +181,7 @@ test("an empty list of ports lets nothing in, and says what to write", async (t)
   await world.bind("web", { targetGroupARN: arn, networking: { ingress: [{ from: [{ ipBlock: { cidr: "0.0.0.0/0" } }], ports: [] }] } });
   await world.world.advance(5_000);
   assert.deepEqual(rules(world), []);
-  assert.match(world.condition("web", "NetworkingReady")?.message ?? "", /ports is empty: nothing is let in; write \[\{protocol: TCP\}\]/);
+  assert.match(world.condition("web", "NetworkingReady")?.message ?? "", /ports is empty: nothing is allowed; write \[\{protocol: TCP\}\]/);
 });
 
 test("a source that does not exist is named, and keeps no other binding from its rules", async (t) => {

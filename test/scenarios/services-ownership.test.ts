@@ -197,7 +197,7 @@ for (const type of ["NLB", "elb"]) {
     await world.world.advance(300_000);
     assert.deepEqual(world.mutations(), []);
     const told = world.events("web").find((text) => text.startsWith("Warning SyncLoadBalancerFailed")) ?? "";
-    assert.match(told, new RegExp(`aws-load-balancer-type="${type}" is not known: no load balancer is made for it`));
+    assert.match(told, new RegExp(`aws-load-balancer-type="${type}" is not known: no load balancer is created for it`));
     assert.equal(/did you mean nlb\?/.test(told), type === "NLB");
     await world.edit("web", { type: "nlb" });
     await world.published("web");

@@ -116,7 +116,7 @@ export const globalKeys: { readonly [Name in keyof Global]: Key<Global[Name]> } 
   },
   ElbSecurityGroup: text("A security group for all classic load balancers. Its rules are never edited."),
   PublicNetworkAllowList: text(
-    "Networks, separated by commas, that nodes let in for network load balancers of Services without source ranges, instead of everybody.",
+    "Networks, separated by commas, that nodes allow for network load balancers of Services without source ranges, instead of everybody.",
   ),
   ClusterServiceLoadBalancerHealthProbeMode: {
     type: "string",

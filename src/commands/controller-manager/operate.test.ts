@@ -208,7 +208,7 @@ test("an API server that is not up yet is waited for", async (t) => {
   cluster.faults.add({ match: () => true, effect: { kind: "reset" } });
   start({ "cloud-node-controller": labeller });
   await machine.advance(120_000);
-  assert.ok(said(/cannot acquire the lease; trying again/) > 1);
+  assert.ok(said(/cannot acquire the lease; retrying/) > 1);
   cluster.faults.clear();
   await machine.runUntil(() => labelled() === 1, 30_000, "it works in the end");
 });

@@ -45,7 +45,7 @@ const awsClient = {
 };
 
 const controller = {
-  "extra-tags": flag(tagMap, {}, "Tags for every volume and snapshot that is made; values are templates."),
+  "extra-tags": flag(tagMap, {}, "Tags for every volume and snapshot that is created; values are templates."),
   "extra-volume-tags": flag(tagMap, {}, "Tags for every volume and snapshot.", { deprecated: "use --extra-tags" }),
   "k8s-tag-cluster-id": flag(string, "", "Id of the cluster, which volumes and snapshots are marked with."),
   "warn-on-invalid-tag": flag(bool, false, "Leave a bad tag out instead of refusing the volume or snapshot."),

@@ -62,7 +62,7 @@ export const ingressFlags = {
   "backend-security-group": flag(
     string,
     "",
-    "An existing security group that load balancers share towards their targets. Empty: one is made when it is first needed.",
+    "An existing security group that load balancers share towards their targets. Empty: one is created when it is first needed.",
   ),
   "default-load-balancer-scheme": flag(
     string,
@@ -70,7 +70,7 @@ export const ingressFlags = {
     "Scheme of load balancers whose objects name none: internal or internet-facing.",
   ),
   "default-ssl-policy": flag(string, "ELBSecurityPolicy-2016-08", "Security policy of HTTPS listeners whose Ingresses name none."),
-  "default-tags": flag(stringToString, noPairs, "Tags on everything that is made."),
+  "default-tags": flag(stringToString, noPairs, "Tags on everything that is created."),
   "default-target-type": flag(string, "instance", "What is registered where nothing else is said: instance or ip."),
   "enable-backend-security-group": flag(bool, true, "Load balancers share a security group, which their targets let in."),
   "enable-manage-backend-security-group-rules": flag(

@@ -90,7 +90,7 @@ export const ingressTable = {
     parse: text,
     takes: "the id of a pool",
     unset: "none",
-    meaning: "Customer-owned addresses on an Outpost. Read when the load balancer is made.",
+    meaning: "Customer-owned addresses on an Outpost. Read when the load balancer is created.",
   },
   "ipam-ipv4-pool-id": {
     merge: "agree",
@@ -117,7 +117,7 @@ export const ingressTable = {
     merge: "agree",
     parse: list,
     takes: "security group ids or values of the Name tag, separated by commas",
-    unset: "a group is made",
+    unset: "a group is created",
     meaning: "Groups attached instead of a managed one.",
   },
   "manage-backend-security-group-rules": {
@@ -147,7 +147,7 @@ export const ingressTable = {
     onService: true,
     takes: "`key=value` pairs separated by commas",
     unset: "none",
-    meaning: "Tags on everything made for the Ingress; of a Service, on its target groups.",
+    meaning: "Tags on everything created for the Ingress; of a Service, on its target groups.",
   },
   "wafv2-acl-arn": {
     merge: "agree",

@@ -55,7 +55,7 @@ const spec: Record<string, Schema> = {
   sslRedirectPort: text("The port of the HTTPS listener to which all HTTP listeners redirect."),
   subnets,
   ipAddressType: text("The families of its addresses.", { enum: ["ipv4", "dualstack", "dualstack-without-public-ipv4"] }),
-  tags: list("Tags on everything that is made.", pair),
+  tags: list("Tags on everything that is created.", pair),
   targetType: text("Whether nodes or pods are registered.", { enum: ["instance", "ip"] }),
   loadBalancerAttributes: list("Attributes of the load balancer.", pair),
   listeners: list(
@@ -110,7 +110,7 @@ export const ingressClassParamsDefinition = {
             apiVersion: { type: "string" },
             kind: { type: "string" },
             metadata: { type: "object" },
-            spec: object("What goes before the annotations of its Ingresses.", spec, {
+            spec: object("Settings that take precedence over the annotations of its Ingresses.", spec, {
               "x-kubernetes-validations": [
                 {
                   rule: "!(has(self.prefixListsIDs) && has(self.PrefixListsIDs))",

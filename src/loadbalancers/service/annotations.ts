@@ -37,7 +37,7 @@ export const annotationTable = {
     kinds: both,
     parse: text,
     takes:
-      "`nlb` (network), `external` or `nlb-ip` (another controller's), `none` (target groups only); for any other value the existing load balancer is kept and nothing is made",
+      "`nlb` (network), `external` or `nlb-ip` (another controller's), `none` (target groups only); for any other value the existing load balancer is kept and nothing is created",
     unset: "classic",
     meaning: "The kind of load balancer. Fixed once an address is published, unless `type-change` allows the move.",
   },
@@ -46,7 +46,8 @@ export const annotationTable = {
     parse: oneOf("replace"),
     takes: "`replace`",
     unset: "a changed `type` is refused",
-    meaning: "Lets a changed `type` replace the load balancer: the new one is made and published first, the old one drained and deleted.",
+    meaning:
+      "Lets a changed `type` replace the load balancer: the new one is created and published first, the old one drained and deleted.",
   },
   name: {
     kinds: both,
@@ -160,7 +161,7 @@ export const annotationTable = {
     kinds: both,
     parse: parseList,
     takes: "security group ids separated by commas",
-    unset: "a group is made",
+    unset: "a group is created",
     meaning:
       "Groups attached instead of a managed one; no rule is written to them. Network load balancers need `NLBSecurityGroupMode = Managed`.",
   },
@@ -169,7 +170,7 @@ export const annotationTable = {
     parse: parseKeyValues,
     takes: "`key=value` pairs separated by commas",
     unset: "none",
-    meaning: "Tags on everything made for this Service.",
+    meaning: "Tags on everything created for this Service.",
   },
   "target-node-labels": {
     kinds: both,

@@ -126,7 +126,7 @@ test("a type that changed after the address was published is refused, unless a r
 test("an unknown type makes nothing new, and is no more than a warning for what stands", async () => {
   const { look, make } = bed();
   const before = await look(service({ type: "nbl" }), "unknown");
-  assert.match(messages(before.problems), /"nbl" is not known: no load balancer is made for it/);
+  assert.match(messages(before.problems), /"nbl" is not known: no load balancer is created for it/);
   const { hostname = "" } = await make(service({ type: "nlb" }), "network");
   const standing = await look(service({ type: "nbl" }, hostname), "unknown");
   assert.deepEqual([standing.kind.name, standing.problems], ["network", []]);

@@ -38,7 +38,7 @@ export function unknownType(annotations: Readonly<Record<string, string>>, stand
   const value = annotations[annotation] ?? "";
   const known = Object.keys(kinds).filter((each) => each !== "");
   const meant = known.find((each) => each === value.trim().toLowerCase());
-  const what = standing ? `the ${standing.kind} load balancer that exists is kept` : "no load balancer is made for it";
+  const what = standing ? `the ${standing.kind} load balancer that exists is kept` : "no load balancer is created for it";
   const remedy = `${meant ? `did you mean ${meant}? ` : ""}It takes ${known.join(", ")}, and is left out for a classic load balancer`;
   return { annotation, message: `annotation ${annotation}=${JSON.stringify(value)} is not known: ${what}; ${remedy}` };
 }

@@ -94,7 +94,7 @@ function remediesFor({ loadBalancers, targetGroups, ownGroups, nodeGroups }: Lef
     ),
     ...ownGroups.map(
       ({ id, name }) =>
-        `security group ${name} (${id}): take it away from whatever still uses it, found by aws ec2 describe-network-interfaces --filters Name=group-id,Values=${id} and aws ec2 describe-security-groups --filters Name=ip-permission.group-id,Values=${id}`,
+        `security group ${name} (${id}): remove it from whatever still uses it; find that with aws ec2 describe-network-interfaces --filters Name=group-id,Values=${id} and aws ec2 describe-security-groups --filters Name=ip-permission.group-id,Values=${id}`,
     ),
   ];
 }

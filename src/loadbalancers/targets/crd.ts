@@ -42,14 +42,14 @@ const nodeSelector = object("Nodes that may be targets, of those that may be any
   ),
 });
 
-const networking = object("What to let in from the load balancer to the targets. Absent: security groups are left alone.", {
+const networking = object("Traffic to allow from the load balancer to the targets. Absent: security groups are left alone.", {
   ingress: list(
     "Rules.",
     object(
-      "What to let in from whom.",
+      "What to allow, and from where.",
       {
         from: list(
-          "Peers; none: nothing is let in.",
+          "Peers; none: nothing is allowed.",
           object(
             "One of ipBlock and securityGroup.",
             {
@@ -64,7 +64,7 @@ const networking = object("What to let in from the load balancer to the targets.
           ),
         ),
         ports: list(
-          "Ports; none: nothing is let in.",
+          "Ports; none: nothing is allowed.",
           object("A port.", {
             protocol: text("Default: TCP.", { enum: ["TCP", "UDP"] }),
             port: intOrString("A number, or the name of a container's port. Absent: all."),
@@ -140,7 +140,7 @@ const status = object("The observed state.", {
   }),
   conditions: {
     ...list(
-      "Ready: whether all endpoints are registered. NetworkingReady: whether their security groups let in what is asked for.",
+      "Ready: whether all endpoints are registered. NetworkingReady: whether their security groups allow what is asked for.",
       object(
         "A condition.",
         {

@@ -69,7 +69,7 @@ export function rulesFor(
   for (const [i, { from, ports }] of (networking?.ingress ?? []).entries()) {
     // Its documentation says all of TCP, the reference lets nothing in: whoever means all says so.
     if (ports.length === 0 && from.length > 0)
-      problems.push(`spec.networking.ingress[${i}].ports is empty: nothing is let in; write [{protocol: TCP}] for all ports of TCP`);
+      problems.push(`spec.networking.ingress[${i}].ports is empty: nothing is allowed; write [{protocol: TCP}] for all ports of TCP`);
     for (const peer of from) {
       const source = sourceOf(peer);
       if (source === undefined) {
