@@ -50,6 +50,16 @@ const manifests: Readonly<Record<string, Manifest>> = {
     templates: ["targetgroupbindings.yaml", "load-balancer-controller.yaml"],
     set: ["loadBalancerController.enabled=true", "loadBalancerController.clusterName=my-cluster"],
   },
+  "load-balancer-webhooks.yaml": {
+    about:
+      "Optional, beside load-balancer-controller.yaml: its webhooks. Start it with --webhook-secret=fairlead-load-balancer-controller-webhooks and --webhook-configuration=fairlead-load-balancer-controller.",
+    templates: ["load-balancer-webhooks.yaml"],
+    set: [
+      "loadBalancerController.enabled=true",
+      "loadBalancerController.clusterName=my-cluster",
+      "loadBalancerController.webhooks.enabled=true",
+    ],
+  },
   "node-termination-handler.yaml": {
     about: "The termination handler on every node, from the metadata service, with its roles.",
     templates: ["node-termination-handler.yaml"],

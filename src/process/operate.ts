@@ -117,12 +117,16 @@ class Process {
   readonly #events: EventPipeline;
   readonly #controllers: Controllers;
   readonly #failed = new AbortController();
+  readonly #informers: SharedInformers;
+  /** What is served besides the port of the process. */
+  readonly #standby: Pick<Serving, "stop">[] = [];
 
   constructor(operation: Operation, parts: Parts) {
     this.#operation = operation;
     this.#parts = parts;
-    const { clients, leadership } = parts;
+    const { clients, leadership, life } = parts;
     const { component } = operation.kube;
+    this.#informers = new SharedInformers(clients.named("shared-informers", leadership.gate), life);
     this.#events = new EventPipeline(clients.named(component, leadership.held));
     this.#controllers = new Controllers(operation.host, { manager: component, gate: leadership.gate });
   }
@@ -151,11 +155,20 @@ class Process {
     const { programs, kube } = this.#operation;
     const { leadership } = this.#parts;
     const place = await this.#openCloud(until);
+    for (const program of programs) await this.#standBy(program, place);
     await leadership.lead(this.#events.recorder(kube.component), until);
     const start = await this.#starter(place, until);
     for (const program of programs) await start(program, program.controllers);
     await leadership.leadMigration(until);
     for (const program of programs) await start(program, program.migrated);
+  }
+
+  async #standBy({ standby, component }: Program, place: Place): Promise<void> {
+    if (standby === undefined) return;
+    const { host } = this.#operation;
+    const { clients, leadership, health, life } = this.#parts;
+    const kube = clients.named(component, leadership.gate);
+    this.#standby.push(await standby({ ...place, host, kube, informers: this.#informers, health, signal: life }));
   }
 
   /** Stops in order: work, what is said about it, the right to do it, the server. */
@@ -167,7 +180,10 @@ class Process {
     leadership.announceEnd();
     await this.#lastStep("send Events", grace.eventsMs, (signal) => this.#events.flush(signal));
     await this.#lastStep("release the lease", grace.leaseMs, (signal) => leadership.release(signal));
-    await this.#lastStep("stop serving", grace.serverMs, async (signal) => port.serving?.stop(signal));
+    const served = [port.serving, ...this.#standby];
+    await this.#lastStep("stop serving", grace.serverMs, async (signal) => {
+      await Promise.all(served.map((each) => each?.stop(signal)));
+    });
     await clients.close();
     host.log.info("stopped");
   }
@@ -198,12 +214,12 @@ class Process {
   /** What all controllers share is made once; the result starts some of a program's controllers. */
   async #starter(place: Place, until: AbortSignal): Promise<(program: Program, entries: readonly ControllerEntry[]) => Promise<void>> {
     const { host, minResyncMs } = this.#operation;
-    const { clients, health, leadership, life } = this.#parts;
+    const { clients, health, leadership } = this.#parts;
     const { world, log } = host;
+    const informers = this.#informers;
     const client = clients.named("aws-cloud-provider", leadership.gate);
     await apiServerAnswers(client, world.clock, until);
     await this.#logServerVersion(client, until);
-    const informers = new SharedInformers(clients.named("shared-informers", leadership.gate), life);
     health.add({ name: "informer-sync", probes: ["readyz"], problem: () => informers.problem() });
     const resyncMs = jittered(world.random, minResyncMs, 1);
     return ({ component, startIntervalMs }, entries) =>

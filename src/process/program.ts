@@ -11,7 +11,9 @@ import type { ObjectRef } from "../kube/event-correlator.ts";
 import type { Controller } from "../runtime/controller.ts";
 import type { MetricNames } from "../runtime/controllers.ts";
 import type { WriteGate } from "../runtime/gate.ts";
+import type { HealthChecks } from "../runtime/health.ts";
 import type { Host } from "../runtime/host.ts";
+import type { Serving } from "../runtime/serving.ts";
 import type { Informers } from "./informers.ts";
 
 /** Everything a command may hand to a domain. */
@@ -60,6 +62,13 @@ export interface ControllerEntry {
   make(context: ProcessContext): Promise<Enabled>;
 }
 
+/** What a part is given that works on every replica, whether or not it leads. */
+export interface StandbyContext extends Pick<ProcessContext, "host" | "kube" | "informers" | "cloud" | "clouds" | "self"> {
+  readonly health: HealthChecks;
+  /** Aborts when the process ends. */
+  readonly signal: AbortSignal;
+}
+
 /** A program that this process takes the place of. */
 export interface Program {
   /** In Events, metrics and the user agent: `cloud-controller-manager`. */
@@ -69,4 +78,6 @@ export interface Program {
   readonly migrated: readonly ControllerEntry[];
   /** Pause between the starts of two controllers. */
   readonly startIntervalMs: number;
+  /** Starts what every replica does, before it leads: to answer webhooks. Its writes are refused until it does. */
+  standby?(context: StandbyContext): Promise<Pick<Serving, "stop">>;
 }

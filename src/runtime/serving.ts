@@ -29,6 +29,8 @@ export interface ServingOptions {
   readonly tls: NodeTlsOptions;
   readonly routes: RouteTable;
   decide(request: AccessRequest): Promise<Decision>;
+  /** The most bytes that a request may bring; 64 KiB when left out. */
+  readonly bodyLimit?: number;
 }
 
 /** A server that listens. */
@@ -43,7 +45,7 @@ export class CannotListen extends Error {
   override readonly name = "CannotListen";
 }
 
-const bodyLimit = 64 * 1024;
+const defaultBodyLimit = 64 * 1024;
 /** Probes and scrapers are few. */
 const connectionLimits = { total: 512, perPeer: 128 };
 
@@ -198,7 +200,8 @@ async function answerTo(
   if (!methods.includes(method === "HEAD" ? "GET" : method)) {
     return { ...text(405, `${method} is not supported here; use ${methods.join(" or ")}\n`), headers: { allow: methods.join(", ") } };
   }
-  const body = await bodyOf(request);
+  const { bodyLimit = defaultBodyLimit } = options;
+  const body = await bodyOf(request, bodyLimit);
   if (body === undefined) return text(413, `the request's body is longer than ${bodyLimit} bytes\n`);
   return route.answer({ method, path, query: url.searchParams, body, user: decision.user, signal });
 }
@@ -222,12 +225,12 @@ function refusalFor(decision: Exclude<Decision, { kind: "allowed" }>, method: st
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+async function bodyOf(request: IncomingMessage, limit: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > bodyLimit) return undefined;
+    if (length > limit) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

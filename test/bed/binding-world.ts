@@ -11,14 +11,22 @@ import {
   deleteTargetGroup,
   deregisterTargets,
   describeLoadBalancers,
+  registerTargets,
 } from "../../src/aws/elbv2-actions.ts";
 import { noSettings } from "../../src/aws/settings.ts";
+import { clusterPrograms } from "../../src/commands/host/cluster-programs.ts";
+import { processFlags } from "../../src/commands/host/flags.ts";
+import { operate as operateHost } from "../../src/commands/host/operate.ts";
+import { settle } from "../../src/commands/host/settle.ts";
 import { parseOptions } from "../../src/commands/load-balancer-controller/flags.ts";
 import { operate } from "../../src/commands/load-balancer-controller/operate.ts";
+import type { Life } from "../../src/commands/long-running.ts";
 import type { BindingSpec, TargetGroupBinding } from "../../src/loadbalancers/targets/binding.ts";
 import "../../src/loadbalancers/targets/binding-controller.ts";
 import { targetGroupBindingDefinition } from "../../src/loadbalancers/targets/crd.ts";
 import "../../src/loadbalancers/targets/informers.ts";
+import { quicAnnotation } from "../../src/loadbalancers/targets/quic.ts";
+import { parseFlags } from "../../src/runtime/flags.ts";
 import { openGate } from "../../src/runtime/gate.ts";
 import { bodyText, type HttpRequest, type Transport } from "../../src/runtime/http.ts";
 import { openLogs } from "../../src/runtime/logs.ts";
@@ -35,6 +43,7 @@ const region = "us-east-1";
 const shapes = new Shapes();
 
 export interface BindingWorldOptions {
+  readonly seed?: number;
   readonly nodes?: number;
   readonly ipv6?: boolean;
   readonly probe?: CloudOptions["probe"];
@@ -42,7 +51,7 @@ export interface BindingWorldOptions {
 
 export interface GroupWish {
   readonly type?: "instance" | "ip" | "lambda";
-  readonly protocol?: "TCP" | "HTTP";
+  readonly protocol?: "TCP" | "HTTP" | "QUIC";
   readonly addressType?: "ipv4" | "ipv6";
   /** Whether a load balancer forwards to it: only then is anything healthy. */
   readonly used?: boolean;
@@ -54,6 +63,8 @@ export interface PodWish {
   readonly terminating?: boolean;
   /** An interface of its own. */
   readonly eni?: string;
+  /** In its environment, as it is given to pods for QUIC. */
+  readonly quicId?: string;
 }
 
 interface MadePod extends PodWish {
@@ -80,19 +91,20 @@ export class BindingWorld {
   readonly writes: string[] = [];
   /** What it has asked of the API server, as roles know it: `patch pods/status`. */
   readonly asked = new Set<string>();
-  /** Called after everything that a controller has changed, in AWS or in the cluster. */
-  onWrite: () => void = () => {};
+  /** Called after everything that a controller has changed, in AWS or in the cluster: by which, the first being 1, and what. */
+  onWrite: (who: number, what: string) => void = () => {};
   readonly nodes = new Map<string, string>();
   readonly #services = new Map<string, MadePod[]>();
   readonly #clouds: Clouds;
   readonly #user: ReturnType<Clouds["in"]>;
   readonly #ends: (() => void)[] = [];
   #pods = 0;
+  #starts = 0;
   #onMutation: (action: string) => void = () => {};
 
-  constructor({ ipv6 = false, probe }: BindingWorldOptions) {
-    this.world = virtualWorld(1, { environment: { AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE", AWS_SECRET_ACCESS_KEY: "of-no-worth" } });
-    this.aws = createCloud({ world: this.world, seed: 1, region, shapes, ...(probe && { probe }) });
+  constructor({ seed = 1, ipv6 = false, probe }: BindingWorldOptions) {
+    this.world = virtualWorld(seed, { environment: { AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE", AWS_SECRET_ACCESS_KEY: "of-no-worth" } });
+    this.aws = createCloud({ world: this.world, seed, region, shapes, ...(probe && { probe }) });
     this.network = standardNetwork(this.aws, { clusterId: "test", ipv6 });
     this.cluster = createEmbeddedCluster({ world: this.world });
     const host = { world: this.world, log: openLogs(this.world.clock, quiet).log, metrics: newRegistry() };
@@ -123,7 +135,35 @@ export class BindingWorld {
 
   /** Starts the controller, alone in charge. Returns what ends it at this very moment. */
   start(...flags: readonly string[]): () => void {
+    const argv = [
+      "--cluster-name=test",
+      `--aws-region=${region}`,
+      `--aws-vpc-id=${this.network.vpcId}`,
+      "--enable-leader-election=false",
+      "--metrics-bind-addr=0",
+      "--health-probe-bind-addr=0",
+      ...flags,
+    ];
+    return this.#live((life) => operate({ ...life, options: parseOptions(argv).values, master: "http://cluster" }));
+  }
+
+  /** The same, hosted by `fairlead cluster` beside whatever else the file names. */
+  startHosted(config: string): () => void {
+    const table = processFlags("fairlead-cluster");
+    const argv = ["--config=/etc/cluster.yaml", "--secure-port=0", "--master=http://cluster", "--cloud-config=/etc/cloud"];
+    return this.#live(async (life) => {
+      const { files } = this.world;
+      await files.write("/etc/cluster.yaml", config, 0o600);
+      const { vpcId, privateSubnetIds } = this.network;
+      const place = `Region = ${region}\nVPC = ${vpcId}\nSubnetID = ${privateSubnetIds[0]}`;
+      await files.write("/etc/cloud", `[Global]\nKubernetesClusterID = test\n${place}\n`, 0o600);
+      await operateHost("fairlead-cluster", await settle(parseFlags(table, argv), table, clusterPrograms, files), life);
+    });
+  }
+
+  #live(run: (life: Life) => Promise<void>): () => void {
     let alive = true;
+    const who = ++this.#starts;
     this.metrics = newRegistry();
     const dead = new Promise<never>(() => {});
     const over =
@@ -140,7 +180,7 @@ export class BindingWorld {
       this.#note(method, url);
       if (method === "GET" || /\/(events|leases)(\/|$)/.test(url.pathname)) return;
       this.writes.push(`${method} ${url.pathname}`);
-      this.onWrite();
+      this.onWrite(who, `${method} ${url.pathname}`);
     });
     const { clock } = this.world;
     const own = {
@@ -148,24 +188,14 @@ export class BindingWorld {
       clock: { ...clock, after: (ms: number, run: () => void) => clock.after(ms, () => void (alive && run())) },
     };
     const logs = openLogs(clock, { ...quiet, destination: { write: (line) => void (alive && this.lines.push(line)), flush() {} } });
-    const argv = [
-      "--cluster-name=test",
-      `--aws-region=${region}`,
-      `--aws-vpc-id=${this.network.vpcId}`,
-      "--enable-leader-election=false",
-      "--metrics-bind-addr=0",
-      "--health-probe-bind-addr=0",
-      ...flags,
-    ];
-    operate({
-      options: parseOptions(argv).values,
+    run({
       version: "v0.0.0",
       host: { world: own, log: logs.log, metrics: this.metrics },
+      logs,
       network: {
-        aws: over(this.aws.handle, (request) => this.#tellMutation(request)),
+        aws: over(this.aws.handle, (request) => this.#tellMutation(who, request)),
         kube: () => ({ send: kube, close: async () => {} }),
       },
-      master: "http://cluster",
       stop: new AbortController().signal,
     }).catch((error: unknown) => this.lines.push(String(error)));
     const end = () => {
@@ -183,11 +213,11 @@ export class BindingWorld {
     };
   }
 
-  #tellMutation({ body }: HttpRequest): void {
+  #tellMutation(who: number, { body }: HttpRequest): void {
     const action = /(?:^|&)Action=([A-Za-z]+)/.exec(typeof body === "string" ? body : "")?.[1] ?? "";
     if (action === "" || /^(Describe|Get|List)/.test(action)) return;
     this.#onMutation(action);
-    this.onWrite();
+    this.onWrite(who, action);
   }
 
   /** A target group of the user's own; returns its ARN. */
@@ -222,6 +252,13 @@ export class BindingWorld {
   /** By whom each action that changes something was called last. */
   callers(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.aws.controls.journal.entries().map(({ action, principal }) => [action.replace(/^.*:/, ""), principal]));
+  }
+
+  /** Somebody else registers targets of theirs. */
+  async register(arn: string, addresses: readonly string[]): Promise<void> {
+    const ask = { cause: "user", signal: new AbortController().signal };
+    const Targets = addresses.map((address) => ({ Id: address.replace(/:\d+$/, ""), Port: Number(/\d+$/.exec(address)?.[0]) }));
+    await this.#user.call(registerTargets, { TargetGroupArn: arn, Targets }, ask);
   }
 
   /** Somebody in AWS deregisters everything, or deletes the group. */
@@ -259,11 +296,21 @@ export class BindingWorld {
       await this.say("POST", "/api/v1/namespaces/default/pods", {
         metadata: {
           name: pod.name,
-          ...(wish.eni && { annotations: { "vpc.amazonaws.com/pod-eni": JSON.stringify([{ eniId: wish.eni, privateIp: pod.ip }]) } }),
+          annotations: {
+            ...(wish.eni && { "vpc.amazonaws.com/pod-eni": JSON.stringify([{ eniId: wish.eni, privateIp: pod.ip }]) }),
+            ...(wish.quicId && { [quicAnnotation]: "c" }),
+          },
         },
         spec: {
           nodeName: [...this.nodes.keys()][0],
-          containers: [{ name: "c", image: "c:1", ports: [{ name: "web", containerPort: 8080 }] }],
+          containers: [
+            {
+              name: "c",
+              image: "c:1",
+              ports: [{ name: "web", containerPort: 8080 }],
+              ...(wish.quicId && { env: [{ name: "AWS_LBC_QUIC_SERVER_ID", value: wish.quicId }] }),
+            },
+          ],
           readinessGates: (wish.gates ?? []).map((conditionType) => ({ conditionType })),
         },
       });
@@ -286,6 +333,12 @@ export class BindingWorld {
     await this.#slice(service, "PATCH");
   }
 
+  /** Asks a pod to end: its slice says so at once, and it is there until it is removed. */
+  async end(service: string, name: string, graceSeconds: number): Promise<void> {
+    await this.say("DELETE", `/api/v1/namespaces/default/pods/${name}?gracePeriodSeconds=${graceSeconds}`);
+    await this.turn(service, name, { ready: false, terminating: true });
+  }
+
   /** Deletes a pod, and takes it out of its slice. */
   async remove(service: string, name: string): Promise<void> {
     this.#services.set(
@@ -298,6 +351,12 @@ export class BindingWorld {
 
   addresses(service: string): readonly string[] {
     return (this.#services.get(service) ?? []).map(({ ip }) => `${ip}:8080`).toSorted();
+  }
+
+  /** The addresses of these pods, in their order. */
+  addressesOf(service: string, names: readonly string[]): readonly string[] {
+    const all = this.#services.get(service) ?? [];
+    return names.map((name) => `${all.find((pod) => pod.name === name)?.ip}:8080`);
   }
 
   gate(pod: string, gate: string): { readonly status: string; readonly reason?: string; readonly message?: string } | undefined {

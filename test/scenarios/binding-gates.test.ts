@@ -123,3 +123,20 @@ test("a rollout with gates never has fewer healthy targets than the Deployment a
   assert.equal(fewest, 6);
   assert.deepEqual(world.targets(arn), world.addresses("web"));
 });
+
+test("targets of QUIC are registered with the server ids of their pods; a gated pod without one is told so", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop", { protocol: "QUIC" });
+  await world.service("web");
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  const [with1 = ""] = await world.pods("web", 1, { gates: [gate], ready: false, quicId: "LB5Cpy4ISRE=" });
+  const [without = ""] = await world.pods("web", 1, { gates: [gate], ready: false });
+  await world.world.advance(20_000);
+  assert.deepEqual(world.targets(arn), [world.addressesOf("web", [with1])[0]]);
+  const [target] = Object.values(world.aws.controls.snapshot()["elbv2/targets"] ?? {}) as { quicServerId?: string }[];
+  assert.equal(target?.quicServerId, "0x2c1e42a72e084911");
+  assert.deepEqual([world.gate(without, gate)?.status, world.gate(without, gate)?.reason], ["False", "QuicServerIdMissing"]);
+  assert.match(world.events("web").join("\n"), /TargetsLeftOut: web-2: no container has a QUIC server id/);
+  assert.match(await world.metrics.metrics(), /awslbc_quic_target_missing_server_id\{/);
+});

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { clusterPrograms } from "../../src/commands/host/cluster-programs.ts";
+import { parseOptions } from "../../src/commands/load-balancer-controller/flags.ts";
 import { type BindingWorld, type BindingWorldOptions, bindingWorld } from "../bed/binding-world.ts";
 
 async function bed(t: TestContext, options?: BindingWorldOptions): Promise<BindingWorld> {
@@ -338,4 +340,28 @@ test("a group that is full takes as many as there is room for; the rest is named
   await world.remove("web", first);
   await world.world.advance(5_000);
   assert.deepEqual(world.targets(arn), world.addresses("web").slice(0, 5));
+});
+
+test("hosted by fairlead cluster, the controller holds its own lease beside the others", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop");
+  await world.service("web");
+  await world.pods("web", 2);
+  world.startHosted("controller-manager: {controllers: [cloud-node]}\nload-balancer-controller: {cluster-name: test}\n");
+  await world.bind("web", { targetGroupARN: arn });
+  await world.until("registered", () => world.targets(arn).length === 2);
+  const leases = world.cluster.objects("leases.coordination.k8s.io") as unknown as {
+    metadata: { name: string };
+    spec: { holderIdentity: string };
+  }[];
+  assert.deepEqual(leases.map(({ metadata }) => metadata.name).toSorted(), [
+    "aws-load-balancer-controller-leader",
+    "cloud-controller-manager",
+    "fairlead-cluster",
+  ]);
+  assert.equal(new Set(leases.map(({ spec }) => spec.holderIdentity)).size, 1);
+});
+
+test("a section of fairlead cluster without the cluster's name is refused", () => {
+  assert.throws(() => clusterPrograms["load-balancer-controller"]!.check(parseOptions([]).values), /--cluster-name/);
 });

@@ -1,7 +1,11 @@
 /** The programs that `fairlead cluster` can host. To add one is to add a row. */
+
+import { OptionsInvalid } from "../../process/flag-problems.ts";
 import { gateWarnings } from "../controller-manager/feature-gates.ts";
 import { flagSections, flagTable } from "../controller-manager/flags.ts";
 import { optionWarnings, validateOptions } from "../controller-manager/validate.ts";
+import { flagTable as balancerFlags, flagSections as balancerSections } from "../load-balancer-controller/flags.ts";
+import { optionProblems } from "../load-balancer-controller/validate.ts";
 import { type HostedPrograms, hosted } from "./hosted.ts";
 
 export const clusterPrograms: HostedPrograms = {
@@ -25,6 +29,32 @@ export const clusterPrograms: HostedPrograms = {
       const { program, leadership } = await configure(options, controllerTable, host, cloudConfig);
       const { leases, migration } = leadership;
       return { program, leases, ...(migration && { migration }), configuration: configz(options) };
+    },
+  }),
+  "load-balancer-controller": hosted({
+    summary: "TargetGroupBindings and readiness gates; in the place of aws-load-balancer-controller",
+    flags: balancerFlags,
+    sections: balancerSections,
+    implied: [],
+    leaseFlags: [],
+    replaced: {
+      "aws-api-endpoints": "give a ServiceOverride in the file of --cloud-config",
+      "aws-region": "give Region in the file of --cloud-config",
+      "aws-vpc-id": "give VPC in the file of --cloud-config",
+      "enable-leader-election": "see --leader-elect",
+      "health-probe-bind-addr": "health is served on --secure-port",
+      "log-level": "see --v",
+      "metrics-bind-addr": "metrics are served on --secure-port",
+    },
+    check(options) {
+      const problems = optionProblems(options);
+      if (problems.length > 0) throw new OptionsInvalid(problems);
+      return [];
+    },
+    async configure(options, { host }) {
+      const { programOf, leaseOf } = await import("../load-balancer-controller/operate.ts");
+      const lease = await leaseOf(options, host.world);
+      return { program: programOf(options, lease.namespace), leases: [lease], configuration: {} };
     },
   }),
 };

@@ -34,6 +34,11 @@ export const bindingFlags = {
   ),
   "enable-endpoint-slices": flag(bool, true, "Accepted for compatibility; EndpointSlices, which every Service has, are always read."),
   "max-targets-per-target-group": flag(int, 0, "The most targets that are registered with one target group. 0: as many as AWS takes."),
+  "quic-environment-variable-name": flag(
+    string,
+    "AWS_LBC_QUIC_SERVER_ID",
+    "The environment variable in which a container has its QUIC server id, in base64.",
+  ),
   "service-target-eni-security-group-tags": flag(
     stringToString,
     noPairs,
@@ -102,6 +107,34 @@ export const ingressFlags = {
   "tolerate-non-existent-backend-service": flag(bool, true, "Answer 503 where a Service is missing. Off: that is an error."),
 };
 
+/** Webhooks: optional, and served by every replica. */
+export const webhookFlags = {
+  "enable-pod-readiness-gate-inject": flag(bool, true, "Give new pods the readiness gates of the bindings that register them."),
+  "kube-ca-pem-filepath": flag(
+    string,
+    "",
+    "Path of the authorities of API servers' client certificates: only those are answered. Empty: everybody who reaches the port.",
+  ),
+  "webhook-bind-port": flag(
+    int,
+    9443,
+    "Port to serve webhooks on, over HTTPS, where --webhook-secret or --webhook-cert-dir is set. 0: serve none.",
+  ),
+  "webhook-cert-dir": flag(string, "", "Directory with the certificate of webhooks, where somebody else makes and publishes it."),
+  "webhook-cert-file": flag(string, "tls.crt", "The certificate in that directory."),
+  "webhook-configuration": flag(
+    string,
+    "aws-load-balancer-webhook",
+    "Name of the MutatingWebhookConfiguration and the ValidatingWebhookConfiguration whose caBundle is written, with --webhook-secret.",
+  ),
+  "webhook-key-file": flag(string, "tls.key", "The key in that directory."),
+  "webhook-secret": flag(
+    string,
+    "",
+    "Secret in the Lease's namespace, empty at first, in which the certificate of webhooks is kept. It is made, published and replaced in time by this program.",
+  ),
+};
+
 /** The lease, and what is served. */
 export const processFlags = {
   "enable-leader-election": flag(bool, true, "Hold a Lease while controllers run, so that of several replicas only one acts."),
@@ -126,28 +159,22 @@ export const laterFlags = {
   "default-pca-arn": flag(string, "", notBuilt),
   "disable-ingress-class-annotation": flag(bool, false, notBuilt),
   "disable-ingress-group-name-annotation": flag(bool, false, notBuilt),
-  "enable-pod-readiness-gate-inject": flag(bool, true, notBuilt),
   "gateway-class-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "kube-ca-pem-filepath": flag(string, "", notBuilt),
   "load-balancer-class": flag(string, "service.k8s.aws/nlb", notBuilt),
   "nlb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "quic-environment-variable-name": flag(string, "AWS_LBC_QUIC_SERVER_ID", notBuilt),
   "service-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "webhook-bind-port": flag(int, 9443, notBuilt),
-  "webhook-cert-dir": flag(string, "", notBuilt),
-  "webhook-cert-file": flag(string, "tls.crt", notBuilt),
-  "webhook-key-file": flag(string, "tls.key", notBuilt),
 };
 
 export const flagSections: readonly FlagSection[] = [
   { title: "Cluster", flags: clusterFlags },
   { title: "TargetGroupBinding", flags: bindingFlags },
   { title: "Ingress", flags: ingressFlags },
+  { title: "Webhooks", flags: webhookFlags },
   { title: "Process", flags: processFlags },
   { title: "Parts that are not built yet", flags: laterFlags },
 ];
 
-export const flagTable = { ...clusterFlags, ...bindingFlags, ...ingressFlags, ...processFlags, ...laterFlags };
+export const flagTable = { ...clusterFlags, ...bindingFlags, ...ingressFlags, ...webhookFlags, ...processFlags, ...laterFlags };
 
 export type Options = FlagValues<typeof flagTable>;
 

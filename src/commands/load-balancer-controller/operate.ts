@@ -3,8 +3,9 @@ import type { AwsSettings, ServiceOverride } from "../../aws/settings.ts";
 import { nodeInformer } from "../../identity/node-view.ts";
 import { bindingInformers } from "../../loadbalancers/targets/informers.ts";
 import { ConfigurationFailed } from "../../process/errors.ts";
+import type { LeaseToHold } from "../../process/leadership.ts";
 import { type Network, operate as operateProcess, type ServedPorts } from "../../process/operate.ts";
-import type { ControllerEntry, ProcessContext } from "../../process/program.ts";
+import type { ControllerEntry, ProcessContext, Program } from "../../process/program.ts";
 import type { HealthChecks } from "../../runtime/health.ts";
 import type { Host } from "../../runtime/host.ts";
 import { servePlainly } from "../../runtime/plain-serving.ts";
@@ -15,6 +16,8 @@ import type { World } from "../../runtime/world.ts";
 import type { Balancers } from "./balancers.ts";
 import { gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
+import { cloudAs } from "./roles.ts";
+import { certificateSource, startWebhooks, trustEntry } from "./webhooks.ts";
 
 /** In Events, metrics and the user agent. */
 const component = "aws-load-balancer-controller";
@@ -38,7 +41,8 @@ export interface Operation {
 
 /** Runs until asked to stop, which is done gracefully; rejects with what made it end otherwise. */
 export async function operate({ options, version, host, network, master = "", stop }: Operation): Promise<void> {
-  const home = { namespace: await leaseNamespace(options, host.world), name: options["leader-election-id"] };
+  const lease = await leaseOf(options, host.world);
+  const { namespace, name } = lease;
   await operateProcess({
     version,
     host,
@@ -46,9 +50,9 @@ export async function operate({ options, version, host, network, master = "", st
     stop,
     kube: { component, kubeconfig: options.kubeconfig, master, limit: undefined, ownAccounts: false },
     aws: awsSettings(options, host.world),
-    leadership: { leases: options["enable-leader-election"] ? [{ ...home, timings }] : [], home, dryRun: false },
+    leadership: { leases: options["enable-leader-election"] ? [lease] : [], home: { namespace, name }, dryRun: false },
     serve: (health) => servePorts(host, options, health),
-    programs: [{ component, controllers: controllersOf(options), migrated: [], startIntervalMs: 0 }],
+    programs: [programOf(options, namespace)],
     minResyncMs: options["sync-period"],
   });
 }
@@ -66,10 +70,11 @@ function awsSettings(options: Options, { environment }: World): AwsSettings {
 
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
-async function leaseNamespace(options: Options, { files }: World): Promise<string> {
-  if (options["leader-election-namespace"] !== "") return options["leader-election-namespace"];
-  const own = await files.read(namespaceFile).catch(() => undefined);
-  return own?.toString().trim() || "kube-system";
+/** The reference's lease. What else a process keeps in the cluster lies beside it. */
+export async function leaseOf(options: Options, { files }: World): Promise<LeaseToHold> {
+  const own = async () => (await files.read(namespaceFile).catch(() => undefined))?.toString().trim();
+  const namespace = options["leader-election-namespace"] || (await own()) || "kube-system";
+  return { namespace, name: options["leader-election-id"], timings };
 }
 
 /** The reference's two plain ports: metrics on one, probes on the other. */
@@ -92,15 +97,25 @@ async function servePorts(host: Host, options: Options, health: HealthChecks): P
   };
 }
 
-/** Ingresses are served where their gate is open: not all of what the reference does for them is built. */
-function controllersOf(options: Options): readonly ControllerEntry[] {
-  const informers = bindingInformers(options["watch-namespace"]);
+/** What is run; `namespace` is where the process keeps what is its own. */
+export function programOf(options: Options, namespace: string): Program {
+  const informers = bindingInformers(options["watch-namespace"], options["quic-environment-variable-name"]);
   const balancers = sharedBalancers(options);
-  return [
-    bindings(options, informers),
-    ...(gateOpen(options["feature-gates"], "IngressController") ? [ingresses(options, informers, balancers)] : []),
-    ...(gateOpen(options["feature-gates"], "EnableServiceController") ? [classServices(options, informers, balancers)] : []),
-  ];
+  const source = certificateSource(options, namespace);
+  const configuration = options["webhook-configuration"];
+  return {
+    component,
+    controllers: [
+      bindings(options, informers),
+      // Not all of what the reference does for Ingresses is built.
+      ...(gateOpen(options["feature-gates"], "IngressController") ? [ingresses(options, informers, balancers)] : []),
+      ...(gateOpen(options["feature-gates"], "EnableServiceController") ? [classServices(options, informers, balancers)] : []),
+      ...(source?.kind === "secret" ? [trustEntry(component, { ...source.place, configuration }, options, informers)] : []),
+    ],
+    migrated: [],
+    startIntervalMs: 0,
+    ...(source && { standby: (context) => startWebhooks(context, options, source, informers) }),
+  };
 }
 
 /** Made once per process, by the first controller that needs them. */
@@ -125,11 +140,6 @@ function bindings(options: Options, informers: BindingInformers): ControllerEntr
   };
 }
 
-/** By which the owner of a role knows who acts: AWS takes 64 letters of these kinds. */
-export function sessionNameOf(cluster: string): string {
-  return `AWS-LBC-${cluster.replace(/[^A-Za-z0-9=,.@_-]/g, "")}`.slice(0, 64);
-}
-
 async function bindingControllerOf(
   { host, kube, recorder, cloud, clouds, informers, self }: ProcessContext,
   options: Options,
@@ -143,7 +153,7 @@ async function bindingControllerOf(
     recorder,
     cloud,
     vpc: self.vpc,
-    cloudAs: (role) => clouds.in(cloud.region, { ...role, sessionName: sessionNameOf(options["cluster-name"]) }),
+    cloudAs: (role) => cloudAs({ cloud, clouds }, options, role),
     clusterTag: `kubernetes.io/cluster/${options["cluster-name"]}`,
     bindings: informers.shared(bindings),
     services: informers.shared(services),

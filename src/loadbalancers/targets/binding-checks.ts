@@ -2,24 +2,18 @@
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import type { SeenBinding } from "./binding.ts";
 import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
-import { type BindingProblem, defaultsFor, factsOf, groupProblems, type OtherBinding, sharingProblem, specProblems } from "./validate.ts";
+import { otherBindings } from "./other-bindings.ts";
+import { type BindingProblem, defaultsFor, factsOf, groupProblems, sharingProblem, specProblems } from "./validate.ts";
 
 /** How soon something is looked at again that its author, or somebody in AWS, has to put right. */
 const problemMs = 60_000;
 
 /** What is wrong as far as it is known without asking AWS. */
 export function problemsOf(binding: SeenBinding, context: BindingContext): readonly BindingProblem[] {
-  const { spec } = binding;
-  const shared = sharingProblem(spec, othersOf(binding, context));
-  return [...specProblems(spec), ...(shared ? [shared] : []), ...unsupported(binding)];
-}
-
-/** What the reference does and this program does not yet. */
-function unsupported({ spec }: SeenBinding): readonly BindingProblem[] {
-  const isQuic = spec.targetGroupProtocol === "QUIC" || spec.targetGroupProtocol === "TCP_QUIC";
-  return isQuic
-    ? [{ reason: "UnsupportedTargetType", message: `targets of protocol ${spec.targetGroupProtocol} are not supported yet` }]
-    : [];
+  const { spec, metadata } = binding;
+  const arn = spec.targetGroupARN;
+  const shared = arn ? sharingProblem(spec, otherBindings(context.bindings, arn, metadata.uid)) : undefined;
+  return [...specProblems(spec), ...(shared ? [shared] : [])];
 }
 
 /** Fields that the binding leaves to its target group are written down in it; its change wakes it again. */
@@ -63,21 +57,4 @@ export async function refuse(
   remembered.told = message;
   await context.report.status(binding, { conditions: { Ready: { status: "False", reason, message } } }, ask.signal);
   return again(problemMs, message);
-}
-
-/** Other bindings of the same group. */
-function othersOf(binding: SeenBinding, { bindings }: BindingContext): readonly OtherBinding[] {
-  const { targetGroupARN: arn } = binding.spec;
-  if (!arn) return [];
-  const age = ({ metadata }: SeenBinding) => `${metadata.creationTimestamp} ${metadata.uid}`;
-  return bindings
-    .by("group", arn)
-    .filter(({ metadata }) => metadata.uid !== binding.metadata.uid)
-    .map((other) => ({
-      namespace: other.metadata.namespace,
-      name: other.metadata.name,
-      uid: other.metadata.uid,
-      createdBefore: age(other) < age(binding),
-      multiCluster: other.spec.multiClusterTargetGroup ?? false,
-    }));
 }

@@ -14,6 +14,7 @@ const categories: Readonly<Record<string, string>> = {
 export class BindingMetrics {
   readonly #ready;
   readonly #errors;
+  readonly #withoutQuicId;
 
   constructor(metrics: Registry) {
     this.#ready = histogram(metrics, {
@@ -27,6 +28,15 @@ export class BindingMetrics {
       help: "Reconciles that failed, by controller and by what failed.",
       labels: ["controller", "error_category"],
     });
+    this.#withoutQuicId = counter(metrics, {
+      name: "awslbc_quic_target_missing_server_id",
+      help: "Pods that were not registered because no container has a QUIC server id, counted at every look.",
+      labels: ["namespace", "name"],
+    });
+  }
+
+  withoutQuicId(namespace: string, binding: string, pods: number): void {
+    this.#withoutQuicId.inc({ namespace, name: binding }, pods);
   }
 
   /** A pod waited until now. */

@@ -9,7 +9,7 @@ import { holdMs, splitSurplus } from "./binding-plan.ts";
 import { statusAfter } from "./binding-status.ts";
 import { checkpointOf, identityOf } from "./checkpoint.ts";
 import { deregisterAll } from "./clean-up.ts";
-import { type Endpoint, resolveEndpoints } from "./endpoints.ts";
+import { type Endpoint, resolveEndpoints, type Unfit } from "./endpoints.ts";
 import { awaitsHealth, type GatedPod, gateAnswer, gatedPods, gateOf, pollMs, tellPod } from "./gates.ts";
 import { matchTargets, type SeenTarget } from "./group-targets.ts";
 import { recorded } from "./multi-cluster.ts";
@@ -33,6 +33,7 @@ export async function converge(job: BindingJob, context: BindingContext): Promis
   if (resolved.kind === "invalid") return refuse(job, [{ reason: "InvalidSpec", message: resolved.why }], context);
   const { endpoints } = resolved;
   const gate = gateOf(binding.metadata.name);
+  await tellUnfit(job, resolved.unfit, context);
   const checkpoint = checkpointOf(endpoints, spec);
   const stored = remembered.checkpoint ?? binding.checkpoint;
   if (stored === checkpoint && !remembered.force && remembered.waitsSince === undefined && !awaitsHealth(gate, endpoints)) {
@@ -137,6 +138,15 @@ async function syncTargets(
   remembered.driftAt = clock.monotonic() + context.settings.syncPeriodMs;
   const retry = refused.length + leftOut.length > 0 || Boolean(remembered.networking);
   return outcome(job, { pending: pending || held.length > 0, waiting, retry }, context);
+}
+
+/** Tells pods that will never be registered as they are why they wait. */
+async function tellUnfit({ binding, ask }: BindingJob, unfit: Unfit, { kube, report, metrics }: BindingContext): Promise<void> {
+  const { namespace, name } = binding.metadata;
+  const gate = gateOf(name);
+  if (unfit.length > 0) metrics.withoutQuicId(namespace, name, unfit.length);
+  for (const { pod, why: message } of unfit.filter((each) => each.pod.gates.includes(gate)))
+    await tellPod(kube, gate, { pod, verdict: { status: "False", reason: "QuicServerIdMissing", message } }, report.now(), ask.signal);
 }
 
 /** Tells a pod how its target does; how long it has waited is counted when it waits no longer. */

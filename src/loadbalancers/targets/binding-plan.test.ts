@@ -79,7 +79,7 @@ test("HTTP is asked about sooner than TCP, and whoever has waited long less ofte
 });
 
 const pod = (rest: object) =>
-  podState({ metadata: { name: "p", namespace: "shop", uid: "p", resourceVersion: "1" }, ...rest } as Parameters<typeof podState>[0]);
+  podState({ metadata: { name: "p", namespace: "shop", uid: "p", resourceVersion: "1" }, ...rest } as Parameters<typeof podState>[0], "ID");
 
 test("of a pod only what is read is kept: gates that name a binding, named ports, its own interface", () => {
   const gates = [
@@ -103,10 +103,10 @@ test("of a pod only what is read is kept: gates that name a binding, named ports
   assert.deepEqual([kept.ports, kept.conditions, kept.containersReady], [{ web: 80, side: 82 }, [], false]);
   assert.deepEqual(bindingsOf(kept), ["shop/web"]);
   const annotated = (text: string) =>
-    podState({
+    pod({
       metadata: { name: "p", uid: "p", resourceVersion: "1", annotations: { "vpc.amazonaws.com/pod-eni": text } },
       status: { podIP: "fd00::1" },
-    } as Parameters<typeof podState>[0]).eni;
+    }).eni;
   assert.equal(annotated('[{"eniId":"eni-1","privateIp":"10.0.0.1"},{"eniId":"eni-2","ipv6Addr":"fd00::1"}]'), "eni-2");
   for (const text of ["[", "{}", "[null]", '[{"eniId":7,"ipv6Addr":"fd00::1"}]']) assert.equal(annotated(text), undefined, text);
 });

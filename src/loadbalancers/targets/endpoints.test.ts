@@ -27,6 +27,7 @@ const pod = (name: string, on: string, containersReady = true): SeenPod => ({
   ip: "",
   node: on,
   containersReady,
+  graceSeconds: 30,
   ports: {},
   gates: [],
   conditions: [],
@@ -52,6 +53,7 @@ const backend = (type: string, ports: readonly Omit<BackendPort, "targetPort">[]
   annotations: {},
   type,
   ipFamilies: [],
+  selector: {},
   ports: ports.map((port) => ({ ...port, targetPort: port.port })),
 });
 

@@ -4,6 +4,7 @@ import { parseProviderId } from "../../identity/provider-id.ts";
 import type { Frozen } from "../../kube/resource.ts";
 import type { BindingSpec } from "./binding.ts";
 import type { SeenPod } from "./pods.ts";
+import { isQuic, quicAnnotation, quicIdFor } from "./quic.ts";
 import { matchesSelector, selectorProblem } from "./selector.ts";
 import type { SeenBackend, SeenSlice } from "./slices.ts";
 
@@ -19,11 +20,19 @@ export interface Endpoint {
 }
 
 export type Resolved =
-  | { readonly kind: "endpoints"; readonly endpoints: readonly Endpoint[]; readonly problems: readonly string[] }
+  | {
+      readonly kind: "endpoints";
+      readonly endpoints: readonly Endpoint[];
+      readonly problems: readonly string[];
+      readonly unfit: Unfit;
+    }
   /** There is no such Service, or it has no such port. */
   | { readonly kind: "not-found"; readonly why: string }
   /** Its author has to change something. */
   | { readonly kind: "invalid"; readonly why: string };
+
+/** Pods that cannot be registered, and why: their gates would wait for ever without a word. */
+export type Unfit = readonly { readonly pod: SeenPod; readonly why: string }[];
 
 export interface Surroundings {
   readonly service: SeenBackend | undefined;
@@ -54,7 +63,7 @@ export function resolveEndpoints(namespace: string, spec: Spec, around: Surround
  *       Unknown                             put aside: taken where nothing else is
  *       anything else                       left out
  */
-function podEndpoints(portName: string, { ipAddressType = "ipv4" }: Spec, around: Surroundings): Resolved {
+function podEndpoints(portName: string, { ipAddressType = "ipv4", targetGroupProtocol }: Spec, around: Surroundings): Resolved {
   const taken: Endpoint[] = [];
   const aside: Endpoint[] = [];
   const family = ipAddressType === "ipv6" ? "IPv6" : "IPv4";
@@ -63,7 +72,8 @@ function podEndpoints(portName: string, { ipAddressType = "ipv4" }: Spec, around
       for (const { address, ready, terminating, pod: key } of slice.endpoints) {
         const pod = around.pod(key);
         if (pod === undefined) continue;
-        const endpoint = { id: address, port, createdAt: Date.parse(pod.metadata.creationTimestamp), pod };
+        const id = isQuic(targetGroupProtocol) && pod.quic ? { quicServerId: quicIdFor(pod.quic, port) } : {};
+        const endpoint = { id: address, port, ...id, createdAt: Date.parse(pod.metadata.creationTimestamp), pod };
         if (ready) taken.push(endpoint);
         else if (pod.containersReady) {
           const node = around.node(pod.node);
@@ -77,7 +87,18 @@ function podEndpoints(portName: string, { ipAddressType = "ipv4" }: Spec, around
   const chosen = taken.length === 0 && around.failOpen ? aside : taken;
   // Slices may name an endpoint twice while it moves from one to another.
   const distinct = new Map(chosen.map((endpoint) => [`${endpoint.id}:${endpoint.port}`, endpoint]));
-  return { kind: "endpoints", endpoints: [...distinct.values()], problems: [] };
+  if (!isQuic(targetGroupProtocol)) return { kind: "endpoints", endpoints: [...distinct.values()], problems: [], unfit: [] };
+  const [fit, without] = partition([...distinct.values()], ({ quicServerId }) => quicServerId !== undefined);
+  const unfit = without.map(({ pod }) => ({ pod: pod!, why: noQuicId }));
+  const names = unfit.slice(0, 5).map(({ pod }) => pod.metadata.name);
+  const more = unfit.length > names.length ? ` and ${unfit.length - names.length} more` : "";
+  return { kind: "endpoints", endpoints: fit, problems: unfit.length > 0 ? [`${names.join(", ")}${more}: ${noQuicId}`] : [], unfit };
+}
+
+const noQuicId = `no container has a QUIC server id: it is given to pods with annotation ${quicAnnotation} when they are created`;
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [items.filter(test), items.filter((item) => !test(item))];
 }
 
 function nodeEndpoints({ type, metadata }: SeenBackend, nodePort: number, spec: Spec, around: Surroundings): Resolved {
@@ -101,7 +122,7 @@ function nodeEndpoints({ type, metadata }: SeenBackend, nodePort: number, spec: 
     problems.push(`Node ${node.metadata.name} is not a target: providerID ${JSON.stringify(node.providerId)} names no instance`);
     return [];
   });
-  return { kind: "endpoints", endpoints, problems };
+  return { kind: "endpoints", endpoints, problems, unfit: [] };
 }
 
 const excludingLabels = [

@@ -7,7 +7,7 @@ import { type Pods, podState, type SeenPod } from "./pods.ts";
 import { type Backends, backendState, type SeenSlice, type Slices, sliceState } from "./slices.ts";
 
 /** An empty namespace stands for all. Each is made and followed once, by whoever asks first. */
-export function bindingInformers(namespace: string) {
+export function bindingInformers(namespace: string, quicVariable: string) {
   const scope = namespace === "" ? {} : { namespace };
   return {
     bindings: {
@@ -49,7 +49,7 @@ export function bindingInformers(namespace: string) {
           client,
           of: pods,
           ...scope,
-          project: podState,
+          project: (pod) => podState(pod, quicVariable),
           indexes: {
             ip: ({ ip }: SeenPod) => (ip === "" ? [] : [ip]),
             gate: ({ metadata, gates }: SeenPod) => gates.map((gate) => `${metadata.namespace}/${gate}`),

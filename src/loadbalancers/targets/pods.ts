@@ -2,11 +2,12 @@
 import type { Informer } from "../../kube/informer.ts";
 import type { Frozen, Stored } from "../../kube/resource.ts";
 import type { Pod } from "../../kube/types.ts";
+import { type QuicIds, quicAnnotation, quicIds } from "./quic.ts";
 
 /** A gate of ours, followed by the name of a TargetGroupBinding. */
 export const gatePrefix = "target-health.elbv2.k8s.aws/";
 /** Those of the first generation: they wake a binding, and are never written. */
-const legacyGatePrefix = "target-health.alb.ingress.k8s.aws/";
+export const legacyGatePrefix = "target-health.alb.ingress.k8s.aws/";
 
 export interface PodCondition {
   readonly type: string;
@@ -32,6 +33,10 @@ export interface PodState {
   readonly ports: Readonly<Record<string, number>>;
   /** The interface of its own, where it has one. */
   readonly eni?: string;
+  /** How long it has to end after it was asked to. */
+  readonly graceSeconds: number;
+  /** Server ids of QUIC, where it has any. */
+  readonly quic?: QuicIds;
   /** Readiness gates of ours, whole. */
   readonly gates: readonly string[];
   /** Those of its conditions that answer them. */
@@ -44,19 +49,23 @@ export type Pods = Informer<PodState, "ip" | "gate">;
 
 const noPorts = {};
 
-export function podState({ metadata, spec, status = {} }: Stored<Pod>): PodState {
+/** `quicVariable` is the environment variable that a container has its QUIC server id in. */
+export function podState({ metadata, spec, status = {} }: Stored<Pod>, quicVariable: string): PodState {
   const { name, namespace = "", uid, resourceVersion, creationTimestamp = "", deletionTimestamp } = metadata;
   const gates = (spec?.readinessGates ?? []).map(({ conditionType }) => conditionType).filter(isOurs);
   const sidecars = (spec?.initContainers ?? []).filter((container) => container.restartPolicy === "Always");
   const ports = [...(spec?.containers ?? []), ...sidecars].flatMap((container) => container.ports ?? []);
   const named = ports.filter((port) => port.name);
   const own = ownInterface(metadata.annotations?.[podEniAnnotation], status.podIP ?? "");
+  const quic = metadata.annotations?.[quicAnnotation] === undefined ? undefined : quicIds(spec?.containers ?? [], quicVariable);
   return {
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp, ...(deletionTimestamp && { deletionTimestamp }) },
     ip: status.podIP ?? "",
     node: spec?.nodeName ?? "",
     containersReady: (status.conditions ?? []).some((each) => each.type === "ContainersReady" && each.status === "True"),
     ...(own && { eni: own }),
+    ...(quic && { quic }),
+    graceSeconds: spec?.terminationGracePeriodSeconds ?? 30,
     ports: named.length === 0 ? noPorts : Object.fromEntries(named.map((port) => [port.name, port.containerPort])),
     gates,
     conditions: (status.conditions ?? [])

@@ -61,6 +61,8 @@ export interface BackendState {
   readonly type: string;
   readonly ipFamilies: readonly string[];
   readonly ports: readonly BackendPort[];
+  /** Labels of its pods; empty where somebody else keeps its endpoints. */
+  readonly selector: Readonly<Record<string, string>>;
 }
 
 export interface BackendPort {
@@ -91,5 +93,6 @@ export function backendState({ metadata, spec = {} }: Stored<Service>): BackendS
       targetPort: port.targetPort ?? port.port,
       nodePort: port.nodePort ?? 0,
     })),
+    selector: spec.selector ?? {},
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { type AddressType, addressTypes, type BindingSpec, groupProtocols, type TargetType, targetTypes } from "./binding.ts";
+import { isQuic } from "./quic.ts";
 
 /** Why nothing is done for a binding: a word for its condition, and a text for its author. */
 export interface BindingProblem {
@@ -17,37 +18,63 @@ export interface BindingProblem {
   readonly message: string;
 }
 
-type Check = (spec: BindingSpec) => string | false | undefined;
-
-const isQuic = (protocol: string | undefined) => protocol === "QUIC" || protocol === "TCP_QUIC";
+/** What a check is called in metrics of admission, and what it says. */
+interface Check {
+  readonly category: string;
+  problem(spec: BindingSpec): string | false | undefined;
+}
 
 const vpcPattern = /^vpc-([0-9a-f]{8}|[0-9a-f]{17}|[0-9a-f]{32})$/;
 
 /** What is wrong whatever the target group is like, in the words that users of the reference know where it has any. */
 const checks: readonly Check[] = [
-  ({ targetGroupARN, targetGroupName }) =>
-    !targetGroupARN && !targetGroupName && "TargetGroupBinding must specify these fields: either TargetGroupARN or TargetGroupName",
-  ({ serviceRef }) => !serviceRef.name && "spec.serviceRef.name must name a Service of the same namespace",
-  ({ targetType }) => unknown("spec.targetType", targetType, targetTypes),
-  ({ ipAddressType }) => unknown("spec.ipAddressType", ipAddressType, addressTypes),
-  ({ targetGroupProtocol }) => unknown("spec.targetGroupProtocol", targetGroupProtocol, groupProtocols),
-  ({ targetType, nodeSelector }) =>
-    targetType === "ip" && nodeSelector !== undefined && "TargetGroupBinding cannot set NodeSelector when TargetType is ip",
-  ({ vpcID }) =>
-    Boolean(vpcID) &&
-    !vpcPattern.test(vpcID!) &&
-    `ValidationError: vpcID ${vpcID} failed to satisfy constraint: VPC Id must begin with 'vpc-' followed by 8, 17 or 32 lowercase letters (a-f) or numbers.`,
-  ({ targetType, iamRoleArnToAssume }) =>
-    targetType === "instance" && Boolean(iamRoleArnToAssume) && "Unable to use instance target type while using assume role",
-  ({ targetType, targetGroupProtocol }) =>
-    targetType === "instance" && isQuic(targetGroupProtocol) && "QUIC protocol is not supported for Instance target types.",
-  ({ networking }) => peersProblem(networking),
+  {
+    category: "checkRequiredFields",
+    problem: ({ targetGroupARN, targetGroupName }) =>
+      !targetGroupARN && !targetGroupName && "TargetGroupBinding must specify these fields: either TargetGroupARN or TargetGroupName",
+  },
+  {
+    category: "checkRequiredFields",
+    problem: ({ serviceRef }) => !serviceRef.name && "spec.serviceRef.name must name a Service of the same namespace",
+  },
+  { category: "checkTargetType", problem: ({ targetType }) => unknown("spec.targetType", targetType, targetTypes) },
+  {
+    category: "checkTargetGroupIPAddressType",
+    problem: ({ ipAddressType }) => unknown("spec.ipAddressType", ipAddressType, addressTypes),
+  },
+  {
+    category: "checkTargetGroupProtocol",
+    problem: ({ targetGroupProtocol }) => unknown("spec.targetGroupProtocol", targetGroupProtocol, groupProtocols),
+  },
+  {
+    category: "checkNodeSelector",
+    problem: ({ targetType, nodeSelector }) =>
+      targetType === "ip" && nodeSelector !== undefined && "TargetGroupBinding cannot set NodeSelector when TargetType is ip",
+  },
+  {
+    category: "checkTargetGroupVpcID",
+    problem: ({ vpcID }) =>
+      Boolean(vpcID) &&
+      !vpcPattern.test(vpcID!) &&
+      `ValidationError: vpcID ${vpcID} failed to satisfy constraint: VPC Id must begin with 'vpc-' followed by 8, 17 or 32 lowercase letters (a-f) or numbers.`,
+  },
+  {
+    category: "checkAssumeRoleConfig",
+    problem: ({ targetType, iamRoleArnToAssume }) =>
+      targetType === "instance" && Boolean(iamRoleArnToAssume) && "Unable to use instance target type while using assume role",
+  },
+  {
+    category: "checkTargetGroupProtocol",
+    problem: ({ targetType, targetGroupProtocol }) =>
+      targetType === "instance" && isQuic(targetGroupProtocol) && "QUIC protocol is not supported for Instance target types.",
+  },
+  { category: "checkNetworking", problem: ({ networking }) => peersProblem(networking) },
 ];
 
-export function specProblems(spec: BindingSpec): readonly BindingProblem[] {
-  return checks.flatMap((check) => {
-    const message = check(spec);
-    return message ? [{ reason: "InvalidSpec" as const, message }] : [];
+export function specProblems(spec: BindingSpec): readonly (BindingProblem & { readonly category: string })[] {
+  return checks.flatMap(({ category, problem }) => {
+    const message = problem(spec);
+    return message ? [{ reason: "InvalidSpec" as const, category, message }] : [];
   });
 }
 
@@ -111,31 +138,38 @@ export function factsOf(group: TargetGroup): GroupFacts {
 }
 
 /** Where a binding contradicts the group that it names. */
-export function groupProblems(spec: BindingSpec, group: GroupFacts): readonly BindingProblem[] {
+export function groupProblems(spec: BindingSpec, group: GroupFacts): readonly (BindingProblem & { readonly category: string })[] {
   if (!isOneOf(targetTypes, group.type))
     return [
       {
         reason: "UnsupportedTargetType",
+        category: "checkTargetType",
         message: `unsupported TargetType: ${group.type}: target group ${group.arn} takes no instances and no addresses`,
       },
     ];
   if (!isOneOf(addressTypes, group.addressType)) {
     const message = `unable to get target group IP address type: unsupported IPAddressType: ${group.addressType}`;
-    return [{ reason: "UnsupportedTargetType", message }];
+    return [{ reason: "UnsupportedTargetType", category: "checkTargetGroupIPAddressType", message }];
   }
-  const mismatches = [
-    spec.targetType !== undefined &&
+  const mismatches = {
+    checkTargetType:
+      spec.targetType !== undefined &&
       spec.targetType !== group.type &&
       `spec.targetType ${spec.targetType} differs from that of TargetGroup ${group.arn}: ${group.type}`,
-    spec.ipAddressType !== undefined &&
+    checkTargetGroupIPAddressType:
+      spec.ipAddressType !== undefined &&
       spec.ipAddressType !== group.addressType &&
       `invalid IP address type ${group.addressType} for TargetGroup ${group.arn}`,
-    Boolean(spec.vpcID) && spec.vpcID !== group.vpc && `invalid VpcID ${spec.vpcID} doesnt match VpcID from TargetGroup ${group.arn}`,
-    spec.targetGroupProtocol !== undefined &&
+    checkTargetGroupVpcID:
+      Boolean(spec.vpcID) && spec.vpcID !== group.vpc && `invalid VpcID ${spec.vpcID} doesnt match VpcID from TargetGroup ${group.arn}`,
+    checkTargetGroupProtocol:
+      spec.targetGroupProtocol !== undefined &&
       spec.targetGroupProtocol !== group.protocol &&
       `TargetGroup ${group.arn} protocol differs (got ${spec.targetGroupProtocol}, expected ${group.protocol})`,
-  ];
-  return mismatches.flatMap((message) => (message ? [{ reason: "TargetGroupMismatch" as const, message }] : []));
+  };
+  return Object.entries(mismatches).flatMap(([category, message]) =>
+    message ? [{ reason: "TargetGroupMismatch" as const, category, message }] : [],
+  );
 }
 
 /** A spec that says everything. */

@@ -1,0 +1,89 @@
+/** The webhooks of the load balancer controller: what is served, with which certificate, on every replica. */
+import { serviceClassWebhook } from "../../loadbalancers/admission/service-class.ts";
+import { type CertificateSource, serveWebhooks } from "../../loadbalancers/admission/serving.ts";
+import { type TrustPlace, webhookTrustController } from "../../loadbalancers/admission/trust-controller.ts";
+import type { Webhook } from "../../loadbalancers/admission/webhook.ts";
+import type { bindingInformers } from "../../loadbalancers/targets/informers.ts";
+import { bindingWebhooks } from "../../loadbalancers/targets/webhooks.ts";
+import { ConfigurationFailed } from "../../process/errors.ts";
+import type { ControllerEntry, StandbyContext } from "../../process/program.ts";
+import type { Serving } from "../../runtime/serving.ts";
+import type { Options } from "./flags.ts";
+import { cloudAs } from "./roles.ts";
+
+type BindingInformers = ReturnType<typeof bindingInformers>;
+
+/** Where certificates come from; undefined where no webhook is served. */
+export function certificateSource(options: Options, namespace: string): CertificateSource | undefined {
+  const directory = options["webhook-cert-dir"];
+  if (options["webhook-bind-port"] === 0) return undefined;
+  if (options["webhook-secret"] !== "") return { kind: "secret", place: { namespace, secret: options["webhook-secret"] } };
+  if (directory === "") return undefined;
+  const file = (flag: "webhook-cert-file" | "webhook-key-file") => `${directory.replace(/\/$/, "")}/${options[flag]}`;
+  return { kind: "files", certFile: file("webhook-cert-file"), keyFile: file("webhook-key-file") };
+}
+
+/** Answers on every replica. */
+export async function startWebhooks(
+  context: StandbyContext,
+  options: Options,
+  source: CertificateSource,
+  informers: BindingInformers,
+): Promise<Pick<Serving, "stop">> {
+  const { host, kube, health, signal } = context;
+  const authorities = options["kube-ca-pem-filepath"];
+  const clientAuthorities = authorities === "" ? undefined : (await readFile(context, authorities)).toString();
+  return serveWebhooks({
+    host: { ...host, log: host.log.with({ logger: "webhooks" }) },
+    kube,
+    health,
+    signal,
+    port: options["webhook-bind-port"],
+    source,
+    ...(clientAuthorities !== undefined && { clientAuthorities }),
+    webhooks: webhooksOf(context, options, informers),
+  });
+}
+
+/** All that are served. A door adds its own rows here. */
+function webhooksOf(
+  { cloud, clouds, self, informers: shared }: Pick<StandbyContext, "cloud" | "clouds" | "self" | "informers">,
+  options: Options,
+  informers: BindingInformers,
+): readonly Webhook[] {
+  return [
+    ...bindingWebhooks({
+      bindings: shared.shared(informers.bindings),
+      services: shared.shared(informers.services),
+      cloudOf: ({ iamRoleArnToAssume: arn, assumeRoleExternalId: externalId }) =>
+        arn ? cloudAs({ cloud, clouds }, options, { arn, ...(externalId && { externalId }) }) : cloud,
+      vpc: self.vpc,
+      injectsGates: options["enable-pod-readiness-gate-inject"],
+    }),
+    serviceClassWebhook(options["load-balancer-class"]),
+  ];
+}
+
+async function readFile({ host }: StandbyContext, path: string): Promise<Buffer> {
+  try {
+    return Buffer.from(await host.world.files.read(path));
+  } catch (cause) {
+    throw new ConfigurationFailed(`--kube-ca-pem-filepath=${path} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** The leader's part: it makes the certificates and publishes whom to trust. */
+export function trustEntry(client: string, place: TrustPlace, options: Options, informers: BindingInformers): ControllerEntry {
+  return {
+    name: "webhookTrust",
+    client,
+    eventSource: "webhookTrust",
+    metric: undefined,
+    queue: "webhookTrust",
+    make: async (context) => {
+      const { host, kube } = context;
+      const webhooks = webhooksOf(context, options, informers).map(({ name }) => name);
+      return { kind: "run", controllers: [{ controller: webhookTrustController({ host, kube, place, webhooks }) }] };
+    },
+  };
+}
