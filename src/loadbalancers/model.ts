@@ -144,6 +144,8 @@ export interface TargetGroup extends TaggedPart {
   readonly port: number;
   /** Absent: IPv4. */
   readonly addressType?: "ipv4" | "ipv6";
+  /** Set where one of another family does not stand for it: a binding cannot follow either. */
+  readonly fixesAddressType?: boolean;
   /** Where targets tell how many requests they take. */
   readonly controlPort?: number;
   readonly healthCheck: TargetHealthCheck;

@@ -18,6 +18,8 @@ export interface SeenTargetGroup extends TaggedPart {
   readonly targetType: string;
   readonly protocolVersion?: string;
   readonly controlPort?: number;
+  /** Absent: IPv4. */
+  readonly addressType?: string;
   readonly protocol: string;
   readonly port: number;
   readonly healthCheck: {
@@ -106,9 +108,14 @@ export function standsFor(present: SeenTargetGroup, group: TargetGroup): boolean
     present.protocol === group.protocol &&
     present.protocolVersion === group.protocolVersion &&
     present.controlPort === group.controlPort &&
+    !(group.fixesAddressType && !sameFamily(present, group)) &&
     !(group.fixesHealthCheck && checksOtherwise(present.healthCheck, group.healthCheck))
   );
 }
+
+/** Whether the addresses of their targets are of one family. */
+export const sameFamily = (a: { readonly addressType?: string }, b: { readonly addressType?: string }) =>
+  (a.addressType ?? "ipv4") === (b.addressType ?? "ipv4");
 
 function checksOtherwise(is: SeenTargetGroup["healthCheck"], wanted: TargetHealthCheck): boolean {
   const isOther = <T>(a: T | undefined, b: T | undefined) => b !== undefined && a !== b;

@@ -114,6 +114,7 @@ export function seeTargetGroup(
     targetType: group.TargetType ?? "",
     protocolVersion: group.ProtocolVersion,
     controlPort: group.TargetControlPort,
+    ...(group.IpAddressType && { addressType: group.IpAddressType }),
     protocol: group.Protocol ?? "",
     port: group.Port ?? 0,
     healthCheck: {

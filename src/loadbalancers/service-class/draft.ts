@@ -3,6 +3,7 @@ import type { SecurityGroup } from "../../aws/security-groups.ts";
 import type { Problem } from "../model.ts";
 import type { FoundNetwork } from "../network/find.ts";
 import type { Network } from "../subnets.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
 import { AnnotationReader } from "./reader.ts";
 import type { ClassSettings } from "./settings.ts";
 import type { ServiceView } from "./view.ts";
@@ -18,6 +19,8 @@ export interface ServiceSources {
   readonly vpcCidrs: readonly string[];
   /** The Service's load balancer that stands already. */
   readonly standing?: FoundNetwork;
+  /** Target groups of the Service that stand. */
+  readonly targetGroups: readonly SeenTargetGroup[];
   /** Another Service of the namespace. */
   service(namespace: string, name: string): ServiceView | undefined;
   isForeignTag(key: string): boolean;

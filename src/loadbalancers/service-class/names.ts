@@ -26,12 +26,14 @@ export interface TargetGroupIdentity {
   readonly protocol: string;
   readonly healthCheckProtocol: string;
   readonly healthCheckInterval: number;
+  /** Set where one of another family has the name. */
+  readonly family?: string;
 }
 
 /** Also the name of its binding. The protocol and interval of health checks are in it because AWS could not change them once. */
 export function targetGroupName(cluster: string, identity: TargetGroupIdentity): string {
-  const { backing, base, targetPort, servicePort, targetType, protocol, healthCheckProtocol, healthCheckInterval } = identity;
-  const what = [targetPort, servicePort, targetType, protocol, healthCheckProtocol, healthCheckInterval];
+  const { backing, base, targetPort, servicePort, targetType, protocol, healthCheckProtocol, healthCheckInterval, family = "" } = identity;
+  const what = [targetPort, servicePort, targetType, protocol, healthCheckProtocol, healthCheckInterval, family];
   return readable(backing, hash(cluster, base?.uid ?? "", backing.uid, ...what));
 }
 

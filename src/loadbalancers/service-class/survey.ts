@@ -4,6 +4,7 @@ import { findLoadBalancers } from "../find.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
 import type { FoundNetwork } from "../network/find.ts";
+import type { SeenNetwork } from "../network/plan.ts";
 import { type Survey, survey } from "../survey.ts";
 import { noTargets } from "../targets.ts";
 import { annotationPrefix } from "./annotations.ts";
@@ -72,6 +73,7 @@ export async function surveyService(service: ServiceView, parts: SurveyParts, de
           ...(backendGroup !== undefined && { backendGroup }),
           vpcCidrs: vpcCidrs ?? [],
           ...(around.standing && { standing: around.standing as FoundNetwork }),
+          targetGroups: (around.seen as SeenNetwork).targetGroups,
           service: parts.service,
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
         });

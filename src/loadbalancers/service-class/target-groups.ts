@@ -1,5 +1,6 @@
 /** The target group of a port of a Service, and the binding that fills it. Pure. */
 import type { Attributes, TargetGroup } from "../model.ts";
+import { sameFamily } from "../target-group-plan.ts";
 import type { BindingWish } from "../targets/owned-bindings.ts";
 import { parseGoBool } from "../values.ts";
 import type { Draft } from "./draft.ts";
@@ -31,7 +32,7 @@ export function boundGroup(draft: Draft, backing: ServiceView, port: ServicePort
   const attributes = attributesOf(draft, port);
   const targetPort = targetPortOf(targetType, port);
   const part = parts.targetGroup(backing, port.port);
-  const name = targetGroupName(settings.cluster, {
+  const identity = {
     backing,
     ...(backing.uid !== of.uid && { base: of }),
     targetPort,
@@ -40,7 +41,10 @@ export function boundGroup(draft: Draft, backing: ServiceView, port: ServicePort
     protocol,
     healthCheckProtocol: healthCheck.protocol,
     healthCheckInterval: healthCheck.interval,
-  });
+  };
+  const usual = targetGroupName(settings.cluster, identity);
+  const isTaken = draft.targetGroups.some((group) => group.name === usual && !sameFamily(group, { addressType }));
+  const name = isTaken ? targetGroupName(settings.cluster, { ...identity, family: addressType }) : usual;
   const group: TargetGroup = {
     name,
     part,
@@ -49,6 +53,7 @@ export function boundGroup(draft: Draft, backing: ServiceView, port: ServicePort
     protocol,
     port: targetPort,
     addressType,
+    fixesAddressType: true,
     healthCheck,
     ...(!settings.gates.healthCheckAdvancedConfig && { fixesHealthCheck: true }),
     attributes,
