@@ -28,12 +28,18 @@ export type Caller = Pick<Cloud, "call">;
 export interface ApplyOptions extends Pick<CallOptions, "cause" | "signal" | "urgency"> {
   /** Told of every step that was carried out, and what AWS answered. */
   readonly onStep?: (step: Step, output: unknown) => void;
+  /** Told of the step at which AWS's refusal ends it all, before the error is thrown. */
+  readonly onRefused?: (step: Step, error: AwsError) => void;
   /** The ids of what an earlier part of the same plan has made. */
   readonly made?: ReadonlyMap<string, string>;
 }
 
 /** Runs the steps in order, each with the ids of what the steps before it made. */
-export async function apply(steps: readonly Step[], cloud: Caller, { onStep, made, ...options }: ApplyOptions): Promise<Applied> {
+export async function apply(
+  steps: readonly Step[],
+  cloud: Caller,
+  { onStep, onRefused, made, ...options }: ApplyOptions,
+): Promise<Applied> {
   const ids = new Map(made);
   const refused: Refusal[] = [];
   const queue = [...steps];
@@ -52,7 +58,10 @@ export async function apply(steps: readonly Step[], cloud: Caller, { onStep, mad
         const { rest, failed } = split(step.batch, error);
         if (failed.length > 0) refused.push({ ids: failed, error });
         queue.unshift(...rest);
-      } else if (!step.settledBy.includes(error.code)) throw error;
+      } else if (!step.settledBy.includes(error.code)) {
+        onRefused?.(step, error);
+        throw error;
+      }
     }
   }
   return { kind: "done", made: ids, refused };

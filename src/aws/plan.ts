@@ -41,6 +41,8 @@ export interface Step {
   readonly needsRoom: readonly string[];
   /** Set on a step about several things, of which AWS refuses all when it refuses one. */
   readonly batch?: Batch;
+  /** Of several who share what the plan is about, whoever asked for what AWS may refuse here: whatever it says, or by error code. */
+  readonly by?: Asker;
   /** Set on a step about nothing but which targets are registered: their own writer decides it anew when its turn comes. */
   readonly part?: "targets";
 }
@@ -56,6 +58,11 @@ function effectOf({ name }: { readonly name: string }): Effect {
   if (verbs.create.some(begins)) return "create";
   return verbs.delete.some(begins) ? "delete" : "change";
 }
+
+export type Asker = string | Readonly<Record<string, string>>;
+
+/** Whose wish AWS has refused with this error code; undefined where it is not one's own. */
+export const askerOf = ({ by }: Pick<Step, "by">, code: string): string | undefined => (typeof by === "string" ? by : by?.[code]);
 
 /** Several things in one call, which can be tried apart from each other. */
 export interface Batch {
@@ -74,6 +81,7 @@ export interface StepOptions<Output> {
   readonly waitsOn?: readonly string[];
   readonly needsRoom?: readonly string[];
   readonly batch?: Batch;
+  readonly by?: Asker | undefined;
   readonly part?: "targets";
 }
 
@@ -95,6 +103,7 @@ export function step<Input extends object, Output>(
     waitsOn: options.waitsOn ?? [],
     needsRoom: options.needsRoom ?? [],
     ...(options.batch && { batch: options.batch }),
+    ...(options.by !== undefined && { by: options.by }),
     ...(options.part && { part: options.part }),
   };
 }

@@ -2,7 +2,7 @@
 import { type Applied, apply } from "../aws/apply.ts";
 import type { Ask } from "../aws/ask.ts";
 import { authorizeSecurityGroupIngress } from "../aws/ec2-actions.ts";
-import { isAwsError } from "../aws/errors.ts";
+import { type AwsError, isAwsError } from "../aws/errors.ts";
 import type { Step } from "../aws/plan.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { NodeRuleContext } from "./groups/claims.ts";
@@ -24,6 +24,8 @@ export interface ApplyParts {
   /** The targets that it is to have. */
   wanted(): Promise<Targets>;
   readonly onStep: (step: Step) => void;
+  /** Told of the step that AWS refused, before the error is thrown. */
+  readonly onRefused?: (step: Step, error: AwsError) => void;
 }
 
 export interface Ensured {
@@ -68,12 +70,13 @@ interface Done {
  */
 async function applyInPhases(survey: Survey, parts: ApplyParts, ask: Ask, onOutput: (output: unknown) => void): Promise<Done> {
   const { owner, kind, desire, steps, seen } = survey;
-  const { inventory, targetSets, began, wanted, onStep } = parts;
+  const { inventory, targetSets, began, wanted, onStep, onRefused } = parts;
   const set = targetSets.of(kind, desire.model.name);
   const run = (some: readonly Step[], made?: Applied["made"]) =>
     apply(some, inventory.cloud, {
       ...ask,
       ...(made && { made }),
+      ...(onRefused && { onRefused }),
       onStep: (step, output) => {
         onStep(step);
         onOutput(output);

@@ -3,6 +3,7 @@
  * that we choose, so that a model can be built, printed and compared before anything exists.
  */
 
+import type { Asker } from "../aws/plan.ts";
 import type { Action, Forward, ListenerRule, MutualTls } from "./routing.ts";
 
 export type Tags = Readonly<Record<string, string>>;
@@ -132,6 +133,8 @@ export interface TaggedPart {
   readonly tags?: Tags;
   /** It gets no tags, and those that it has are left alone. */
   readonly untagged?: boolean;
+  /** Of several who share the load balancer, whoever asks for it, where it is one: what AWS refuses of it is refused to that one. */
+  readonly by?: Asker;
 }
 
 export interface TargetGroup extends TaggedPart {
@@ -182,6 +185,8 @@ export interface ApplicationListener extends Listener {
   readonly defaultActions: readonly Action[];
   /** By rising priority. */
   readonly rules: readonly ListenerRule[];
+  /** Whoever asks for each certificate, by its ARN, where several share the listener. */
+  readonly certificatesBy?: Readonly<Record<string, string>>;
 }
 
 export interface SubnetMapping {
@@ -198,6 +203,8 @@ interface SecondGeneration extends LoadBalancerModel {
   readonly subnets: readonly SubnetMapping[];
   readonly targetGroups: readonly TargetGroup[];
   readonly attributes: Attributes;
+  /** Whoever asks for these attributes, where it is one of several. */
+  readonly attributesBy?: string;
   /** Capacity units reserved; 0 cancels the reservation. Absent: as it is. */
   readonly capacity?: number;
 }

@@ -154,6 +154,7 @@ function targetGroupCreation(group: TargetGroup, vpc: string, tags: Tags): Step 
       what: `create target group ${group.name} ${group.protocol}:${group.port}, checked by ${healthCheck.protocol}:${healthCheck.port}${healthCheck.path ?? ""}`,
       why: "a listener forwards to it",
       makes: { name: `target group ${group.name}`, id: (output) => output.TargetGroups?.[0]?.TargetGroupArn },
+      by: group.by,
     },
   );
 }
@@ -161,7 +162,7 @@ function targetGroupCreation(group: TargetGroup, vpc: string, tags: Tags): Step 
 const sentMatcher = ({ kind, codes }: NonNullable<TargetHealthCheck["matcher"]>) =>
   kind === "grpc" ? { GrpcCode: codes } : { HttpCode: codes };
 
-function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTargetGroup): Step[] {
+function healthCheckChange({ name, healthCheck, by }: TargetGroup, present: SeenTargetGroup): Step[] {
   const is = present.healthCheck;
   const same =
     is.port === healthCheck.port &&
@@ -189,6 +190,7 @@ function healthCheckChange({ name, healthCheck }: TargetGroup, present: SeenTarg
       {
         what: `check target group ${name} by ${healthCheck.protocol}:${healthCheck.port}${healthCheck.path ?? ""}, ${healthCheck.healthyThreshold} up, ${healthCheck.unhealthyThreshold} down`,
         why: "its health check differs from what is wanted",
+        by,
       },
     ),
   ];
@@ -210,6 +212,7 @@ function attributeChange(group: TargetGroup, arn: string | Made, present: SeenTa
       {
         what: `set ${attributesText(changed)} on target group ${group.name}`,
         why: `the ${askedBy}'s annotation says so`,
+        by: group.by,
       },
     ),
   ];

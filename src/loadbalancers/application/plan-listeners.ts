@@ -32,16 +32,21 @@ export interface ListenersContext {
   readonly isForeignTag: ForeignTags;
 }
 
-/** One listener per port; another protocol is no reason to make a new one. What nobody asks for goes first, as its port may be wanted. */
+/**
+ * One listener per port; another protocol is no reason to make a new one. What is new stands before anything goes: AWS may refuse
+ * it, and then whoever moves to it still has what they had.
+ */
 export function planListeners(model: ApplicationLoadBalancer, seen: readonly SeenListener[], context: ListenersContext): Step[] {
   const isUnclaimed = ({ port }: SeenListener) => !model.listeners.some((listener) => listener.port === port);
   const unwanted = model.keepsUnclaimed ? [] : seen.filter(isUnclaimed);
+  const presentOf = (listener: ApplicationListener) => seen.find(({ port }) => port === listener.port);
   return [
-    ...unwanted.map((listener) => deletion(model, listener)),
+    ...model.listeners.flatMap((listener) => (presentOf(listener) ? [] : creations(model, listener, context))),
     ...model.listeners.flatMap((listener) => {
-      const present = seen.find(({ port }) => port === listener.port);
-      return present ? changes(model, listener, present, context) : creations(model, listener, context);
+      const present = presentOf(listener);
+      return present ? changes(model, listener, present, context) : [];
     }),
+    ...unwanted.map((listener) => deletion(model, listener)),
   ];
 }
 
@@ -62,10 +67,11 @@ function creations(model: ApplicationLoadBalancer, listener: ApplicationListener
         makes: { name, id: (output) => output.Listeners?.[0]?.ListenerArn },
         // It was made a moment ago and is not seen yet: look again.
         waitsOn: ["DuplicateListener"],
+        by: listener.by,
       },
     ),
-    ...planCertificates(name, arn, certificatesOf(listener), []),
-    ...planListenerAttributes(name, arn, listener.attributes, {}),
+    ...planCertificates(name, arn, certificatesOf(listener), [], listener.certificatesBy),
+    ...planListenerAttributes(name, arn, listener.attributes, {}, listener.by),
     ...planRules(listener.rules, [], rulesContext(model, listener, arn, context)),
   ];
 }
@@ -75,14 +81,15 @@ function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, 
   const isCareful = model.keepsUnclaimed !== undefined;
   // Attributes and further certificates do not outlast a change of the protocol.
   const isConverted = !isCareful && present.protocol !== listener.protocol;
-  const certificates = planCertificates(name, present.arn, certificatesOf(listener), isConverted ? [] : present.furtherCertificates);
+  const further = isConverted ? [] : present.furtherCertificates;
+  const certificates = planCertificates(name, present.arn, certificatesOf(listener), further, listener.certificatesBy);
   const settled =
     !isCareful && differs(listener, present, context.arnOf)
       ? [
           step(
             modifyListener,
             { ListenerArn: present.arn, ...settings(listener, context.arnOf) },
-            { what: `change ${name}`, why: "it differs from what is wanted" },
+            { what: `change ${name}`, why: "it differs from what is wanted", by: listener.by },
           ),
         ]
       : [];
@@ -94,7 +101,7 @@ function changes(model: ApplicationLoadBalancer, listener: ApplicationListener, 
     ...(rulesFirst ? rules : []),
     ...settled,
     ...certificates.filter(({ action }) => !isCareful || action === addListenerCertificates),
-    ...planListenerAttributes(name, present.arn, listener.attributes, isConverted ? {} : present.attributes),
+    ...planListenerAttributes(name, present.arn, listener.attributes, isConverted ? {} : present.attributes, listener.by),
     ...(rulesFirst ? [] : rules),
   ];
 }

@@ -151,6 +151,7 @@ function change(rule: ListenerRule, present: SeenRule, context: RulesContext): S
       why: rule.why,
       waitsOn: ["RuleNotFound"],
       needsRoom: [tooManyGroups],
+      by: rule.by,
     },
   );
 }
@@ -174,6 +175,7 @@ function creation(rule: ListenerRule, context: RulesContext): Step {
       waitsOn: ["PriorityInUse", "ListenerNotFound"],
       // Those of other listeners count too, and those that are about to go.
       needsRoom: ["TooManyRules", tooManyGroups],
+      by: rule.by,
     },
   );
 }

@@ -1,6 +1,6 @@
 /** What is planned alike for listeners of both kinds of the second generation. Pure. */
 import { addListenerCertificates, modifyListenerAttributes, removeListenerCertificates } from "../../aws/elbv2-actions.ts";
-import { type Made, type Step, step } from "../../aws/plan.ts";
+import { type Asker, type Made, type Step, step } from "../../aws/plan.ts";
 import type { Attributes } from "../model.ts";
 import { attributesText, changedAttributes } from "./attributes.ts";
 
@@ -8,7 +8,14 @@ import { attributesText, changedAttributes } from "./attributes.ts";
  * Certificates beside the default one, one per call as AWS wants it. Whether the default one stands among them too makes no
  * difference to anybody, so it is left as it is.
  */
-export function planCertificates(where: string, arn: string | Made, certificates: readonly string[], present: readonly string[]): Step[] {
+export function planCertificates(
+  where: string,
+  arn: string | Made,
+  certificates: readonly string[],
+  present: readonly string[],
+  /** Who asks for which, by its ARN. */
+  askers: Readonly<Record<string, string>> = {},
+): Step[] {
   const [first, ...further] = certificates;
   const wanted = new Set(further.filter((certificate) => certificate !== first));
   const added = [...wanted].filter((certificate) => !present.includes(certificate)).toSorted();
@@ -22,6 +29,7 @@ export function planCertificates(where: string, arn: string | Made, certificates
         waitsOn: ["ListenerNotFound"],
         // Those that are about to go count too.
         needsRoom: ["TooManyCertificates"],
+        by: askers[certificate],
       }),
     ),
     ...removed.map((certificate) =>
@@ -34,9 +42,9 @@ export function planCertificates(where: string, arn: string | Made, certificates
   ];
 }
 
-export function planListenerAttributes(where: string, arn: string | Made, attributes: Attributes, present: Attributes): Step[] {
+export function planListenerAttributes(where: string, arn: string | Made, attributes: Attributes, present: Attributes, by?: Asker): Step[] {
   const changed = changedAttributes(attributes, present);
   if (changed.length === 0) return [];
   const what = `set ${attributesText(changed)} on ${where}`;
-  return [step(modifyListenerAttributes, { ListenerArn: arn, Attributes: changed }, { what, why: "it differs from what is wanted" })];
+  return [step(modifyListenerAttributes, { ListenerArn: arn, Attributes: changed }, { what, why: "it differs from what is wanted", by })];
 }

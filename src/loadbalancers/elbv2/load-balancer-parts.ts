@@ -7,13 +7,13 @@ import { attributesText, changedAttributes } from "./attributes.ts";
 
 /** Attributes that have another value than they are to have. */
 export function planAttributes(
-  { name, attributes }: { readonly name: string; readonly attributes: Attributes },
+  { name, attributes, attributesBy: by }: { readonly name: string; readonly attributes: Attributes; readonly attributesBy?: string },
   arn: string | Made,
   present: Attributes,
 ): Step[] {
   const changed = changedAttributes(attributes, present);
   if (changed.length === 0) return [];
-  const words = { what: `set ${attributesText(changed)} on load balancer ${name}`, why: "it differs from what is wanted" };
+  const words = { what: `set ${attributesText(changed)} on load balancer ${name}`, why: "it differs from what is wanted", by };
   return [step(modifyLoadBalancerAttributes, { LoadBalancerArn: arn, Attributes: changed }, words)];
 }
 

@@ -61,6 +61,7 @@ export function backendOf(options: MemberOptions, service: ServiceView, backendP
   const group: TargetGroup = {
     name,
     part,
+    by: options.key,
     tags: allTags(userTags(options, settings, { key: serviceKey, tags: serviceTags }), groupId, part, settings),
     targetType,
     protocol,

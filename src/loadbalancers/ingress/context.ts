@@ -9,6 +9,7 @@ import type { Inventory } from "../inventory.ts";
 import type { Bindings } from "../targets/binding.ts";
 import type { MemberModel } from "./desire.ts";
 import type { IngressMetrics } from "./metrics.ts";
+import type { Refusals } from "./refusals.ts";
 import type { Report } from "./report.ts";
 import type { FollowedSecrets, RequiredLabel } from "./secrets.ts";
 import type { Classes, Ingresses, Namespaces, Params, Services } from "./seen.ts";
@@ -47,12 +48,15 @@ export interface GroupContext extends IngressParts {
   readonly memory: Map<string, MemberModel>;
   /** Since when the address of a new load balancer is published beside one that it replaces, by group: monotonic. */
   readonly handedOver: Map<string, number>;
+  readonly refusals: Refusals;
   /** How old attributes may be: AWS tells of them one load balancer at a time. */
   readonly attributesAgeMs: number;
 }
 
 /** What a look at a group goes by: what the controller follows, or what a command has listed. */
 export interface SurveyContext extends Pick<GroupContext, "inventory" | "settings" | "attributesAgeMs"> {
+  /** What AWS has refused; absent where nothing was asked of it. */
+  readonly refusals?: Pick<Refusals, "of">;
   readonly ingresses: Pick<Ingresses, "get">;
   readonly services: Pick<Services, "get" | "list">;
   readonly secrets: Pick<FollowedSecrets, "follow" | "begin" | "read">;

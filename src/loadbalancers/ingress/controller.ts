@@ -8,6 +8,7 @@ import type { GroupContext, IngressParts } from "./context.ts";
 import { type Group, type GroupId, groupOf, groupsFinalized, type Membership, membershipOf, stackOf } from "./groups.ts";
 import { IngressMetrics } from "./metrics.ts";
 import { reconcileGroup } from "./pass.ts";
+import { Refusals } from "./refusals.ts";
 import { Report } from "./report.ts";
 import { FollowedSecrets } from "./secrets.ts";
 import type { SeenIngress } from "./seen.ts";
@@ -44,6 +45,7 @@ class IngressLoop {
       secrets,
       memory: new Map(),
       handedOver: new Map(),
+      refusals: new Refusals(parts.host.world.clock),
       attributesAgeMs: 60 * 60_000,
     };
     parts.backendGroup.addUser(() => !this.#knowsClasses || !parts.ingresses.hasSynced || this.#hasGroups());

@@ -37,7 +37,11 @@ export interface MemberModel {
 export type GroupSources = PortSources &
   FrontendSources &
   GuardSources &
-  Omit<RuleSources, "groupId" | "isDualStack" | "source"> & { readonly seen: SeenApplication };
+  Omit<RuleSources, "groupId" | "isDualStack" | "source"> & {
+    readonly seen: SeenApplication;
+    /** What AWS said when this was asked of it before. */
+    refusal?(key: string, model: MemberModel): string | undefined;
+  };
 
 export interface GroupDesire {
   readonly model: ApplicationLoadBalancer;
@@ -101,7 +105,10 @@ function desireWithout(
   for (const { options, wish, isCurrent } of reading) {
     if (!isCurrent || faults.has(options.key)) continue;
     const model = attempt(options.key, faults, () => memberModel(options, wish, ports.filter(answers), context));
-    if (model) understood.set(options.key, model);
+    if (model === undefined) continue;
+    const refusal = sources.refusal?.(options.key, model);
+    if (refusal === undefined) understood.set(options.key, model);
+    else faults.add(options.key, refusal);
   }
   const modelOf = (key: string) => understood.get(key) ?? remembered.get(key);
   const keys = group.members.map(({ ingress }) => keyOf(ingress));
@@ -132,6 +139,7 @@ function desireWithout(
       securityGroups: balancer.securityGroups,
       tags: allTags(balancer.tags, group.id, parts.loadBalancer, settings),
       attributes: balancer.attributes,
+      ...(balancer.attributesBy !== undefined && { attributesBy: balancer.attributesBy }),
       ...(balancer.capacity !== undefined && { capacity: balancer.capacity }),
       ...(balancer.customerOwnedIpv4Pool && { customerOwnedIpv4Pool: balancer.customerOwnedIpv4Pool }),
       ...(balancer.ipv4IpamPool && { ipv4IpamPool: balancer.ipv4IpamPool }),
@@ -238,6 +246,8 @@ function listenerOf(group: Group, port: Port, redirect: number | undefined, cont
     ...(port.sslPolicy && { sslPolicy: port.sslPolicy }),
     ...(port.mutualTls && { mutualTls: port.mutualTls }),
     attributes: port.attributes,
+    by: port.by,
+    certificatesBy: port.certificatesBy,
     part: parts.listener(port.port),
     tags: allTags(balancer.tags, group.id, parts.listener(port.port), settings),
     untagged: !settings.gates.listenerRulesTagging,
@@ -278,6 +288,6 @@ function placedRules(group: Group, port: Port, { keys, modelOf, unknown, sources
     const untagged = !settings.gates.listenerRulesTagging;
     if (isKeptRule(rule)) return { ...rule, priority, part, untagged, tags: { ...rule.tags, ...allTags({}, group.id, part, settings) } };
     const { by, ...draft } = rule;
-    return { ...draft, priority, part, untagged, tags: allTags(userTags(by, settings), group.id, part, settings) };
+    return { ...draft, by: by.key, priority, part, untagged, tags: allTags(userTags(by, settings), group.id, part, settings) };
   });
 }

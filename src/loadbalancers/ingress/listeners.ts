@@ -1,5 +1,6 @@
 /** The ports of a group: what its members say about each, put together. Pure. */
 
+import type { Asker } from "../../aws/plan.ts";
 import { formatCidr, parseCidr } from "../../runtime/ip.ts";
 import type { Attributes } from "../model.ts";
 import type { MutualTls } from "../routing.ts";
@@ -29,6 +30,10 @@ export interface Port {
   readonly sslPolicy?: string;
   readonly mutualTls?: MutualTls;
   readonly attributes: Attributes;
+  /** Who gave each certificate first, by its ARN. */
+  readonly certificatesBy: Readonly<Record<string, string>>;
+  /** Whoever said what AWS may refuse of it, by error code; the key of its one member, where it is one's own. */
+  readonly by: Asker;
 }
 
 /** What one member says about its ports: its certificates, and client certificates by port. */
@@ -130,20 +135,37 @@ function portOf(
     prefixLists: prefixLists ?? [],
     attributes: listenerAttributes(port, protocol, members, faults),
   };
-  if (protocol === "HTTP") return { ...base, certificates: [] };
-  const sslPolicy = merge(({ member, values }) => member.params?.sslPolicy || values["ssl-policy"], "sslPolicy", String)?.value;
+  const [only, ...others] = members;
+  const sole = others.length === 0 ? only?.key : undefined;
+  if (protocol === "HTTP") return { ...base, certificates: [], certificatesBy: {}, by: sole ?? {} };
+  const sslPolicy = merge(({ member, values }) => member.params?.sslPolicy || values["ssl-policy"], "sslPolicy", String);
   const mutualTls = merge(
     (member) => wish(member)?.mutualTls.get(port),
     "mTLS Attributes",
     (value) => JSON.stringify(value),
-  )?.value;
+  );
   const off = settings.gates.enhancedDefaults ? ({ mode: "off" } as const) : undefined;
-  const tls = mutualTls ?? off;
+  const tls = mutualTls?.value ?? off;
+  const given = members.flatMap((member) => (wish(member)?.certificates ?? []).map((arn) => [arn, member.key] as const));
+  // The last of several with one key stays, so that the first who gave a certificate is who is named.
+  const certificatesBy = Object.fromEntries(given.toReversed());
+  const certificates = [...new Set(given.map(([arn]) => arn))];
   return {
     ...base,
-    certificates: [...new Set(members.flatMap((member) => wish(member)?.certificates ?? []))],
-    sslPolicy: sslPolicy ?? settings.defaultSslPolicy,
+    certificates,
+    certificatesBy,
+    by: sole ?? refusals(certificatesBy[certificates[0] ?? ""], sslPolicy?.by.key, mutualTls?.by.key),
+    sslPolicy: sslPolicy?.value ?? settings.defaultSslPolicy,
     ...(tls && { mutualTls: tls }),
+  };
+}
+
+/** Who is meant when AWS refuses a listener that several share. */
+function refusals(certificate: string | undefined, sslPolicy: string | undefined, mutualTls: string | undefined): Asker {
+  return {
+    ...(certificate !== undefined && { CertificateNotFound: certificate, UnsupportedCertificate: certificate }),
+    ...(sslPolicy !== undefined && { SSLPolicyNotFound: sslPolicy }),
+    ...(mutualTls !== undefined && { TrustStoreNotFound: mutualTls, TrustStoreNotReady: mutualTls }),
   };
 }
 

@@ -34,6 +34,8 @@ export interface LoadBalancerWish {
   /** The group that targets let in; absent: targets are left alone. */
   readonly source?: { readonly kind: "group"; readonly id: string } | { readonly kind: "managed" };
   readonly attributes: Attributes;
+  /** The one member that says something about them. */
+  readonly attributesBy?: string;
   readonly capacity?: number;
   readonly customerOwnedIpv4Pool?: string;
   readonly ipv4IpamPool?: string;
@@ -75,6 +77,7 @@ export function loadBalancerWish(
     choice: subnetsFor(members, { internal, addressType }, sources, faults),
     ...securityGroupsFor(group, members, ports, addressType, tags, sources, faults),
     attributes: attributesFor(members, faults),
+    ...soleAuthor(members),
     ...(settings.gates.capacityReservation && capacity !== undefined && { capacity }),
     ...(pool && { customerOwnedIpv4Pool: pool }),
     ...(ipam && { ipv4IpamPool: ipam }),
@@ -88,6 +91,11 @@ function attributesFor(members: readonly MemberOptions[], faults: MemberFaults):
   const settled = Object.fromEntries((members[0]?.member.params?.loadBalancerAttributes ?? []).map(({ key, value }) => [key, value]));
   const conflict = (key: string, a: string, b: string) => `conflicting load balancer attributes ${key}: ${a} | ${b}`;
   return agreedByKey(members, ({ values }) => values["load-balancer-attributes"], faults, conflict, settled);
+}
+
+function soleAuthor(members: readonly MemberOptions[]): Pick<LoadBalancerWish, "attributesBy"> {
+  const [only, ...others] = members.filter(({ values }) => values["load-balancer-attributes"] !== undefined);
+  return only && others.length === 0 ? { attributesBy: only.key } : {};
 }
 
 /** Where none are asked for, one that stands keeps those that it has: a new tag on a subnet moves nobody. */

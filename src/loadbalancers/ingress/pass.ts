@@ -2,8 +2,10 @@
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { deleteTargetGroup } from "../../aws/elbv2-actions.ts";
+import type { AwsError } from "../../aws/errors.ts";
 import type { Step } from "../../aws/plan.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
+import { messageOf } from "../../runtime/message-of.ts";
 import { isGuardStep } from "../application/guards.ts";
 import { application } from "../application/kind.ts";
 import type { SeenApplication } from "../application/plan.ts";
@@ -22,6 +24,7 @@ import { finalizerOf, type Group } from "./groups.ts";
 import { mentionedGuards } from "./guards.ts";
 import { bindingLabels } from "./names.ts";
 import { ownerOf } from "./owner.ts";
+import { refusedTo } from "./refusals.ts";
 import { removeGroup } from "./removal.ts";
 import { addressOf, finishReplacement, retire } from "./replacement.ts";
 import type { FailureReason } from "./report.ts";
@@ -51,7 +54,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   if (desire.faults.size > 0 || seen.problems.length > 0) context.metrics.failed("FailedBuildModel");
   for (const [key, faults] of desire.faults) {
     const ingress = seenOf(key);
-    if (ingress) report.failed(ingress, "FailedBuildModel", faults.join("; "));
+    if (ingress) report.failed(ingress, context.refusals.has(key) ? "FailedDeployModel" : "FailedBuildModel", faults.join("; "));
   }
   if (seen.problems.length > 0) {
     const message = seen.problems.map((problem) => problem.message).join("; ");
@@ -65,7 +68,10 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     await failing("FailedDeployModel", () => retire(inTheWay, owner, context, ask));
     return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
   }
-  const { ensured, postponed } = await failing("FailedDeployModel", () => deploy(group, survey, context, ask));
+  const deployed = await failing("FailedDeployModel", () => deploy(group, survey, context, ask));
+  // What AWS refuses of one Ingress keeps the others waiting no longer than this.
+  if (deployed === "refused") return ensureGroup(group, owner, context, ask);
+  const { ensured, postponed } = deployed;
   for (const [key, model] of desire.understood) memory.set(key, model);
   if (ensured.applied.kind === "done") await recordSecrets(members, desire, context, ask);
   const hostname = await failing("FailedDeployModel", () => addressOf(ensured, survey, owner, context, ask));
@@ -166,7 +172,29 @@ interface Deployed {
   readonly postponed: number;
 }
 
-async function deploy(group: Group, { seen, desire, replaced }: GroupSurvey, context: GroupContext, ask: Ask): Promise<Deployed> {
+/** `refused`: AWS does not take what one member asks for. That is remembered, so that the next survey leaves it out. */
+async function deploy(group: Group, survey: GroupSurvey, context: GroupContext, ask: Ask): Promise<Deployed | "refused"> {
+  let refused: string | undefined;
+  const onRefused = (step: Step, error: AwsError) => {
+    refused = refusedTo(step, error);
+  };
+  try {
+    return await deployAll(group, survey, context, ask, onRefused);
+  } catch (error) {
+    const model = refused === undefined ? undefined : survey.desire.understood.get(refused);
+    if (refused === undefined || model === undefined) throw error;
+    context.refusals.note(refused, model, messageOf(error));
+    return "refused";
+  }
+}
+
+async function deployAll(
+  group: Group,
+  { seen, desire, replaced }: GroupSurvey,
+  context: GroupContext,
+  ask: Ask,
+  onRefused: (step: Step, error: AwsError) => void,
+): Promise<Deployed> {
   const { inventory, host } = context;
   const own = bindingsOf(bindingLabels(group.id), context.bindings);
   const isBound = (step: Step) =>
@@ -182,6 +210,7 @@ async function deploy(group: Group, { seen, desire, replaced }: GroupSurvey, con
       inventory,
       clock: host.world.clock,
       onStep: logStep(context, group),
+      onRefused,
       targetSets,
       began: targetSets.now(),
       wanted: async () => noTargets,

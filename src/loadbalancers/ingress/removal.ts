@@ -60,6 +60,7 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   for (const ingress of group.leaving) {
     context.memory.delete(keyOf(ingress));
     context.secrets.forget(keyOf(ingress));
+    context.refusals.forget(keyOf(ingress));
   }
   context.handedOver.delete(owner.key);
   await context.secrets.follow(owner.key, new Set(), ask.signal);

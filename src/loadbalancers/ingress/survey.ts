@@ -118,6 +118,7 @@ async function look(
           targetGroupArn: (name) => targetGroups.get(name),
           webAcl: (name) => webAcls.get(name),
           seen: around.seen as SeenApplication,
+          refusal: (key, model) => context.refusals?.of(key, model),
         };
         desire = withFreeNames(desireGroup(group, around.standing?.name, context.memory, sources), taken);
         const { model, subnets, problems } = desire;
