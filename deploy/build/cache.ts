@@ -14,6 +14,11 @@ export interface CacheOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
+/** Where something of this name is once it was made. */
+export function cachedPath(name: string, environment: NonNullable<CacheOptions["environment"]> = process.env): string {
+  return join(cacheFolder(environment), name);
+}
+
 /** What this process is making now, by path. */
 const underWay = new Map<string, Promise<string>>();
 
@@ -22,7 +27,7 @@ const underWay = new Map<string, Promise<string>>();
  * which is moved into place when complete. Whoever asks for it meanwhile, here or in another process, waits for the same file.
  */
 export function cached(name: string, make: (path: string) => Promise<void>, options: CacheOptions = {}): Promise<string> {
-  const path = join(cacheFolder(options.environment ?? process.env), name);
+  const path = cachedPath(name, options.environment);
   const joined = underWay.get(path);
   if (joined) return joined;
   const made = obtain(path, make, options).finally(() => underWay.delete(path));

@@ -7,7 +7,6 @@ import { openGate } from "../../src/runtime/gate.ts";
 import type { Transport } from "../../src/runtime/http.ts";
 import { silentLog } from "../../src/runtime/log.ts";
 import { newRegistry } from "../../src/runtime/metrics.ts";
-import { realWorld, type World } from "../../src/runtime/world.ts";
 import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts";
@@ -19,6 +18,7 @@ import { serveCsi } from "../../src/volumes/csi/server.ts";
 import { InFlight } from "../../src/volumes/in-flight.ts";
 import { nodeMethods } from "../../src/volumes/node/methods.ts";
 import { linuxSystem } from "../../src/volumes/node/system.ts";
+import { hurriedWorld } from "./hurried-world.ts";
 import { LoopDisks } from "./loop-disks.ts";
 
 export interface RunningDriver {
@@ -28,12 +28,10 @@ export interface RunningDriver {
   close(): Promise<void>;
 }
 
-/** Starts it. `speed` is how many times faster than on AWS volumes change their states. */
+/** Starts it. For the driver and for AWS time passes `speed` times as fast as for everybody else. */
 export async function startDriver(speed: number): Promise<RunningDriver> {
-  const real = realWorld();
-  const keys = { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" };
-  const world: World = { ...real, hostname: "node", environment: keys };
-  const aws = createCloud({ world, settings: { speed } });
+  const world = hurriedWorld(speed, { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" });
+  const aws = createCloud({ world });
   const [node] = launchNodes(aws, standardNetwork(aws, { clusterId: "test" }), 1, "m5.large") as [Instance];
   const disks = new LoopDisks();
   const host = { world, log: silentLog, metrics: newRegistry() };

@@ -6,21 +6,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { credentials, type GrpcObject, loadPackageDefinition, type ServiceClientConstructor } from "@grpc/grpc-js";
-import { fromJSON } from "@grpc/proto-loader";
 import { realWorld } from "../../src/runtime/world.ts";
 import { createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { serveTransport } from "../../src/sandbox/serve.ts";
-import { csiDescriptor } from "../../src/volumes/csi/descriptor.ts";
+import { csiClient, statusOf } from "../bed/csi-client.ts";
 import { eventually } from "../bed/eventually.ts";
 import { mainFile } from "../bed/process.ts";
 import { createRequest } from "../bed/volume-world.ts";
-
-type Call = <T>(service: string, method: string, request?: object) => Promise<T>;
-
-const statusOf = ({ code, details }: { code: number; details: string }) => ({ code, details });
 
 async function bed(t: TestContext, mode: string, ...flags: readonly string[]) {
   const aws = createCloud({ world: realWorld(), settings: { speed: 30 } });
@@ -52,32 +46,7 @@ async function bed(t: TestContext, mode: string, ...flags: readonly string[]) {
     rmSync(folder, { recursive: true, force: true });
   });
   await eventually(async () => assert.match(log, /serves CSI/, log), 20_000);
-  return { aws, node: node!, child: child as ChildProcess, call: callerOf(t, socket), log: () => log };
-}
-
-function callerOf(t: TestContext, socket: string): Call {
-  const definition = fromJSON(csiDescriptor as object as Parameters<typeof fromJSON>[0], {
-    longs: String,
-    enums: String,
-    defaults: true,
-    oneofs: true,
-  });
-  const { csi } = loadPackageDefinition(definition);
-  const services = (csi as GrpcObject).v1 as Record<string, ServiceClientConstructor>;
-  const clients = new Map(
-    ["Identity", "Controller", "Node"].map((name) => [name, new services[name]!(`unix:${socket}`, credentials.createInsecure())]),
-  );
-  t.after(() => {
-    for (const client of clients.values()) client.close();
-  });
-  return (service, method, request = {}) =>
-    new Promise((resolve, reject) => {
-      const client = clients.get(service)! as unknown as Record<
-        string,
-        (request: object, answer: (error: Error | null, value: never) => void) => void
-      >;
-      client[method]!(request, (error, value) => (error ? reject(error) : resolve(value)));
-    });
+  return { aws, node: node!, child: child as ChildProcess, call: csiClient(t, socket), log: () => log };
 }
 
 test("in mode all it offers every service, knows its node, and counts its calls", async (t) => {

@@ -2,52 +2,78 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cached } from "../../deploy/build/cache.ts";
+import { cached, cachedPath } from "../../deploy/build/cache.ts";
 import { goBuild } from "../../src/sandbox/cluster/assets/go.ts";
+
+type Say = (line: string) => void;
 
 /** The release they are built from. */
 export const referenceVersion = "v1.37.0";
 
 /** The path of the reference's controller manager. `say` is told before the one build that takes minutes. */
-export function referenceControllerManager(say?: (line: string) => void): Promise<string> {
+export function referenceControllerManager(say?: Say): Promise<string> {
   return referenceProgram("aws-cloud-controller-manager", say);
 }
 
 /** The path of the reference's credential provider. */
-export function referenceCredentialProvider(say?: (line: string) => void): Promise<string> {
+export function referenceCredentialProvider(say?: Say): Promise<string> {
   return referenceProgram("ecr-credential-provider", say);
 }
 
-function referenceProgram(name: string, say: (line: string) => void = () => {}): Promise<string> {
-  const version = referenceVersion;
-  const make = async (output: string) => {
-    say(`building ${name} ${version} with Go (some minutes, once)`);
-    const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));
-    try {
-      await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire k8s.io/cloud-provider-aws ${version}\n`);
-      await goBuild({ folder, package: `k8s.io/cloud-provider-aws/cmd/${name}`, output }, { environment: process.env });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  };
-  return cached(`reference/${name}-${version}`, make, { say });
+function referenceProgram(name: string, say?: Say): Promise<string> {
+  const module = "k8s.io/cloud-provider-aws";
+  return program({ name, module, version: referenceVersion, package: `cmd/${name}` }, say);
 }
 
 /** The release of the termination handler. */
 export const terminationHandlerVersion = "v1.25.1";
 
 /** The path of the reference's termination handler. */
-export function referenceTerminationHandler(say: (line: string) => void = () => {}): Promise<string> {
+export function referenceTerminationHandler(say?: Say): Promise<string> {
   const module = "github.com/aws/aws-node-termination-handler";
+  return program({ name: "node-termination-handler", module, version: terminationHandlerVersion, package: "cmd" }, say);
+}
+
+/** The release of the EBS CSI driver. */
+const volumeDriverVersion = "v1.63.0";
+
+/** The path of the reference's EBS CSI driver. Its replacement is its own module's: Go takes none of a dependency. */
+export function referenceVolumeDriver(say?: Say): Promise<string> {
+  const module = "github.com/kubernetes-sigs/aws-ebs-csi-driver";
+  const replacements = ["github.com/kubernetes-csi/csi-proxy/v2 => github.com/kubernetes-csi/csi-proxy/v2 v2.0.0-alpha.1"];
+  return program({ name: "aws-ebs-csi-driver", module, version: volumeDriverVersion, package: "cmd", replacements }, say);
+}
+
+/** Where it is once it is built. */
+export async function builtVolumeDriver(): Promise<string> {
+  return cachedPath(cacheKey({ name: "aws-ebs-csi-driver", version: volumeDriverVersion }));
+}
+
+interface ReferenceProgram {
+  readonly name: string;
+  readonly module: string;
+  readonly version: string;
+  /** Below the module. */
+  readonly package: string;
+  readonly replacements?: readonly string[];
+}
+
+function cacheKey({ name, version }: Pick<ReferenceProgram, "name" | "version">): string {
+  return `reference/${name}-${version}`;
+}
+
+function program(reference: ReferenceProgram, say: Say = () => {}): Promise<string> {
+  const { name, module, version, replacements = [] } = reference;
   const make = async (output: string) => {
-    say(`building the node termination handler ${terminationHandlerVersion} with Go (some minutes, once)`);
+    say(`building ${name} ${version} with Go (some minutes, once)`);
     const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));
     try {
-      await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire ${module} ${terminationHandlerVersion}\n`);
-      await goBuild({ folder, package: `${module}/cmd`, output }, { environment: process.env });
+      const replaced = replacements.map((each) => `replace ${each}\n`).join("");
+      await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire ${module} ${version}\n${replaced}`);
+      await goBuild({ folder, package: `${module}/${reference.package}`, output }, { environment: process.env });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   };
-  return cached(`reference/node-termination-handler-${terminationHandlerVersion}`, make, { say });
+  return cached(cacheKey(reference), make, { say });
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
 import { certificateReferee, csiSanity, goValuesReferee, kubeletReferee } from "./go-programs.ts";
 import { obtainPython } from "./python.ts";
-import { referenceControllerManager, referenceTerminationHandler } from "./reference.ts";
+import { builtVolumeDriver, referenceControllerManager, referenceTerminationHandler, referenceVolumeDriver } from "./reference.ts";
 
 type Say = (line: string) => void;
 
@@ -39,6 +39,12 @@ export const referees: readonly Referee[] = [
     name: "the reference's termination handler",
     tests: ["test/referees/node-termination-handler.test.ts"],
     obtain: referenceTerminationHandler,
+  },
+  {
+    name: "the reference's EBS CSI driver",
+    tests: ["test/referees/ebs-csi-driver.test.ts"],
+    obtain: referenceVolumeDriver,
+    builtOnDemand: builtVolumeDriver,
   },
 ];
 

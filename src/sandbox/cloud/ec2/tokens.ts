@@ -9,7 +9,7 @@ export class ClientTokens {
     if (token === undefined || token === "") return make();
     if (token.length > 64) throw new ServiceError("InvalidParameterValue", "The client token is longer than 64 characters.");
     const key = `${action} ${token}`;
-    const parameters = JSON.stringify(input);
+    const parameters = JSON.stringify(input, withTagsInOrder);
     const earlier = this.#made.get(key);
     if (earlier === undefined) {
       const made = make();
@@ -21,4 +21,10 @@ export class ClientTokens {
     }
     return earlier.made as T;
   }
+}
+
+/** Tags are a set: clients that keep them in a map, as those in Go do, send them in another order each time. */
+function withTagsInOrder(name: string, value: unknown): unknown {
+  if (name !== "Tags" || !Array.isArray(value)) return value;
+  return (value as { readonly Key?: string }[]).toSorted((a, b) => ((a.Key ?? "") < (b.Key ?? "") ? -1 : 1));
 }

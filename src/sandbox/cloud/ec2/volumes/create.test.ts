@@ -24,6 +24,19 @@ test("CreateVolume: the same ClientToken makes one volume; other parameters are 
   assert.deepEqual(Volumes!.map((each) => each.VolumeId).sort(), [first.VolumeId, other.VolumeId].sort());
 });
 
+test("CreateVolume: the order of tags is no parameter, their values are", async () => {
+  const { create } = volumeBed();
+  const [one, two] = [
+    { Key: "a", Value: "1" },
+    { Key: "b", Value: "2" },
+  ];
+  const tagged = (...Tags: { Key: string; Value: string }[]) =>
+    create({ ClientToken: "once", TagSpecifications: [{ ResourceType: "volume", Tags }] });
+  const first = await tagged(one!, two!);
+  assert.equal((await tagged(two!, one!)).VolumeId, first.VolumeId);
+  await refused(tagged(one!, { Key: "b", Value: "3" }), "IdempotentParameterMismatch", 400);
+});
+
 test("CreateVolume resolves AvailabilityZoneId to its zone; naming both is refused, and so is an unknown zone", async () => {
   const { create, first } = volumeBed();
   const made = await create({ AvailabilityZoneId: first.zoneId });
