@@ -13,7 +13,19 @@ import { startCluster } from "../../src/sandbox/cluster/real/cluster.ts";
 
 /** The kinds in use, by the path of the API that serves them. */
 const kindsInUse: Readonly<Record<string, readonly string[]>> = {
-  "api/v1": ["ConfigMap", "Event", "Namespace", "Node", "Pod", "Secret", "Service", "ServiceAccount", "TokenRequest"],
+  "api/v1": [
+    "ConfigMap",
+    "Event",
+    "Namespace",
+    "Node",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Pod",
+    "Secret",
+    "Service",
+    "ServiceAccount",
+    "TokenRequest",
+  ],
   "apis/apps/v1": ["DaemonSet"],
   "apis/authentication.k8s.io/v1": ["TokenReview"],
   "apis/authorization.k8s.io/v1": ["SubjectAccessReview"],
@@ -22,7 +34,7 @@ const kindsInUse: Readonly<Record<string, readonly string[]>> = {
   "apis/networking.k8s.io/v1": ["Ingress", "IngressClass"],
   "apis/policy/v1": ["PodDisruptionBudget"],
   "apis/rbac.authorization.k8s.io/v1": ["ClusterRole"],
-  "apis/storage.k8s.io/v1": ["CSINode", "VolumeAttachment"],
+  "apis/storage.k8s.io/v1": ["CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"],
 };
 
 /** As much of an OpenAPI schema as Kubernetes uses. */

@@ -17,6 +17,8 @@ export interface AwsSettings {
   readonly clusterId?: string;
   /** The process needs no instance of its own: VPC and cluster id say all that it has to know of its place. */
   readonly runsAnywhere?: boolean;
+  /** Nothing that the process does depends on a VPC: none is asked for. */
+  readonly anyVpc?: boolean;
   readonly serviceOverrides: readonly ServiceOverride[];
 }
 

@@ -12,7 +12,10 @@ export interface EventRow {
     | "Node, Lease"
     | "Ingress"
     | "Ingress, Service"
-    | "Ingress, TargetGroupBinding";
+    | "Ingress, TargetGroupBinding"
+    | "PersistentVolumeClaim"
+    | "PersistentVolume"
+    | "VolumeSnapshotContent";
   readonly means: string;
   readonly todo: string;
 }
@@ -373,6 +376,73 @@ export const eventTable: readonly EventRow[] = [
     todo: "As for CordonAndDrainError.",
   },
   { reason: "Uncordon", type: "Normal", on: "Node", means: "The interruption is over and the Node serves again.", todo: nothing },
+  { reason: "Provisioning", type: "Normal", on: "PersistentVolumeClaim", means: "The volume of the claim is being made.", todo: nothing },
+  { reason: "ProvisioningSucceeded", type: "Normal", on: "PersistentVolumeClaim", means: "The volume is there.", todo: nothing },
+  {
+    reason: "ProvisioningFailed",
+    type: "Warning",
+    on: "PersistentVolumeClaim",
+    means: "The volume could not be made, or not yet; it is tried again.",
+    todo: "Read the message: it names the parameter, the quota, the key or the permission.",
+  },
+  {
+    reason: "VolumeFailedDelete",
+    type: "Warning",
+    on: "PersistentVolume",
+    means: "The volume of a claim that is gone could not be deleted; it is tried again.",
+    todo: "Read the message: a volume that carries none of the driver's tags is left alone, one that is attached waits for its node.",
+  },
+  { reason: "Resizing", type: "Normal", on: "PersistentVolumeClaim", means: "The volume is being made larger.", todo: nothing },
+  {
+    reason: "FileSystemResizeRequired",
+    type: "Normal",
+    on: "PersistentVolumeClaim",
+    means: "The volume is larger; its file system grows on the node that uses it.",
+    todo: "Nothing while a pod uses the claim.",
+  },
+  { reason: "VolumeResizeSuccessful", type: "Normal", on: "PersistentVolumeClaim", means: "The volume is larger.", todo: nothing },
+  {
+    reason: "VolumeResizeFailed",
+    type: "Warning",
+    on: "PersistentVolumeClaim",
+    means: "The volume could not be made larger, or not yet: EC2 allows few changes of a volume a day.",
+    todo: "Read the message. A size that cannot be had is taken back by asking for the old one.",
+  },
+  {
+    reason: "VolumeModify",
+    type: "Normal",
+    on: "PersistentVolumeClaim",
+    means: "The volume is being brought to its VolumeAttributesClass.",
+    todo: nothing,
+  },
+  {
+    reason: "VolumeModifySuccessful",
+    type: "Normal",
+    on: "PersistentVolumeClaim",
+    means: "The volume is as its VolumeAttributesClass says.",
+    todo: nothing,
+  },
+  {
+    reason: "VolumeModifyFailed",
+    type: "Warning",
+    on: "PersistentVolumeClaim",
+    means: "The volume could not be brought to its VolumeAttributesClass, or not yet.",
+    todo: "Read the message: it names the parameter that EC2 refuses, or says that an earlier change has to end first.",
+  },
+  {
+    reason: "SnapshotCreationFailed",
+    type: "Warning",
+    on: "VolumeSnapshotContent",
+    means: "The snapshot could not be made, or not yet; it is tried again.",
+    todo: "Read the message: it names the parameter, the quota or the permission.",
+  },
+  {
+    reason: "SnapshotDeleteError",
+    type: "Warning",
+    on: "VolumeSnapshotContent",
+    means: "The snapshot could not be deleted; it is tried again.",
+    todo: "Read the message: a lock has to end, or a volume is being made from it.",
+  },
 ];
 
 /** The page; `row` makes a line of a table. */

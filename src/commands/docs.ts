@@ -11,7 +11,7 @@ import { eventsPage } from "./docs-events.ts";
 import { hostPage } from "./docs-host.ts";
 import { ingressAnnotationsPage } from "./docs-ingress.ts";
 import { permissionsPage } from "./docs-permissions.ts";
-import { sectionsOf as driverSections } from "./ebs-csi-driver/flags.ts";
+import { allSections as driverSections } from "./ebs-csi-driver/flags.ts";
 import { flagSections as loadBalancerFlags } from "./load-balancer-controller/flags.ts";
 import { flagSections as handlerFlags } from "./node-termination-handler/flags.ts";
 
@@ -86,10 +86,10 @@ function driverFlagsPage(): string {
 <!-- Generated from src/commands/ebs-csi-driver/flags.ts; run \`npm run docs\` after changing it. -->
 
 \`fairlead ebs-csi-driver [all | controller | node | pre-stop-hook] [flags]\`; the same when the program is called
-\`aws-ebs-csi-driver\`. Mode \`controller\` does not have the flags of the node, mode \`node\` not those of AWS and the controller.
-[Volumes](../volumes.md) describes what the driver does.
+\`aws-ebs-csi-driver\`. Mode \`controller\` does not have the flags of the node, mode \`node\` not those of AWS and the controller;
+only mode \`controller\` has built-in roles. [Volumes](../volumes.md) describes what the driver does.
 
-${flagReference(driverSections("all"))}`;
+${flagReference(driverSections)}`;
 }
 
 function cloudConfigPage(): string {

@@ -5,13 +5,13 @@ import { exitStatus } from "../process/exit.ts";
 import { flagLines } from "../runtime/flags.ts";
 import { nearest } from "../runtime/nearest.ts";
 import type { Command } from "./command.ts";
-import { flagsOf, type Mode, modes, sectionsOf } from "./ebs-csi-driver/flags.ts";
+import { allSections, flagsOf, type Mode, modes, sectionsOf } from "./ebs-csi-driver/flags.ts";
 import { type DriverValues, validate } from "./ebs-csi-driver/validate.ts";
 import { longRunning } from "./long-running.ts";
 import { globalFlagsReader } from "./read-flags.ts";
 
 /** Its flags, for shell completion. */
-export const sections = sectionsOf("all");
+export const sections = allSections;
 
 /** The reference ends with this when it cannot read its command line. */
 const unreadable = 2;

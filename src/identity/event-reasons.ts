@@ -67,6 +67,19 @@ export const eventReasons = [
   "PostDrain",
   "PostDrainError",
   "Uncordon",
+  "Provisioning",
+  "ProvisioningSucceeded",
+  "ProvisioningFailed",
+  "VolumeFailedDelete",
+  "Resizing",
+  "FileSystemResizeRequired",
+  "VolumeResizeSuccessful",
+  "VolumeResizeFailed",
+  "VolumeModify",
+  "VolumeModifySuccessful",
+  "VolumeModifyFailed",
+  "SnapshotCreationFailed",
+  "SnapshotDeleteError",
 ] as const;
 
 export type EventReason = (typeof eventReasons)[number];

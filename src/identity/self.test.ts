@@ -32,6 +32,13 @@ test("a remote control plane with subnet or role asks nobody", async () => {
   }
 });
 
+test("a process that runs anywhere and needs no VPC asks nobody", async () => {
+  const { ec2, imds, self } = await identify({ ...noSettings, region, clusterId: "prod", runsAnywhere: true, anyVpc: true });
+  const { cluster, vpc } = await self;
+  assert.deepEqual([cluster.id, vpc], ["prod", undefined]);
+  assert.equal(ec2.calls.length + imds.requests.length, 0);
+});
+
 test("otherwise one DescribeInstances tells both the instance and the cluster", async () => {
   const { ec2, self } = await identify(
     { ...noSettings, region, vpc: "vpc-1" },

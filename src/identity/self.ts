@@ -34,7 +34,7 @@ export async function identifySelf(settings: AwsSettings, clouds: Clouds, ask: A
 export function configuredSelf(settings: AwsSettings): Self | undefined {
   const cluster = configuredClusterId(settings);
   const isPlaced = settings.subnetId || settings.roleArn || settings.runsAnywhere;
-  if (!settings.vpc || !isPlaced || cluster === undefined) return undefined;
+  if (!(settings.vpc || settings.anyVpc) || !isPlaced || cluster === undefined) return undefined;
   return { instance: undefined, nodeName: remoteNodeName, vpc: settings.vpc, subnet: settings.subnetId, cluster };
 }
 

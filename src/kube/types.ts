@@ -835,6 +835,11 @@ export interface ManagedFieldsEntry {
 
 export type MicroTime = string;
 
+export interface ModifyVolumeStatus {
+  status: string;
+  targetVolumeAttributesClassName?: string;
+}
+
 export interface NFSVolumeSource {
   path: string;
   readOnly?: boolean;
@@ -1035,6 +1040,31 @@ export interface OwnerReference {
   uid: string;
 }
 
+export interface PersistentVolume {
+  apiVersion?: "v1";
+  kind?: "PersistentVolume";
+  metadata?: ObjectMeta;
+  spec?: PersistentVolumeSpec;
+  status?: PersistentVolumeStatus;
+}
+
+export interface PersistentVolumeClaim {
+  apiVersion?: "v1";
+  kind?: "PersistentVolumeClaim";
+  metadata?: ObjectMeta;
+  spec?: PersistentVolumeClaimSpec;
+  status?: PersistentVolumeClaimStatus;
+}
+
+export interface PersistentVolumeClaimCondition {
+  lastProbeTime?: Time;
+  lastTransitionTime?: Time;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
 export interface PersistentVolumeClaimSpec {
   accessModes?: string[];
   dataSource?: TypedLocalObjectReference;
@@ -1045,6 +1075,17 @@ export interface PersistentVolumeClaimSpec {
   volumeAttributesClassName?: string;
   volumeMode?: string;
   volumeName?: string;
+}
+
+export interface PersistentVolumeClaimStatus {
+  accessModes?: string[];
+  allocatedResourceStatuses?: Record<string, string>;
+  allocatedResources?: Record<string, Quantity>;
+  capacity?: Record<string, Quantity>;
+  conditions?: PersistentVolumeClaimCondition[];
+  currentVolumeAttributesClassName?: string;
+  modifyVolumeStatus?: ModifyVolumeStatus;
+  phase?: string;
 }
 
 export interface PersistentVolumeClaimTemplate {
@@ -1089,6 +1130,13 @@ export interface PersistentVolumeSpec {
   volumeAttributesClassName?: string;
   volumeMode?: string;
   vsphereVolume?: VsphereVirtualDiskVolumeSource;
+}
+
+export interface PersistentVolumeStatus {
+  lastPhaseTransitionTime?: Time;
+  message?: string;
+  phase?: string;
+  reason?: string;
 }
 
 export interface PhotonPersistentDiskVolumeSource {
@@ -1591,6 +1639,19 @@ export interface SleepAction {
   seconds: number;
 }
 
+export interface StorageClass {
+  allowVolumeExpansion?: boolean;
+  allowedTopologies?: TopologySelectorTerm[];
+  apiVersion?: "storage.k8s.io/v1";
+  kind?: "StorageClass";
+  metadata?: ObjectMeta;
+  mountOptions?: string[];
+  parameters?: Record<string, string>;
+  provisioner: string;
+  reclaimPolicy?: string;
+  volumeBindingMode?: string;
+}
+
 export interface StorageOSPersistentVolumeSource {
   fsType?: string;
   readOnly?: boolean;
@@ -1697,6 +1758,15 @@ export interface Toleration {
   value?: string;
 }
 
+export interface TopologySelectorLabelRequirement {
+  key: string;
+  values: string[];
+}
+
+export interface TopologySelectorTerm {
+  matchLabelExpressions?: TopologySelectorLabelRequirement[];
+}
+
 export interface TopologySpreadConstraint {
   labelSelector?: LabelSelector;
   matchLabelKeys?: string[];
@@ -1786,6 +1856,14 @@ export interface VolumeAttachmentStatus {
   attached: boolean;
   attachmentMetadata?: Record<string, string>;
   detachError?: VolumeError;
+}
+
+export interface VolumeAttributesClass {
+  apiVersion?: "storage.k8s.io/v1";
+  driverName: string;
+  kind?: "VolumeAttributesClass";
+  metadata?: ObjectMeta;
+  parameters?: Record<string, string>;
 }
 
 export interface VolumeDevice {

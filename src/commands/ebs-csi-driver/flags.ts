@@ -55,6 +55,16 @@ const controller = {
   "enable-node-local-volumes": flag(bool, false, "Allow volumes that belong to a node (local-ebs://DEVICE)."),
 };
 
+const roles = {
+  "built-in-roles": flag(
+    bool,
+    false,
+    "Do what csi-provisioner, csi-attacher, csi-resizer and csi-snapshotter do, in this process and under their Leases. CSI is not served then, and /healthz is on --http-endpoint.",
+  ),
+  "default-fstype": flag(string, "ext4", "With --built-in-roles: the file system of volumes whose class names none."),
+  "leader-election-namespace": flag(string, "", "With --built-in-roles: the namespace of the Leases. Empty: kube-system."),
+};
+
 const node = {
   "volume-attach-limit": flag(int, -1, "How many volumes a node takes. Negative: what its instance type takes."),
   "reserved-volume-attachments": flag(int, -1, "Attachments reserved for disks that are not CSI volumes. Negative: as many as there are."),
@@ -71,20 +81,25 @@ const logs = {
 };
 
 /** Every flag, whatever the mode. */
-export const driverFlags = { ...serving, ...awsClient, ...controller, ...node, ...logs };
+export const driverFlags = { ...serving, ...awsClient, ...controller, ...roles, ...node, ...logs };
 
 const hasController = (mode: Mode) => mode === "all" || mode === "controller";
 
+const groups: readonly { readonly title: string; readonly flags: FlagTable; isIn(mode: Mode): boolean }[] = [
+  { title: "Serving", flags: serving, isIn: () => true },
+  { title: "AWS", flags: awsClient, isIn: hasController },
+  { title: "Controller", flags: controller, isIn: hasController },
+  { title: "Built-in roles", flags: roles, isIn: (mode) => mode === "controller" },
+  { title: "Node", flags: node, isIn: (mode) => mode === "all" || mode === "node" },
+  { title: "Log", flags: logs, isIn: () => true },
+];
+
+/** The flags of every mode, in the groups that the reference page shows. */
+export const allSections: readonly FlagSection[] = groups;
+
 /** The flags of a mode, in the groups that help shows. */
 export function sectionsOf(mode: Mode): readonly FlagSection[] {
-  const groups: readonly (readonly [string, FlagTable, boolean])[] = [
-    ["Serving", serving, true],
-    ["AWS", awsClient, hasController(mode)],
-    ["Controller", controller, hasController(mode)],
-    ["Node", node, mode === "all" || mode === "node"],
-    ["Log", logs, true],
-  ];
-  return groups.filter(([, , isThere]) => isThere).map(([title, flags]) => ({ title, flags }));
+  return groups.filter(({ isIn }) => isIn(mode));
 }
 
 /** The flags of a mode. Another one's are unknown in it. */

@@ -1,6 +1,5 @@
 /** From the command line of the driver to the running services. */
 import { Clouds } from "../../aws/cloud.ts";
-import { type AwsSettings, noSettings } from "../../aws/settings.ts";
 import { nodes } from "../../kube/builtin.ts";
 import { KubeClient } from "../../kube/client.ts";
 import { loadKubeConfig } from "../../kube/config/load.ts";
@@ -14,10 +13,16 @@ import { awaitDetachments } from "../../volumes/node/pre-stop.ts";
 import { removeStartupTaint } from "../../volumes/node/startup-taint.ts";
 import type { Life } from "../long-running.ts";
 import type { Mode } from "./flags.ts";
-import { type DriverValues, extraTags, sourcesOf } from "./validate.ts";
+import { awsSettings } from "./settings.ts";
+import { controllerSettings, type DriverValues, sourcesOf } from "./validate.ts";
 
 /** Runs a mode to its end. */
-export async function operate(mode: Mode, values: DriverValues, { host, network, stop, version }: Life): Promise<void> {
+export async function operate(mode: Mode, values: DriverValues, life: Life): Promise<void> {
+  if (values["built-in-roles"]) {
+    const { operateRoles } = await import("./roles.ts");
+    return operateRoles(values, life);
+  }
+  const { host, network, stop, version } = life;
   const { environment } = host.world;
   const kube = await kubeClient(host, values.kubeconfig ?? "");
   if (mode === "pre-stop-hook") {
@@ -67,16 +72,7 @@ export async function operate(mode: Mode, values: DriverValues, { host, network,
         ? undefined
         : {
             cloud: here === undefined ? await clouds.home(stop) : clouds.in(here.region),
-            settings: {
-              tags: {
-                extraTags: extraTags(values),
-                clusterId: values["k8s-tag-cluster-id"] || undefined,
-                warnOnInvalid: values["warn-on-invalid-tag"] ?? false,
-              },
-              nodeLocalVolumes: values["enable-node-local-volumes"] ?? false,
-              modifyWindowMs: values["modify-volume-request-handler-timeout"] ?? 0,
-              ...(here && { ownZone: here.zone }),
-            },
+            settings: { ...controllerSettings(values), ...(here && { ownZone: here.zone }) },
           },
     node: facts && {
       facts,
@@ -99,12 +95,4 @@ async function kubeClient(host: Host, kubeconfig: string): Promise<KubeClient | 
     host.log.v(2)?.info("working without the Kubernetes API", { error });
     return undefined;
   }
-}
-
-function awsSettings({ AWS_REGION: region, AWS_EC2_ENDPOINT: url }: Host["world"]["environment"]): AwsSettings {
-  return {
-    ...noSettings,
-    ...(region && { region }),
-    serviceOverrides: url && region ? [{ id: "AWS_EC2_ENDPOINT", service: "EC2", region, url, signingRegion: region }] : [],
-  };
 }

@@ -1,6 +1,7 @@
 /** Command lines that cannot work, each with the reason; the first one counts. */
 import { OptionsInvalid } from "../../process/flag-problems.ts";
 import type { FlagValues } from "../../runtime/flags.ts";
+import type { ControllerSettings } from "../../volumes/controller/context.ts";
 import { parseEndpoint } from "../../volumes/csi/endpoint.ts";
 import { metadataSources } from "../../volumes/node/metadata.ts";
 import { reservedTag } from "../../volumes/tags.ts";
@@ -17,6 +18,19 @@ export function sourcesOf(values: DriverValues): readonly string[] {
 /** The tags of both flags; the older one had no effect in the reference. */
 export function extraTags(values: DriverValues): Readonly<Record<string, string>> {
   return { ...values["extra-volume-tags"], ...values["extra-tags"] };
+}
+
+/** What the command line says to the controller. */
+export function controllerSettings(values: DriverValues): ControllerSettings {
+  return {
+    tags: {
+      extraTags: extraTags(values),
+      clusterId: values["k8s-tag-cluster-id"] || undefined,
+      warnOnInvalid: values["warn-on-invalid-tag"] ?? false,
+    },
+    nodeLocalVolumes: values["enable-node-local-volumes"] ?? false,
+    modifyWindowMs: values["modify-volume-request-handler-timeout"] ?? 0,
+  };
 }
 
 /** Throws `OptionsInvalid` with the first thing that cannot work. */
@@ -47,6 +61,10 @@ function* problems(values: DriverValues): Generator<string, undefined> {
   if (values["modify-volume-request-handler-timeout"] === 0) {
     yield "invalid driver options: invalid modifyVolumeRequestHandlerTimeout: timeout cannot be zero";
   }
+  if (values["built-in-roles"] && !values["k8s-tag-cluster-id"]) {
+    yield "--built-in-roles needs --k8s-tag-cluster-id: volumes of claims that are gone are found by its tag";
+  }
+  if (values["built-in-roles"] && values["metrics-cert-file"]) yield "--built-in-roles serves metrics without --metrics-cert-file";
   if (values["windows-host-process"]) yield "--windows-host-process is for Windows nodes";
   try {
     parseEndpoint(values.endpoint ?? "");

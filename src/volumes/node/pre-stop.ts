@@ -5,18 +5,9 @@
 import { nodes } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
-import { resource } from "../../kube/resource.ts";
-import type { VolumeAttachment } from "../../kube/types.ts";
 import { sleep } from "../../runtime/world.ts";
 import { driverName } from "../names.ts";
-
-const volumeAttachments = resource<VolumeAttachment>({
-  group: "storage.k8s.io",
-  version: "v1",
-  plural: "volumeattachments",
-  kind: "VolumeAttachment",
-  namespaced: false,
-});
+import { volumeAttachments } from "../storage-resources.ts";
 
 const drainTaints: ReadonlySet<string> = new Set([
   "node.kubernetes.io/unschedulable",

@@ -5,15 +5,13 @@
 import { nodes } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
-import { resource } from "../../kube/resource.ts";
-import type { CSINode, Node, Taint } from "../../kube/types.ts";
+import type { Node, Taint } from "../../kube/types.ts";
 import type { Host } from "../../runtime/host.ts";
 import { sleep } from "../../runtime/world.ts";
 import { driverName } from "../names.ts";
+import { csiNodes } from "../storage-resources.ts";
 
 export const startupTaint = `${driverName}/agent-not-ready`;
-
-const csiNodes = resource<CSINode>({ group: "storage.k8s.io", version: "v1", plural: "csinodes", kind: "CSINode", namespaced: false });
 
 /** How often the Node is looked at: often while it is young, later in case another controller adds the taint late. */
 const youngMs = 10 * 60_000;

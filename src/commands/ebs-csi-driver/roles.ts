@@ -1,0 +1,109 @@
+/** The driver's controller with the roles of the sidecars in the same process: no socket, one lease holder for all of them. */
+import { nodeInformer } from "../../identity/node-view.ts";
+import { isApiError } from "../../kube/errors.ts";
+import type { LeaseToHold } from "../../process/leadership.ts";
+import { operate as operateProcess, type ServedPorts } from "../../process/operate.ts";
+import type { ControllerEntry, Enabled, ProcessContext, Program } from "../../process/program.ts";
+import type { HealthChecks } from "../../runtime/health.ts";
+import type { Host } from "../../runtime/host.ts";
+import { servePlainly } from "../../runtime/plain-serving.ts";
+import { RouteTable } from "../../runtime/routes.ts";
+import { healthRoutes, metricsRoutes } from "../../runtime/standard-routes.ts";
+import type { ControllerSettings } from "../../volumes/controller/context.ts";
+import { driverName } from "../../volumes/names.ts";
+import type { Life } from "../long-running.ts";
+import { awsSettings } from "./settings.ts";
+import { controllerSettings, type DriverValues } from "./validate.ts";
+
+/** In Events, metrics and the user agent. */
+const component = "ebs-csi-driver";
+
+/** Those of the sidecars. */
+const timings = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 5_000 };
+const suffix = driverName.replaceAll(".", "-");
+const leaseNames = [suffix, `external-attacher-leader-${suffix}`, `external-resizer-${suffix}`, `external-snapshotter-leader-${suffix}`];
+
+/** How many objects of each kind are worked on at once; the sidecars' own number in the reference's chart. */
+const concurrency = 100;
+
+/** The leases of the sidecars: one of them that is left running does nothing while this process leads. */
+export function roleLeases(namespace: string): readonly LeaseToHold[] {
+  return leaseNames.map((name) => ({ namespace, name, timings }));
+}
+
+/** Everything that the roles run. */
+export function roleProgram(values: DriverValues): Program {
+  const entry: ControllerEntry = {
+    name: "volumes",
+    client: component,
+    eventSource: driverName,
+    metric: undefined,
+    queue: "volumes",
+    make: (context) => rolesOf(context, controllerSettings(values), values["default-fstype"] ?? ""),
+  };
+  return { component, controllers: [entry], migrated: [], startIntervalMs: 0 };
+}
+
+async function rolesOf(context: ProcessContext, settings: ControllerSettings, defaultFsType: string): Promise<Enabled> {
+  const [{ builtInRoles }, { roleInformers }] = await Promise.all([
+    import("../../volumes/roles/roles.ts"),
+    import("../../volumes/roles/parts.ts"),
+  ]);
+  const { host, kube, recorder, cloud, informers } = context;
+  const controllers = await builtInRoles({
+    host,
+    kube,
+    recorder,
+    cloud,
+    controller: settings,
+    claims: informers.shared(roleInformers.claims),
+    volumes: informers.shared(roleInformers.volumes),
+    classes: informers.shared(roleInformers.classes),
+    attachments: informers.shared(roleInformers.attachments),
+    csiNodes: informers.shared(roleInformers.csiNodes),
+    nodes: informers.shared(nodeInformer),
+    contents: (await servesSnapshots(context))
+      ? informers.shared((await import("../../volumes/roles/snapshotter.ts")).contentInformer)
+      : undefined,
+    settings: { defaultFsType, concurrency },
+  });
+  return { kind: "run", controllers: controllers.map((controller) => ({ controller })) };
+}
+
+/** Whether the definitions of snapshots are installed. Where they come later, the process has to be started again. */
+async function servesSnapshots({ kube, host }: ProcessContext): Promise<boolean> {
+  try {
+    await kube.raw("/apis/snapshot.storage.k8s.io/v1");
+    return true;
+  } catch (error) {
+    if (!isApiError(error, "not-found")) throw error;
+    host.log.info("snapshots are not served: the definitions of VolumeSnapshot are not installed");
+    return false;
+  }
+}
+
+/** Runs the controller and the roles until asked to stop. */
+export async function operateRoles(values: DriverValues, { host, network, stop, version }: Life, master = ""): Promise<void> {
+  const namespace = values["leader-election-namespace"] || "kube-system";
+  const leases = roleLeases(namespace);
+  await operateProcess({
+    version,
+    host,
+    network,
+    stop,
+    kube: { component, kubeconfig: values.kubeconfig ?? "", master, limit: undefined, ownAccounts: false },
+    aws: { ...awsSettings(host.world.environment), clusterId: values["k8s-tag-cluster-id"] ?? "", runsAnywhere: true, anyVpc: true },
+    leadership: { leases, home: { namespace, name: leases[0]!.name }, dryRun: false },
+    serve: (health) => serveHealth(host, values["http-endpoint"] ?? "", health),
+    programs: [roleProgram(values)],
+    minResyncMs: 12 * 3_600_000,
+  });
+}
+
+/** Health beside metrics: there is no socket for a liveness probe to ask. */
+async function serveHealth(host: Host, address: string, health: HealthChecks): Promise<ServedPorts> {
+  if (address === "") return { serving: undefined };
+  const routes = new RouteTable();
+  routes.add(...metricsRoutes(host.metrics, health.slis), ...healthRoutes(health));
+  return { serving: await servePlainly(host, { address, flag: "--http-endpoint", routes }) };
+}

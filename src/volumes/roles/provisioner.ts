@@ -1,0 +1,190 @@
+/**
+ * The provisioner: makes the volume of a claim, and the PersistentVolume that tells of it. What was asked of EC2 is followed to
+ * its end also when the claim is gone meanwhile: its PersistentVolume is then released, and the volume deleted with it.
+ */
+
+import { isApiError } from "../../kube/errors.ts";
+import { objectRef } from "../../kube/event-recorder.ts";
+import { keyOf } from "../../kube/store.ts";
+import { watchSource } from "../../kube/watch-source.ts";
+import { type Controller, done, type Outcome } from "../../runtime/controller.ts";
+import { refusalIn } from "../../runtime/gate.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import { CsiError } from "../csi/errors.ts";
+import type { StringMap, VolumeAnswer } from "../csi/messages.ts";
+import { driverName } from "../names.ts";
+import { claims, persistentVolumes, volumeAttributesClasses } from "../storage-resources.ts";
+import { type Accessibility, accessibilityOf, type DriverNode } from "./accessibility.ts";
+import { sourceOf } from "./content-source.ts";
+import { callDriver, mayStillHappen, type RoleParts } from "./parts.ts";
+import {
+  annotations,
+  attributesClassOf,
+  creationRequest,
+  type Provisioning,
+  type SeenClaim,
+  type SeenClass,
+  volumeFor,
+  volumeNameOf,
+  wantsVolume,
+} from "./provision-plan.ts";
+
+/** csi-provisioner's own limit of a call. */
+const callMs = 60_000;
+
+export function provisioner(parts: RoleParts): Controller {
+  return new Provisioner(parts).controller();
+}
+
+class Provisioner {
+  readonly #parts: RoleParts;
+  /** In volumes, as csi-provisioner writes it: which process made them. */
+  readonly #identity: string;
+  /** By key of the claim: what may be under way in EC2, whatever becomes of the claim. */
+  readonly #open = new Map<string, Provisioning>();
+
+  constructor(parts: RoleParts) {
+    this.#parts = parts;
+    const { clock, random } = parts.host.world;
+    this.#identity = `${Math.floor(clock.now())}-${Math.floor(random.number() * 10_000)}-${driverName}`;
+  }
+
+  controller(): Controller {
+    const { claims: seen, classes, settings } = this.#parts;
+    return {
+      name: "volume-provisioner",
+      concurrency: settings.concurrency,
+      backoff: { baseMs: 1_000, maxMs: 5 * 60_000 },
+      sources: [
+        watchSource(seen, (before, after) =>
+          after === undefined ? (this.#open.has(keyOf(before!)) ? [keyOf(before!)] : []) : [keyOf(after)],
+        ),
+        // A claim may be older than its class.
+        watchSource(classes, (before, after) =>
+          before === undefined && after !== undefined ? seen.by("class", after.metadata.name).map(keyOf) : [],
+        ),
+      ],
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+    };
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+    const { claims: seen, classes } = this.#parts;
+    const claim = seen.get(key);
+    const open = this.#open.get(key);
+    if (open !== undefined && open.claim.metadata.uid !== claim?.metadata.uid) return this.#finish(key, open, signal);
+    const storageClass = claim && classes.get(claim.spec?.storageClassName ?? "");
+    if (claim === undefined || storageClass === undefined || !wantsVolume(claim, storageClass)) {
+      if (open !== undefined) return this.#finish(key, open, signal);
+      return done;
+    }
+    try {
+      await this.#provision(key, claim, storageClass, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (refusalIn(error)) throw error;
+      this.#warn(claim, storageClass, error);
+      if (await this.#reschedule(claim, error, signal)) return done;
+      throw error;
+    }
+    return done;
+  }
+
+  async #provision(key: string, claim: SeenClaim, storageClass: SeenClass, signal: AbortSignal): Promise<void> {
+    const { recorder, settings } = this.#parts;
+    recorder.record(
+      objectRef(claims, claim),
+      "Normal",
+      "Provisioning",
+      `External provisioner is provisioning volume for claim ${JSON.stringify(key)}`,
+    );
+    const provisioning: Provisioning = {
+      claim,
+      storageClass,
+      accessibility: this.#accessibility(claim, storageClass),
+      source: await sourceOf(claim, this.#parts, signal),
+      attributes: await this.#attributes(claim, signal),
+      defaultFsType: settings.defaultFsType,
+    };
+    await this.#make(key, provisioning, signal);
+    recorder.record(objectRef(claims, claim), "Normal", "ProvisioningSucceeded", `Successfully provisioned volume ${volumeNameOf(claim)}`);
+  }
+
+  /** Has the volume made and tells the cluster of it. Both can be done twice. */
+  async #make(key: string, provisioning: Provisioning, signal: AbortSignal): Promise<void> {
+    const request = creationRequest(provisioning);
+    this.#open.set(key, provisioning);
+    try {
+      const { volume } = await callDriver<{ volume: VolumeAnswer }>(this.#parts, "CreateVolume", request, callMs, signal);
+      await this.#publish(provisioning, volume, signal);
+      this.#open.delete(key);
+    } catch (error) {
+      // Nothing was made, for certain.
+      if (error instanceof CsiError && !mayStillHappen(error)) this.#open.delete(key);
+      throw error;
+    }
+  }
+
+  async #publish(provisioning: Provisioning, volume: VolumeAnswer, signal: AbortSignal): Promise<void> {
+    const { kube, host } = this.#parts;
+    const object = volumeFor(provisioning, volume, this.#identity);
+    try {
+      await kube.create(persistentVolumes, object, { signal });
+      host.log.info("made a volume for a claim", { claim: keyOf(provisioning.claim), volume: volume.volumeId });
+    } catch (error) {
+      // An earlier attempt whose answer was lost, or the one before us.
+      if (!isApiError(error, "already-exists")) throw error;
+    }
+  }
+
+  /** The claim is gone, or wants no volume any more: what may have been made still needs an owner, who then lets it be deleted. */
+  async #finish(key: string, open: Provisioning, signal: AbortSignal): Promise<Outcome> {
+    const known = this.#parts.volumes.get(volumeNameOf(open.claim));
+    if (known !== undefined) {
+      this.#open.delete(key);
+      return done;
+    }
+    await this.#make(key, open, signal).catch((error: unknown) => {
+      if (mayStillHappen(error) || !(error instanceof CsiError)) throw error;
+    });
+    return done;
+  }
+
+  #accessibility(claim: SeenClaim, storageClass: SeenClass): Accessibility | undefined {
+    const { nodes, csiNodes } = this.#parts;
+    const driverNode = (name: string): DriverNode => ({
+      name,
+      labels: nodes.get(name)?.metadata.labels ?? {},
+      topologyKeys: csiNodes.get(name)?.spec.drivers.find((driver) => driver.name === driverName)?.topologyKeys ?? [],
+    });
+    const selected = claim.metadata.annotations?.[annotations.selectedNode];
+    const allowed = (storageClass.allowedTopologies ?? []) as Parameters<typeof accessibilityOf>[1];
+    const all = csiNodes.list().map(({ metadata }) => driverNode(metadata.name));
+    return accessibilityOf(claim.metadata.name, allowed, selected === undefined ? undefined : driverNode(selected), all);
+  }
+
+  async #attributes(claim: SeenClaim, signal: AbortSignal): Promise<StringMap> {
+    const name = attributesClassOf(claim);
+    if (name === undefined) return {};
+    const found = await this.#parts.kube.get(volumeAttributesClasses, { name }, { signal });
+    if (found.driverName !== driverName) {
+      throw new CsiError("InvalidArgument", `VolumeAttributesClass ${name} is of the driver ${found.driverName}, not of ${driverName}`);
+    }
+    return found.parameters ?? {};
+  }
+
+  #warn(claim: SeenClaim, storageClass: SeenClass, error: unknown): void {
+    const message = `failed to provision volume with StorageClass ${JSON.stringify(storageClass.metadata.name)}: ${messageOf(error)}`;
+    this.#parts.recorder.record(objectRef(claims, claim), "Warning", "ProvisioningFailed", message, String((error as CsiError).code ?? ""));
+  }
+
+  /** A node whose zone has no place: the scheduler is to choose another one. */
+  async #reschedule({ metadata }: SeenClaim, error: unknown, signal: AbortSignal): Promise<boolean> {
+    if (!(error instanceof CsiError) || error.code !== "ResourceExhausted") return false;
+    if (metadata.annotations?.[annotations.selectedNode] === undefined) return false;
+    const { name, namespace = "", uid } = metadata;
+    const merge = { metadata: { annotations: { [annotations.selectedNode]: null } } };
+    await this.#parts.kube.patch(claims, { namespace, name }, { merge, uid }, { signal });
+    return true;
+  }
+}

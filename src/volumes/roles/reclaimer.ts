@@ -1,0 +1,56 @@
+/** The other half of the provisioner: deletes the disk of a released PersistentVolume, then the object. */
+import { isApiError } from "../../kube/errors.ts";
+import { objectRef } from "../../kube/event-recorder.ts";
+import { watchSource } from "../../kube/watch-source.ts";
+import { type Controller, done, type Outcome } from "../../runtime/controller.ts";
+import { refusalIn } from "../../runtime/gate.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import { persistentVolumes } from "../storage-resources.ts";
+import { removeFinalizer } from "./finalizers.ts";
+import { callDriver, type RoleParts } from "./parts.ts";
+import { type SeenVolume, volumeFinalizer, wantsDeletion } from "./provision-plan.ts";
+
+const callMs = 60_000;
+
+export function reclaimer(parts: RoleParts): Controller {
+  const { volumes, attachments, settings } = parts;
+  return {
+    name: "volume-reclaimer",
+    concurrency: settings.concurrency,
+    backoff: { baseMs: 1_000, maxMs: 5 * 60_000 },
+    sources: [
+      watchSource(volumes, (_, after) => (after !== undefined && wantsDeletion(after) ? [after.metadata.name] : [])),
+      // The last attachment that goes lets its volume go.
+      watchSource(attachments, (before, after) =>
+        after === undefined && before?.spec.source.persistentVolumeName ? [before.spec.source.persistentVolumeName] : [],
+      ),
+    ],
+    async reconcile(key, signal): Promise<Outcome> {
+      const volume = volumes.get(key);
+      if (volume === undefined || !wantsDeletion(volume)) return done;
+      try {
+        await reclaim(volume, parts, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (refusalIn(error)) throw error;
+        parts.recorder.record(objectRef(persistentVolumes, volume), "Warning", "VolumeFailedDelete", messageOf(error));
+        throw error;
+      }
+      return done;
+    },
+  };
+}
+
+async function reclaim(volume: SeenVolume, parts: RoleParts, signal: AbortSignal): Promise<void> {
+  const { kube, attachments, host } = parts;
+  const { name, uid } = volume.metadata;
+  const attached = attachments.by("volume", name)[0];
+  if (attached !== undefined) throw new Error(`persistentvolume ${name} is still attached to node ${attached.spec.nodeName}`);
+  const volumeId = volume.spec?.csi?.volumeHandle ?? "";
+  await callDriver(parts, "DeleteVolume", { volumeId }, callMs, signal);
+  host.log.info("deleted a volume", { volume: volumeId, persistentVolume: name });
+  await kube.delete(persistentVolumes, { name }, { uid, signal }).catch((error: unknown) => {
+    if (!isApiError(error, "not-found")) throw error;
+  });
+  await removeFinalizer(kube, persistentVolumes, { name, uid }, volumeFinalizer, signal);
+}

@@ -1,0 +1,165 @@
+/** The resizer: lets the volume of a claim grow, and brings another class of attributes to it. A key is a claim. */
+import { objectRef } from "../../kube/event-recorder.ts";
+import { keyOf } from "../../kube/store.ts";
+import { watchSource } from "../../kube/watch-source.ts";
+import { type Controller, done, type Outcome } from "../../runtime/controller.ts";
+import { refusalIn } from "../../runtime/gate.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import { CsiError } from "../csi/errors.ts";
+import { driverName } from "../names.ts";
+import { quantityOfBytes } from "../quantity.ts";
+import { claims, persistentVolumes, volumeAttributesClasses } from "../storage-resources.ts";
+import { callDriver, type RoleParts, timestamp } from "./parts.ts";
+import { capabilityOf, type SeenClaim, type SeenVolume } from "./provision-plan.ts";
+import {
+  growthBegun,
+  growthDone,
+  growthFailed,
+  modificationBegun,
+  modificationDone,
+  modificationFailed,
+  nodesTurn,
+  type StatusChange,
+  together,
+  wantedAttributes,
+  wantedGrowth,
+} from "./resize-plan.ts";
+
+/** Longer than csi-resizer waits: EC2 takes minutes, and what it is asked for twice in one window is one change. */
+const callMs = 4 * 60_000;
+
+/** Codes by which the driver says that asking again will not help. */
+const infeasibleGrowth: ReadonlySet<string> = new Set(["InvalidArgument", "OutOfRange", "NotFound"]);
+
+export function resizer(parts: RoleParts): Controller {
+  const { claims: seen, volumes, settings } = parts;
+  return {
+    name: "volume-resizer",
+    concurrency: settings.concurrency,
+    backoff: { baseMs: 1_000, maxMs: 5 * 60_000 },
+    sources: [
+      watchSource(seen, (before, after) => (after === undefined || isStatusOnly(before, after) ? [] : [keyOf(after)])),
+      watchSource(volumes, (before, after) =>
+        before === undefined && after !== undefined ? seen.by("volume", after.metadata.name).map(keyOf) : [],
+      ),
+    ],
+    async reconcile(key, signal): Promise<Outcome> {
+      const claim = seen.get(key);
+      const volume = claim && volumes.get(claim.spec?.volumeName ?? "");
+      if (claim === undefined || volume?.spec?.csi?.driver !== driverName) return done;
+      if (claim.metadata.deletionTimestamp !== undefined) return done;
+      const size = wantedGrowth(claim, volume);
+      const target = wantedAttributes(claim);
+      if (size === undefined && target === undefined) return done;
+      const now = timestamp(parts.host);
+      const begun = together([
+        ...(size === undefined ? [] : [growthBegun(quantityOfBytes(size), now)]),
+        ...(target === undefined ? [] : [modificationBegun(target, now)]),
+      ]);
+      // Only if the claim is still as it was read: kubelet may have finished what we would begin again.
+      await change(claim, begun, parts, signal, claim.metadata.resourceVersion);
+      // Asked for at the same time they are one change in EC2, which allows few of them.
+      const outcomes = await Promise.allSettled([
+        ...(size === undefined ? [] : [grow(claim, volume, size, parts, signal)]),
+        ...(target === undefined ? [] : [modify(claim, volume, target, parts, signal)]),
+      ]);
+      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+      return done;
+    },
+  };
+}
+
+/** A change of nothing that is read here: our own words, and kubelet's. */
+function isStatusOnly(before: SeenClaim | undefined, after: SeenClaim): boolean {
+  if (before === undefined || before.metadata.uid !== after.metadata.uid) return false;
+  return JSON.stringify([before.spec, before.status?.phase]) === JSON.stringify([after.spec, after.status?.phase]);
+}
+
+async function grow(claim: SeenClaim, volume: SeenVolume, bytes: bigint, parts: RoleParts, signal: AbortSignal): Promise<void> {
+  const { kube, recorder, host } = parts;
+  const ref = objectRef(claims, claim);
+  const size = quantityOfBytes(bytes);
+  const { csi, accessModes, volumeMode, mountOptions } = volume.spec!;
+  recorder.record(ref, "Normal", "Resizing", `External resizer is resizing volume ${volume.metadata.name}`);
+  try {
+    const answer = await callDriver<{ capacityBytes: string; nodeExpansionRequired: boolean }>(
+      parts,
+      "ControllerExpandVolume",
+      {
+        volumeId: csi!.volumeHandle,
+        capacityRange: { requiredBytes: String(bytes), limitBytes: "0" },
+        volumeCapability: capabilityOf(accessModes?.[0] ?? "", volumeMode, csi!.fsType ?? "", mountOptions),
+      },
+      callMs,
+      signal,
+    );
+    const actual = quantityOfBytes(BigInt(answer.capacityBytes));
+    const { name, uid } = volume.metadata;
+    await kube.patch(persistentVolumes, { name }, { merge: { spec: { capacity: { storage: actual } } }, uid }, { signal });
+    if (answer.nodeExpansionRequired) {
+      await change(claim, nodesTurn(size, timestamp(host)), parts, signal);
+      recorder.record(ref, "Normal", "FileSystemResizeRequired", "Require file system resize of volume on node");
+    } else {
+      await change(claim, growthDone(actual), parts, signal);
+      recorder.record(ref, "Normal", "VolumeResizeSuccessful", "Resize volume succeeded");
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (refusalIn(error)) throw error;
+    const infeasible = error instanceof CsiError && infeasibleGrowth.has(error.code);
+    const message = messageOf(error);
+    recorder.record(
+      ref,
+      "Warning",
+      "VolumeResizeFailed",
+      `resize volume ${JSON.stringify(volume.metadata.name)} by resizer ${JSON.stringify(driverName)} failed: ${message}`,
+      "growth",
+    );
+    await change(claim, growthFailed(infeasible, message, timestamp(host)), parts, signal);
+    throw error;
+  }
+}
+
+async function modify(claim: SeenClaim, volume: SeenVolume, target: string, parts: RoleParts, signal: AbortSignal): Promise<void> {
+  const { kube, recorder, host } = parts;
+  const ref = objectRef(claims, claim);
+  recorder.record(ref, "Normal", "VolumeModify", `external resizer is modifying volume ${claim.metadata.name} with vac ${target}`);
+  try {
+    const { driverName: of, parameters = {} } = await kube.get(volumeAttributesClasses, { name: target }, { signal });
+    if (of !== driverName)
+      throw new CsiError("InvalidArgument", `VolumeAttributesClass ${target} is of the driver ${of}, not of ${driverName}`);
+    const { namespace = "", name } = claim.metadata;
+    const mutableParameters = {
+      ...parameters,
+      "csi.storage.k8s.io/pvc/name": name,
+      "csi.storage.k8s.io/pvc/namespace": namespace,
+      "csi.storage.k8s.io/pv/name": volume.metadata.name,
+    };
+    const volumeId = volume.spec!.csi!.volumeHandle;
+    await callDriver(parts, "ControllerModifyVolume", { volumeId, mutableParameters }, callMs, signal);
+    const merge = { spec: { volumeAttributesClassName: target } };
+    await kube.patch(persistentVolumes, { name: volume.metadata.name }, { merge, uid: volume.metadata.uid }, { signal });
+    await change(claim, modificationDone(target), parts, signal);
+    recorder.record(ref, "Normal", "VolumeModifySuccessful", `external resizer modified volume ${name} with vac ${target} successfully`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (refusalIn(error)) throw error;
+    const message = messageOf(error);
+    recorder.record(ref, "Warning", "VolumeModifyFailed", message, "modification");
+    const infeasible = error instanceof CsiError && error.code === "InvalidArgument";
+    await change(claim, modificationFailed(target, infeasible, message, timestamp(host)), parts, signal);
+    throw error;
+  }
+}
+
+async function change(
+  { metadata }: SeenClaim,
+  status: StatusChange,
+  { kube }: RoleParts,
+  signal: AbortSignal,
+  resourceVersion?: string,
+): Promise<void> {
+  const { name, namespace = "", uid } = metadata;
+  const strategic = { ...(resourceVersion && { metadata: { resourceVersion } }), status };
+  await kube.patch(claims, { namespace, name, subresource: "status" }, { strategic, uid }, { signal });
+}

@@ -1,0 +1,157 @@
+/**
+ * The snapshotter: has the snapshot of a VolumeSnapshotContent made, tells when it can be used, and has it deleted. Binding
+ * contents to VolumeSnapshots is the work of the cluster's snapshot controller. A key is a VolumeSnapshotContent.
+ */
+import type { KubeClient } from "../../kube/client.ts";
+import { objectRef } from "../../kube/event-recorder.ts";
+import { type Informer, informer, type Trimmed } from "../../kube/informer.ts";
+import type { Frozen } from "../../kube/resource.ts";
+import { watchSource } from "../../kube/watch-source.ts";
+import { again, type Controller, done, type Outcome } from "../../runtime/controller.ts";
+import { refusalIn } from "../../runtime/gate.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import { CsiError } from "../csi/errors.ts";
+import type { SnapshotAnswer, StringMap } from "../csi/messages.ts";
+import { driverName } from "../names.ts";
+import { type VolumeSnapshotContent, volumeSnapshotClasses, volumeSnapshotContents } from "../storage-resources.ts";
+import { callDriver, mayStillHappen, type RoleParts, timestamp } from "./parts.ts";
+
+export type Contents = Informer<Trimmed<VolumeSnapshotContent>>;
+type SeenContent = Frozen<Trimmed<VolumeSnapshotContent>>;
+
+export const contentInformer = {
+  name: "volumesnapshotcontents",
+  make: (client: KubeClient): Contents => informer({ client, of: volumeSnapshotContents }),
+};
+
+const prefix = "snapshot.storage.kubernetes.io/";
+/** While it is there nobody may think that there is no snapshot. */
+const beingCreated = `${prefix}volumesnapshot-being-created`;
+/** Put there by the snapshot controller once nothing needs the snapshot any more. */
+const beingDeleted = `${prefix}volumesnapshot-being-deleted`;
+const callMs = 60_000;
+/** How often EC2 is asked whether it has stored a snapshot whole. */
+const readinessMs = 10_000;
+
+export type SnapshotterParts = Pick<RoleParts, "host" | "kube" | "recorder" | "driver" | "settings"> & { readonly contents: Contents };
+
+export function snapshotter(parts: SnapshotterParts): Controller {
+  const { contents, settings } = parts;
+  return {
+    name: "volume-snapshotter",
+    concurrency: settings.concurrency,
+    backoff: { baseMs: 1_000, maxMs: 5 * 60_000 },
+    sources: [watchSource(contents, (_, after) => (after?.spec.driver === driverName ? [after.metadata.name] : []))],
+    async reconcile(key, signal): Promise<Outcome> {
+      const content = contents.get(key);
+      if (content === undefined || content.spec.driver !== driverName) return done;
+      const isLeaving = content.metadata.deletionTimestamp !== undefined;
+      try {
+        if (isLeaving) return await remove(content, parts, signal);
+        return content.status?.readyToUse ? done : await make(content, parts, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (refusalIn(error)) throw error;
+        await report(content, isLeaving ? "SnapshotDeleteError" : "SnapshotCreationFailed", error, parts, signal);
+        throw error;
+      }
+    },
+  };
+}
+
+async function make(content: SeenContent, parts: SnapshotterParts, signal: AbortSignal): Promise<Outcome> {
+  const { source, volumeSnapshotRef } = content.spec;
+  const name = `snapshot-${volumeSnapshotRef.uid}`;
+  if (source.volumeHandle === undefined) return adopt(content, source.snapshotHandle ?? "", parts, signal);
+  await mark(content, "yes", parts, signal);
+  try {
+    const parameters = await parametersOf(content, parts, signal);
+    const request = { name, sourceVolumeId: source.volumeHandle, parameters };
+    const { snapshot } = await callDriver<{ snapshot: SnapshotAnswer }>(parts, "CreateSnapshot", request, callMs, signal);
+    await tell(content, snapshot, parts, signal);
+    await mark(content, undefined, parts, signal);
+    return snapshot.readyToUse ? done : again(readinessMs, `EC2 still stores ${snapshot.snapshotId}`);
+  } catch (error) {
+    if (error instanceof CsiError && !mayStillHappen(error)) await mark(content, undefined, parts, signal);
+    throw error;
+  }
+}
+
+/** A snapshot that was there before, and that its content names. */
+async function adopt(content: SeenContent, snapshotId: string, parts: SnapshotterParts, signal: AbortSignal): Promise<Outcome> {
+  const request = { maxEntries: 0, startingToken: "", sourceVolumeId: "", snapshotId };
+  const { entries } = await callDriver<{ entries: readonly { snapshot: SnapshotAnswer }[] }>(
+    parts,
+    "ListSnapshots",
+    request,
+    callMs,
+    signal,
+  );
+  const found = entries[0]?.snapshot;
+  if (found === undefined) throw new CsiError("NotFound", `there is no snapshot ${JSON.stringify(snapshotId)}`);
+  await tell(content, found, parts, signal);
+  return found.readyToUse ? done : again(readinessMs, `EC2 still stores ${snapshotId}`);
+}
+
+async function parametersOf({ metadata, spec }: SeenContent, { kube }: SnapshotterParts, signal: AbortSignal): Promise<StringMap> {
+  const name = spec.volumeSnapshotClassName;
+  const own = name === undefined ? {} : ((await kube.get(volumeSnapshotClasses, { name }, { signal })).parameters ?? {});
+  const forSidecars = (key: string) => key.startsWith("csi.storage.k8s.io/");
+  return {
+    ...Object.fromEntries(Object.entries(own).filter(([key]) => !forSidecars(key))),
+    "csi.storage.k8s.io/volumesnapshot/name": spec.volumeSnapshotRef.name ?? "",
+    "csi.storage.k8s.io/volumesnapshot/namespace": spec.volumeSnapshotRef.namespace ?? "",
+    "csi.storage.k8s.io/volumesnapshotcontent/name": metadata.name,
+  };
+}
+
+async function tell({ metadata }: SeenContent, snapshot: SnapshotAnswer, { kube }: SnapshotterParts, signal: AbortSignal): Promise<void> {
+  const { seconds, nanos } = snapshot.creationTime;
+  const status = {
+    snapshotHandle: snapshot.snapshotId,
+    creationTime: Number(BigInt(seconds) * 1_000_000_000n + BigInt(nanos)),
+    restoreSize: Number(snapshot.sizeBytes),
+    readyToUse: snapshot.readyToUse,
+    error: null,
+  };
+  const { name, uid } = metadata;
+  await kube.patch(volumeSnapshotContents, { name, subresource: "status" }, { merge: { status }, uid }, { signal });
+}
+
+async function mark({ metadata }: SeenContent, value: string | undefined, { kube }: SnapshotterParts, signal: AbortSignal): Promise<void> {
+  const { name, uid } = metadata;
+  const merge = { metadata: { annotations: { [beingCreated]: value ?? null } } };
+  await kube.patch(volumeSnapshotContents, { name }, { merge, uid }, { signal });
+}
+
+/** The snapshot controller takes its finalizer off a content that names no snapshot any more. */
+async function remove(content: SeenContent, parts: SnapshotterParts, signal: AbortSignal): Promise<Outcome> {
+  const { metadata, spec, status } = content;
+  const snapshotId = status?.snapshotHandle;
+  if (metadata.annotations?.[beingDeleted] === undefined || metadata.annotations[beingCreated] !== undefined) return done;
+  if (snapshotId === undefined) return done;
+  if (spec.deletionPolicy === "Delete") await callDriver(parts, "DeleteSnapshot", { snapshotId }, callMs, signal);
+  const { name, uid } = metadata;
+  const empty = { snapshotHandle: null, readyToUse: false, creationTime: null, restoreSize: null };
+  await parts.kube.patch(volumeSnapshotContents, { name, subresource: "status" }, { merge: { status: empty }, uid }, { signal });
+  return done;
+}
+
+async function report(
+  content: SeenContent,
+  reason: "SnapshotCreationFailed" | "SnapshotDeleteError",
+  error: unknown,
+  { kube, recorder, host }: SnapshotterParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const message = messageOf(error);
+  recorder.record(objectRef(volumeSnapshotContents, content), "Warning", reason, message, reason);
+  const { name, uid } = content.metadata;
+  const status = { error: { message, time: timestamp(host) }, ...(reason === "SnapshotCreationFailed" && { readyToUse: false }) };
+  try {
+    await kube.patch(volumeSnapshotContents, { name, subresource: "status" }, { merge: { status }, uid }, { signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    host.log.warn("the VolumeSnapshotContent does not tell why it failed", { content: name, error: cause });
+  }
+}
