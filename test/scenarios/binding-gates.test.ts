@@ -140,3 +140,27 @@ test("targets of QUIC are registered with the server ids of their pods; a gated 
   assert.match(world.events("web").join("\n"), /TargetsLeftOut: web-2: no container has a QUIC server id/);
   assert.match(await world.metrics.metrics(), /awslbc_quic_target_missing_server_id\{/);
 });
+
+test("each target waits for its own successors, also after others have waited for long", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop", { protocol: "HTTP", used: true });
+  for (const service of ["web", "green"]) {
+    await world.service(service);
+    await world.pods(service, 2);
+  }
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  await world.until("healthy", () => world.binding("web")?.status?.targets?.healthy === 2, 600_000);
+  const both = [...world.addresses("web"), ...world.addresses("green")].toSorted();
+  for (let i = 0; i < 20; i++) {
+    const name = i % 2 === 0 ? "green" : "web";
+    for (const pod of await world.pods(name, 1)) await world.remove(name, pod);
+    await world.pods(name, 1);
+    await world.edit("web", { spec: { serviceRef: { name } } });
+    await world.world.advance(20_000);
+    assert.ok(
+      both.every((address) => world.targets(arn).includes(address)),
+      `after ${(i + 1) * 20} s`,
+    );
+  }
+});

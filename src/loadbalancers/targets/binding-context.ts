@@ -72,8 +72,8 @@ export interface RememberedBinding {
   networkingAt?: number;
   /** The generation that they were last looked at for. */
   networkingFor?: number;
-  /** Monotonic time since when targets wait for those in their place. */
-  holdsSince?: number;
+  /** Monotonic time since when each target waits for those in its place, by its identity. */
+  heldSince?: ReadonlyMap<string, number>;
 }
 
 /** That, and what the controller keeps. */

@@ -79,10 +79,11 @@ async function syncTargets(
   const record = spec.multiClusterTargetGroup ? await records.read(binding, ask.signal) : undefined;
   const match = spec.multiClusterTargetGroup ? { ...all, surplus: recorded(all.surplus, record) } : all;
   const { missing, leftOut } = withinLimit(match.missing, seen.length, context.settings.maxTargets);
-  const heldForMs = clock.monotonic() - (remembered.holdsSince ?? clock.monotonic());
-  const { held, leaving } = splitSurplus({ ...match, missing }, (target) => isServing(target, context), heldForMs < holdMs);
-  if (held.length > 0) remembered.holdsSince ??= clock.monotonic();
-  else delete remembered.holdsSince;
+  const now = clock.monotonic();
+  const heldSince = (target: SeenTarget) => remembered.heldSince?.get(identityOf(target)) ?? now;
+  const mayWait = (target: SeenTarget) => now - heldSince(target) < holdMs && isServing(target, context);
+  const { held, leaving } = splitSurplus({ ...match, missing }, mayWait);
+  remembered.heldSince = new Map(held.map((target) => [identityOf(target), heldSince(target)]));
   const isChange = missing.length + leaving.length > 0;
   const lets = spec.networking !== undefined;
   if (isChange || remembered.force || isDue(job, clock.monotonic())) await letIn(job, endpoints, context);

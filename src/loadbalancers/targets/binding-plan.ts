@@ -89,13 +89,9 @@ export interface SplitSurplus {
  * Register, wait until healthy, then deregister: a target whose pod goes on serving, because the Service selects others
  * now, is let go when none of those is still on its way to being healthy. What serves no more goes at once.
  */
-export function splitSurplus(
-  { matched, missing, surplus }: Matched,
-  isServing: (target: SeenTarget) => boolean,
-  waits: boolean,
-): SplitSurplus {
+export function splitSurplus({ matched, missing, surplus }: Matched, mayWait: (target: SeenTarget) => boolean): SplitSurplus {
   const starting = missing.length > 0 || matched.some(([, { state }]) => state === "initial" || state === "");
-  const held = waits && starting ? surplus.filter(isServing) : [];
+  const held = starting ? surplus.filter(mayWait) : [];
   return { held, leaving: surplus.filter((target) => !held.includes(target)) };
 }
 
