@@ -6,6 +6,7 @@
  *   node test/simulation/main.ts services --runs 2000     of Services, nodes and routes
  *   node test/simulation/main.ts volumes --runs 2000      of volumes
  *   node test/simulation/main.ts interruptions --runs 500 of nodes that are about to go
+ *   node test/simulation/main.ts bindings --runs 500      of pods behind target groups
  *
  *   --seed 1          from this seed on
  *   --processes 2     in so many processes at once
@@ -22,6 +23,7 @@ import type { Outcome } from "./outcome.ts";
 /** Loaded only after a mutant was chosen, and where histories are played. */
 const worlds: Readonly<Record<string, () => Promise<Simulate>>> = {
   kits: async () => (await import("./simulate.ts")).simulate,
+  bindings: async () => (await import("./bindings-simulate.ts")).simulateBindings,
   nodes: async () => (await import("./nodes-simulate.ts")).simulateNodes,
   interruptions: async () => (await import("./interruptions-simulate.ts")).simulateInterruptions,
   services: async () => (await import("./services-simulate.ts")).simulateServices,

@@ -4,7 +4,7 @@ import { registerHooks } from "node:module";
 export interface Mutant {
   readonly name: string;
   /** Where it shows. */
-  readonly world: "kits" | "nodes" | "services" | "volumes";
+  readonly world: "kits" | "bindings" | "nodes" | "services" | "volumes";
   readonly file: string;
   /** Text of the source and what takes its place; each must be found. */
   readonly changes: readonly (readonly [from: string, to: string])[];
@@ -246,6 +246,34 @@ export const mutants: readonly Mutant[] = [
     file: "src/volumes/client-tokens.ts",
     changes: [["count === 1 ? name :", "count === 1 ? name + this.#clock.monotonic() :"]],
     killedBy: "a name has one volume at a time",
+  },
+  {
+    name: "deregisters-before-successors-are-healthy",
+    world: "bindings",
+    file: "src/loadbalancers/targets/binding-plan.ts",
+    changes: [["const held = starting ? surplus.filter(mayWait) : [];", "const held: readonly SeenTarget[] = [];"]],
+    killedBy: "no target of a serving pod is deregistered before its successor is healthy",
+  },
+  {
+    name: "gate-answered-at-registration",
+    world: "bindings",
+    file: "src/loadbalancers/targets/gates.ts",
+    changes: [['const registering: GateVerdict = {\n  status: "False",', 'const registering: GateVerdict = {\n  status: "True",']],
+    killedBy: "a rollout with gates has as many healthy targets as it promised",
+  },
+  {
+    name: "deregisters-other-clusters-targets",
+    world: "bindings",
+    file: "src/loadbalancers/targets/multi-cluster.ts",
+    changes: [["return targets.filter((target) => record?.has(identityOf(target)));", "return targets;"]],
+    killedBy: "a target of another cluster stays",
+  },
+  {
+    name: "checkpoint-kept-while-targets-change",
+    world: "bindings",
+    file: "src/loadbalancers/targets/binding-pass.ts",
+    changes: [['!== "" && !(await setCheckpoint(job, "", context))) return done;', '!== "" && false) return done;']],
+    killedBy: "every endpoint is a target, and nothing else is",
   },
 ];
 
