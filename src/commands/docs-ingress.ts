@@ -31,7 +31,7 @@ export function ingressAnnotationsPage(row: (cells: readonly string[]) => string
 
 <!-- Generated from the tables in src/loadbalancers/ingress/annotations.ts; run \`npm run docs\` after changing them. -->
 
-Ingresses are served [behind a gate](../load-balancer-controller.md#ingresses-behind-a-gate). Every key below is written with the prefix
+How Ingresses are served is told in [the guide](../ingress.md). Every key below is written with the prefix
 \`${annotationPrefix}\`, for example \`${annotationPrefix}scheme: internet-facing\`.
 
 Ingresses of one group share a load balancer. Where they must agree, the first Ingress that sets a value decides. One that sets another value

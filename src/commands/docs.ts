@@ -1,5 +1,6 @@
 /** Writes the reference pages that come from tables: `node src/commands/docs.ts`. */
 import { stringify } from "yaml";
+import { ingressClassParamsDefinition } from "../loadbalancers/ingress/crd.ts";
 import { targetGroupBindingDefinition } from "../loadbalancers/targets/crd.ts";
 import { flagReference } from "../runtime/flags-usage.ts";
 import { realWorld } from "../runtime/world.ts";
@@ -31,7 +32,8 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/permissions.md": permissionsPage(row),
     "docs/reference/target-group-binding.md": bindingsPage(row),
     "docs/reference/load-balancer-controller-flags.md": loadBalancerFlagsPage(),
-    "deploy/chart/files/targetgroupbindings.yaml": definitionFile(),
+    "deploy/chart/files/targetgroupbindings.yaml": definitionFile("targets", targetGroupBindingDefinition),
+    "deploy/chart/files/ingressclassparams.yaml": definitionFile("ingress", ingressClassParamsDefinition),
   };
 }
 
@@ -64,9 +66,9 @@ ${flagReference(loadBalancerFlags)}`;
 }
 
 /** As a manifest, and as the chart has it. */
-function definitionFile(): string {
-  const about = "# Generated from src/loadbalancers/targets/crd.ts; run `npm run docs` after changing it.\n";
-  return `${about}${stringify(targetGroupBindingDefinition, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+function definitionFile(folder: string, definition: object): string {
+  const about = `# Generated from src/loadbalancers/${folder}/crd.ts; run \`npm run docs\` after changing it.\n`;
+  return `${about}${stringify(definition, { lineWidth: 0, aliasDuplicateObjects: false })}`;
 }
 
 function handlerFlagsPage(): string {

@@ -2,6 +2,7 @@
 
 import { idsNamedIn } from "../aws/error-ids.ts";
 import { events } from "../kube/builtin.ts";
+import { explainIngress } from "../loadbalancers/ingress/explain.ts";
 import { explain } from "../loadbalancers/service/explain.ts";
 import { preview } from "../loadbalancers/service/preview.ts";
 import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";
@@ -16,6 +17,8 @@ import { ageText, type PastWarning, warningsIn } from "./event-history.ts";
 import { explainNode } from "./explain-node.ts";
 import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
+import { openIngresses } from "./live-ingress.ts";
+import { ingressNamed } from "./plan-ingress.ts";
 
 const flags = {
   endpoint: flag(
@@ -32,6 +35,7 @@ what it should show and how its pods are reached. Changes nothing.
 
 Usage:
   fairlead explain service/NAME [flags]
+  fairlead explain ingress/NAME [flags]
   fairlead explain node/NAME [flags]`;
 
 /** The flags by section, for completion and help. */
@@ -60,13 +64,19 @@ export async function explainService({ argv, world, console, stopSignal }: Param
       return 0;
     }
     const [word, ...more] = args;
-    if (word === undefined || more.length > 0) throw new FlagError("name one object: fairlead explain service/NAME, or node/NAME");
+    if (word === undefined || more.length > 0)
+      throw new FlagError("name one object: fairlead explain service/NAME, ingress/NAME or node/NAME");
     const live = await openLive(values, world, "fairlead explain", stopSignal(), network);
     try {
       for (const note of live.notes) console.err(`fairlead explain: ${note}\n`);
       const node = /^nodes?\/(.+)$/.exec(word)?.[1];
       if (node !== undefined) {
         console.out(await explainNode(node, live, world.clock.now()));
+        return 0;
+      }
+      const ingress = ingressNamed(word, live.namespace);
+      if (ingress !== undefined) {
+        console.out(await explainIngressNamed(ingress, live, world.clock));
         return 0;
       }
       const wanted = serviceNamed(word, live.namespace);
@@ -96,6 +106,30 @@ export async function explainService({ argv, world, console, stopSignal }: Param
   } catch (error) {
     return failure("explain", error, console);
   }
+}
+
+async function explainIngressNamed(
+  wanted: { readonly namespace: string; readonly name: string },
+  live: Live,
+  clock: Clock,
+): Promise<string> {
+  const { all, context, preview: previewOf } = await openIngresses(live, clock);
+  const found = all.find(({ view }) => view.namespace === wanted.namespace && view.name === wanted.name);
+  if (found === undefined) throw new NotPossible(`there is no Ingress ${wanted.namespace}/${wanted.name}`);
+  const seen = await previewOf(found.view);
+  const isSecure = seen.survey?.desire.model.listeners.some(({ protocol }) => protocol === "HTTPS");
+  const warnings = await warningsAbout(found.metadata.uid, wanted.namespace, live);
+  return explainIngress(
+    {
+      preview: seen,
+      ingress: found.view,
+      published: found.published.map(({ hostname }) => hostname),
+      events: warnings.map((warning) => warningText(warning, clock.now())),
+      certificates: isSecure ? await live.cloud.certificates.issued(false, live.ask) : [],
+    },
+    context,
+    live.ask,
+  );
 }
 
 async function warningsAbout(uid: string, namespace: string, { kube, ask }: Live): Promise<readonly PastWarning[]> {

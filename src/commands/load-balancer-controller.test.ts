@@ -11,7 +11,7 @@ const call = (...argv: string[]) => said(run, argv);
 test("help says what is built, and which flags change nothing", async () => {
   const { status, out } = await call("--help");
   assert.equal(status, 0);
-  assert.match(out, /Ingresses, Gateways and Services with a load\s+balancer class are not served yet/);
+  assert.match(out, /Gateways\s+are not served yet/);
   assert.match(out, /--default-pca-arn string\s+Not built yet/);
 });
 

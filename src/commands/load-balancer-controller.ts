@@ -13,8 +13,8 @@ const name = "load-balancer-controller";
 /** Runs the command to its exit status; the statuses are those of the reference. */
 export const run = longRunning({
   name,
-  description: `Keeps target groups filled, as TargetGroupBindings say. Ingresses, Gateways and Services with a load
-balancer class are not served yet: leave those to the AWS Load Balancer Controller.`,
+  description: `Makes application load balancers for Ingresses, and keeps target groups filled as TargetGroupBindings say. Gateways
+are not served yet: leave those to the AWS Load Balancer Controller.`,
   sections: flagSections,
   refusals: { commandLine: { status: 2, told: "usage" }, configuration: { status: 1 }, failed: 1 },
   async read(invocation) {

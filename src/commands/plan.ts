@@ -1,7 +1,7 @@
 /** `fairlead plan`: what the controllers would do to AWS for Services and routes, printed and not done. */
 
 import { planJson, type Step } from "../aws/plan.ts";
-import type { Service } from "../kube/types.ts";
+import type { Ingress, Service } from "../kube/types.ts";
 import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
 import { type Preview, preview } from "../loadbalancers/service/preview.ts";
 import type { SeenService } from "../loadbalancers/service/seen.ts";
@@ -15,19 +15,23 @@ import type { World } from "../runtime/world.ts";
 import type { Command, Console } from "./command.ts";
 import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
+import type { Overlay } from "./live-ingress.ts";
 import { routesOf } from "./live-routes.ts";
+import { ingressesAsJson, ingressesAsText, ingressNamed, planIngresses, statusOf } from "./plan-ingress.ts";
+import { painter, stepLines } from "./plan-text.ts";
 
 const flags = {
   "all-namespaces": flag(bool, false, "Look at all Services of the cluster.", { shorthand: "A" }),
-  filename: flag(string, "", "A manifest with Services that may not exist yet.", { shorthand: "f" }),
+  filename: flag(string, "", "A manifest with Services and Ingresses that may not exist yet.", { shorthand: "f" }),
   output: flag(oneOf("text", "json"), "text", "Output format.", { shorthand: "o" }),
   ...liveFlags,
 };
 
-const usage = `Prints the steps that would be taken for Services or for the routes of pods, and takes none.
+const usage = `Prints the steps that would be taken for Services, for Ingresses or for the routes of pods, and takes none.
 
 Usage:
   fairlead plan service/NAME [flags]
+  fairlead plan ingress/NAME [flags]
   fairlead plan -A [flags]
   fairlead plan -f manifest.yaml [flags]
   fairlead plan routes --cluster-cidr=CIDR [flags]
@@ -50,23 +54,40 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
     }
     const routes = args.length === 1 && args[0] === "routes";
     if (args.length === 0 && !values["all-namespaces"] && values.filename === "")
-      throw new FlagError("name a Service (service/NAME), or give -A or -f");
+      throw new FlagError("name a Service (service/NAME) or an Ingress (ingress/NAME), or give -A or -f");
     const live = await openLive(values, world, "fairlead plan", stopSignal(), network);
     try {
       for (const note of live.notes) console.err(`fairlead plan: ${note}\n`);
       if (routes) return await planRoutes(live, values.output, console);
-      const chosen = await choose(args, values, world, live);
+      const written = values.filename === "" ? nothingWritten : await readManifest(values.filename, world);
+      const named = args.flatMap((word) => ingressNamed(word, live.namespace) ?? []);
+      const isIngress = named.length > 0 || written.ingresses.length > 0;
+      const groups = isIngress ? await planIngresses(named, written, live, world.clock) : [];
+      const words = args.filter((word) => ingressNamed(word, live.namespace) === undefined);
       const previews: Shown[] = [];
-      for (const service of chosen) previews.push({ service, ...(await preview(service, live.all, live, live.ask)) });
-      console.out(values.output === "json" ? asJson(previews) : asText(previews, console));
-      if (previews.some(({ problems }) => problems.length > 0)) return exitStatus.failed;
-      return previews.some(({ steps }) => steps.length > 0) ? exitStatus.changes : exitStatus.done;
+      for (const service of choose(words, written.services, values["all-namespaces"], live))
+        previews.push({ service, ...(await preview(service, live.all, live, live.ask)) });
+      const texts = [previews.length > 0 || !isIngress ? asText(previews, console) : "", isIngress ? ingressesAsText(groups, console) : ""];
+      console.out(
+        values.output === "json" ? `${JSON.stringify([...asJson(previews), ...ingressesAsJson(groups)], undefined, 2)}\n` : texts.join(""),
+      );
+      return worst(servicesStatus(previews), statusOf(groups));
     } finally {
       await live.close();
     }
   } catch (error) {
     return failure("plan", error, console);
   }
+}
+
+function servicesStatus(previews: readonly Shown[]): number {
+  if (previews.some(({ problems }) => problems.length > 0)) return exitStatus.failed;
+  return previews.some(({ steps }) => steps.length > 0) ? exitStatus.changes : exitStatus.done;
+}
+
+/** That something cannot be told goes before that something would change. */
+function worst(...statuses: readonly number[]): number {
+  return [exitStatus.failed, exitStatus.changes].find((status) => statuses.includes(status)) ?? exitStatus.done;
 }
 
 async function planRoutes(live: Live, output: string, console: Console): Promise<number> {
@@ -79,7 +100,7 @@ async function planRoutes(live: Live, output: string, console: Console): Promise
     const lines = [
       `routes: ${steps.length === 0 ? "nothing to do" : counted(steps.length)}`,
       ...problems.map(({ message }) => paint(`  ! ${message}`, "delete")),
-      ...steps.map((step) => paint(`  ${marks[step.effect]} ${step.what}  (${step.why})`, step.effect)),
+      ...stepLines(steps, paint),
     ];
     console.out(`${lines.join("\n")}\n`);
   }
@@ -89,15 +110,12 @@ async function planRoutes(live: Live, output: string, console: Console): Promise
 
 type Shown = Preview & { readonly service: SeenService };
 
-async function choose(
-  args: readonly string[],
-  { "all-namespaces": all, filename }: { readonly "all-namespaces": boolean; readonly filename: string },
-  world: World,
-  live: Live,
-): Promise<readonly SeenService[]> {
-  if (filename !== "") return readManifest(filename, world, live);
+const nothingWritten: Overlay = { ingresses: [], services: [] };
+
+function choose(words: readonly string[], written: readonly Service[], all: boolean, live: Live): readonly SeenService[] {
+  if (written.length > 0) return written.map((manifest) => ofManifest(manifest, live));
   if (all) return live.all;
-  return args.map((word) => {
+  return words.map((word) => {
     const wanted = serviceNamed(word, live.namespace);
     const found = live.all.find(({ view }) => view.namespace === wanted.namespace && view.name === wanted.name);
     if (found === undefined) throw new NotPossible(`there is no Service ${wanted.namespace}/${wanted.name}`);
@@ -105,20 +123,22 @@ async function choose(
   });
 }
 
-async function readManifest(path: string, world: World, live: Live): Promise<SeenService[]> {
-  const { namespace } = live;
+function ofManifest(manifest: Service, { namespace, stored: all }: Live): SeenService {
+  const own = manifest.metadata?.namespace ?? namespace;
+  const stored = all.find(({ metadata }) => metadata.namespace === own && metadata.name === manifest.metadata?.name);
+  return serviceOfManifest(manifest, stored, namespace);
+}
+
+/** The Services and Ingresses of a file. */
+async function readManifest(path: string, world: World): Promise<Overlay> {
   // By a file of ours: imported by itself, a CommonJS package has other exports in the bundle than in the sources.
   const { objectsIn } = await import("./manifest-file.ts");
   const text = Buffer.from(await world.files.read(path)).toString();
-  const found = (objectsOf(path, () => objectsIn(text)) as readonly (Service | null)[]).filter(
-    (object): object is Service => object?.kind === "Service",
-  );
-  if (found.length === 0) throw new NotPossible(`${path} holds no Service`);
-  return found.map((manifest) => {
-    const own = manifest.metadata?.namespace ?? namespace;
-    const stored = live.stored.find(({ metadata }) => metadata.namespace === own && metadata.name === manifest.metadata?.name);
-    return serviceOfManifest(manifest, stored, namespace);
-  });
+  const found = objectsOf(path, () => objectsIn(text)) as readonly ({ readonly kind?: string } | null)[];
+  const services = found.filter((object): object is Service => object?.kind === "Service");
+  const ingresses = found.filter((object): object is Ingress => object?.kind === "Ingress");
+  if (services.length + ingresses.length === 0) throw new NotPossible(`${path} holds no Service and no Ingress`);
+  return { services, ingresses };
 }
 
 function objectsOf(path: string, read: () => readonly unknown[]): readonly unknown[] {
@@ -129,14 +149,13 @@ function objectsOf(path: string, read: () => readonly unknown[]): readonly unkno
   }
 }
 
-function asJson(previews: readonly Shown[]): string {
-  const shown = previews.map(({ service, key, steps, problems, warnings, survey }) => ({
+function asJson(previews: readonly Shown[]): readonly object[] {
+  return previews.map(({ service, key, steps, problems, warnings, survey }) => ({
     service: key,
     steps: named(planJson(steps), (text) => withUnknowns(text, service, survey)),
     problems,
     warnings,
   }));
-  return `${JSON.stringify(shown, undefined, 2)}\n`;
 }
 
 /** The same value with every text, and every number that is none yet, put through `name`. */
@@ -148,23 +167,13 @@ function named(value: unknown, name: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, named(inner, name)]));
 }
 
-const colours = { create: 32, change: 33, delete: 31, plain: 0 } as const;
-const marks = { create: "+", change: "~", delete: "-", plain: " " } as const;
-
-function painter({ columns }: Console): (text: string, colour: keyof typeof colours) => string {
-  return (text, colour) => (columns > 0 && colour !== "plain" ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text);
-}
-
 function asText(previews: readonly Shown[], console: Console): string {
   const paint = painter(console);
   const lines = previews.flatMap(({ service, key, steps, problems, warnings, survey }) => [
     `service ${key}: ${summary(steps, problems.length)}`,
     ...problems.map(({ message }) => paint(`  ! ${message}`, "delete")),
     ...warnings.map(({ message }) => paint(`  ? ${message}`, "change")),
-    ...steps.map((step) => {
-      const text = withUnknowns(`${step.what}  (${step.why})`, service, survey);
-      return paint(`  ${marks[step.effect]} ${text}`, step.effect);
-    }),
+    ...stepLines(steps, paint, (text) => withUnknowns(text, service, survey)),
   ]);
   return `${lines.join("\n")}\n`;
 }

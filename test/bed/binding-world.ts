@@ -142,6 +142,8 @@ export class BindingWorld {
       "--enable-leader-election=false",
       "--metrics-bind-addr=0",
       "--health-probe-bind-addr=0",
+      // Worlds that serve Ingresses open it again.
+      "--feature-gates=IngressController=false",
       ...flags,
     ];
     return this.#live((life) => operate({ ...life, options: parseOptions(argv).values, master: "http://cluster" }));

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import type { PolicyRule } from "../../src/kube/types.ts";
 import { bindingWorld } from "../bed/binding-world.ts";
+import { ingressWorld } from "../bed/ingress-world.ts";
 import { actionsIn, strictPolicy, usualPolicy } from "../bed/policies.ts";
 
 const feature = "target-group-bindings";
@@ -59,6 +60,20 @@ for (const [name, policy] of Object.entries({ usual: usualPolicy, strict: strict
   });
 }
 
+/** What an Ingress's whole life asks of the API server. */
+async function ingressLife(): Promise<ReadonlySet<string>> {
+  const world = await ingressWorld();
+  await world.service("web");
+  await world.pods("web", 1);
+  world.serve("--enable-leader-election=true");
+  await world.ingress("shop", { "*": ["Prefix / web:80"] });
+  await world.until("served", () => world.hostname("shop") !== "", 120_000);
+  await world.drop("shop");
+  await world.until("gone", () => world.get("shop") === undefined, 3_600_000);
+  world.close();
+  return world.asked;
+}
+
 test("the role allows all that is asked of the API server, and nothing that is not", async () => {
   const world = await life(usualPolicy);
   const manifest = readFileSync(new URL("../../deploy/manifests/load-balancer-controller.yaml", import.meta.url), "utf8");
@@ -71,6 +86,6 @@ test("the role allows all that is asked of the API server, and nothing that is n
     ),
   );
   // What is watched is listed, too, where the server does not stream lists.
-  const asked = new Set([...world.asked].flatMap((each) => [each, each.replace(/^watch /, "list ")]));
+  const asked = new Set([...world.asked, ...(await ingressLife())].flatMap((each) => [each, each.replace(/^watch /, "list ")]));
   assert.deepEqual([...asked].toSorted(), [...new Set(granted)].toSorted());
 });

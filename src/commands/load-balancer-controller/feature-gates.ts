@@ -16,7 +16,7 @@ const gates = {
   EnhancedDefaultBehavior: false,
   GatewayListenerSet: true,
   GlobalAcceleratorController: false,
-  IngressController: false,
+  IngressController: true,
   IngressPlanAnnotation: false,
   LBCapacityReservation: true,
   ListenerRulesTagging: true,

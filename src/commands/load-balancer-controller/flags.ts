@@ -141,7 +141,7 @@ export const processFlags = {
   "feature-gates": flag(
     featureGates,
     {},
-    "Features to turn on or off: Gate=true,Other=false. EndpointsFailOpen (default true) registers nodes and pods of unknown health where there are no others; IngressController (default false) serves Ingresses, as far as that is built: see the guide. All other gates count for Ingresses, or are of parts that are not built yet.",
+    "Features to turn on or off: Gate=true,Other=false. EndpointsFailOpen (default true) registers nodes and pods of unknown health where there are no others; IngressController (default true) serves Ingresses. All other gates count for Ingresses, or are of parts that are not built yet.",
   ),
   "health-probe-bind-addr": flag(string, ":61779", "Address to serve /healthz and /readyz on, over HTTP. 0: serve nothing."),
   help: flag(bool, false, "Print this help.", { shorthand: "h" }),

@@ -7,9 +7,11 @@ import { type Step, step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import { applySurvey } from "../apply.ts";
 import { freshAges } from "../inventory.ts";
+import type { SecurityGroups } from "../model.ts";
+import type { FoundNetwork } from "../network/find.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { remove } from "../remove.ts";
-import { survey } from "../survey.ts";
+import { type Survey, survey } from "../survey.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
 import type { GroupContext } from "./context.ts";
@@ -56,38 +58,7 @@ export async function ensureFrontend(
     return { outcome: again(staleMs, "a load balancer of another scheme is made in front") };
   }
   const { inventory, host } = context;
-  const model = wish.sharesGroups
-    ? {
-        ...wish.model,
-        securityGroups: { kind: "wanted" as const, groups: behind.securityGroups.map((id) => ({ kind: "given" as const, id })) },
-      }
-    : wish.model;
-  const seen = await survey(
-    {
-      kind: frontend,
-      standing: front ? [front] : [],
-      newName: model.name,
-      targets: noTargets,
-      observe: {
-        owner: frontOwnerOf(owner),
-        tags: true,
-        targetGroupAttributes: false,
-        attributesKey: JSON.stringify(model.attributes),
-        attributesAgeMs: context.attributesAgeMs,
-        managed: { attributes: Object.keys(model.attributes).length > 0, listenerAttributes: [], capacity: false },
-      },
-      desire: () => ({
-        model,
-        subnets: { kind: "chosen", subnets: [], verdicts: [] },
-        access: { kind: "from-group", loadBalancer: model.name },
-        problems: [],
-        warnings: [],
-      }),
-      problemsWith: ({ problems }) => problems,
-    },
-    inventory,
-    ask,
-  );
+  const seen = await surveyFrontend(owner, wish, front, behind.securityGroups, context, ask);
   const targetSets = new TargetSets();
   const ensured = await applySurvey(
     seen,
@@ -104,10 +75,49 @@ export async function ensureFrontend(
   const hostname = ensured.hostname ?? front?.hostname;
   const told = hostname === undefined ? {} : { hostname };
   if (ensured.applied.kind === "waiting") return { ...told, outcome: again(waitMs, ensured.applied.why) };
-  const { targetGroups } = frontend.afterParts(model, seen.seen as never, ensured.applied.made);
-  const arns = new Map(model.targetGroups.map(({ name }, i) => [name, targetGroups[i]?.arn ?? ""]));
+  const { targetGroups } = frontend.afterParts(wish.model, seen.seen as never, ensured.applied.made);
+  const arns = new Map(wish.model.targetGroups.map(({ name }, i) => [name, targetGroups[i]?.arn ?? ""]));
   const outcome = await register(group, wish, arns, behind.arn, context, ask);
   return { ...told, ...(outcome && { outcome }) };
+}
+
+/** Looks, and changes nothing. */
+export function surveyFrontend(
+  owner: LoadBalancerOwner,
+  wish: Frontend,
+  front: FoundNetwork | undefined,
+  securityGroups: readonly string[],
+  { inventory, attributesAgeMs }: Pick<GroupContext, "inventory" | "attributesAgeMs">,
+  ask: Ask,
+): Promise<Survey> {
+  const shared: SecurityGroups = { kind: "wanted", groups: securityGroups.map((id) => ({ kind: "given", id })) };
+  const model = wish.sharesGroups ? { ...wish.model, securityGroups: shared } : wish.model;
+  return survey(
+    {
+      kind: frontend,
+      standing: front ? [front] : [],
+      newName: model.name,
+      targets: noTargets,
+      observe: {
+        owner: frontOwnerOf(owner),
+        tags: true,
+        targetGroupAttributes: false,
+        attributesKey: JSON.stringify(model.attributes),
+        attributesAgeMs,
+        managed: { attributes: Object.keys(model.attributes).length > 0, listenerAttributes: [], capacity: false },
+      },
+      desire: () => ({
+        model,
+        subnets: { kind: "chosen", subnets: [], verdicts: [] },
+        access: { kind: "from-group", loadBalancer: model.name },
+        problems: [],
+        warnings: [],
+      }),
+      problemsWith: ({ problems }) => problems,
+    },
+    inventory,
+    ask,
+  );
 }
 
 /** A group of this type has one target: another one has to go first. */

@@ -1,0 +1,72 @@
+/** `fairlead plan ingress/NAME`, and the Ingresses of a manifest: what would be done for their groups. */
+import { planJson } from "../aws/plan.ts";
+import { type GroupPreview, groupTitle } from "../loadbalancers/ingress/preview.ts";
+import { keyOf } from "../loadbalancers/ingress/view.ts";
+import { exitStatus } from "../process/exit.ts";
+import type { Clock } from "../runtime/world.ts";
+import type { Console } from "./command.ts";
+import { type Live, NotPossible } from "./live.ts";
+import { type Overlay, openIngresses } from "./live-ingress.ts";
+import { painter, stepLines } from "./plan-text.ts";
+
+/** `ingress/web`, `ing/shop/web`: namespace and name; undefined where another kind is named. */
+export function ingressNamed(word: string, namespace: string): { readonly namespace: string; readonly name: string } | undefined {
+  const [, path] = /^(?:ingresse?s?|ing)\/(.+)$/.exec(word) ?? [];
+  if (path === undefined) return undefined;
+  const [first = "", second, ...more] = path.split("/");
+  if (first === "" || second === "" || more.length > 0)
+    throw new NotPossible(`${JSON.stringify(word)} names no Ingress: write ingress/NAME`);
+  return second === undefined ? { namespace, name: first } : { namespace: first, name: second };
+}
+
+/** Those that are named, or those of a manifest; each group once. */
+export async function planIngresses(
+  names: readonly { readonly namespace: string; readonly name: string }[],
+  overlay: Overlay,
+  live: Live,
+  clock: Clock,
+): Promise<readonly GroupPreview[]> {
+  const { all, preview } = await openIngresses(live, clock, overlay);
+  const ofManifest = overlay.ingresses.map(({ metadata }) => ({
+    namespace: metadata?.namespace ?? live.namespace,
+    name: metadata?.name ?? "",
+  }));
+  const previews = new Map<string, GroupPreview>();
+  for (const wanted of [...names, ...ofManifest]) {
+    const found = all.find(({ view }) => keyOf(view) === keyOf(wanted));
+    if (found === undefined) throw new NotPossible(`there is no Ingress ${keyOf(wanted)}`);
+    const seen = await preview(found.view);
+    previews.set(groupTitle(seen.group), seen);
+  }
+  return [...previews.values()];
+}
+
+/** The status that the command ends with, by what would be done. */
+export function statusOf(previews: readonly GroupPreview[]): number {
+  if (previews.some(({ problems, faults }) => problems.length > 0 || faults.size > 0)) return exitStatus.failed;
+  return previews.some(({ steps }) => steps.length > 0) ? exitStatus.changes : exitStatus.done;
+}
+
+export function ingressesAsJson(previews: readonly GroupPreview[]): readonly object[] {
+  return previews.map(({ group, steps, problems, faults, warnings }) => ({
+    group: groupTitle(group),
+    steps: planJson(steps),
+    problems,
+    faults: Object.fromEntries(faults),
+    warnings: Object.fromEntries(warnings),
+  }));
+}
+
+export function ingressesAsText(previews: readonly GroupPreview[], console: Console): string {
+  const paint = painter(console);
+  const lines = previews.flatMap(({ group, steps, problems, faults, warnings }) => [
+    `${groupTitle(group)}: ${problems.length > 0 ? "is wrong and is not applied; what exists in AWS stays as it is" : counted(steps.length)}`,
+    ...problems.map((message) => paint(`  ! ${message}`, "delete")),
+    ...[...faults].flatMap(([key, texts]) => texts.map((text) => paint(`  ! ${key}: ${text}; it keeps what it has`, "delete"))),
+    ...[...warnings].flatMap(([key, texts]) => texts.map((text) => paint(`  ? ${key}: ${text}`, "change"))),
+    ...stepLines(steps, paint),
+  ]);
+  return `${lines.join("\n")}\n`;
+}
+
+const counted = (steps: number) => (steps === 0 ? "nothing to do" : steps === 1 ? "1 step" : `${steps} steps`);

@@ -1,0 +1,78 @@
+/** Everything that would be done for the group of an Ingress, and nothing of it done. */
+import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import type { FoundApplication } from "../application/find.ts";
+import { application } from "../application/kind.ts";
+import { reconcileAges } from "../inventory.ts";
+import { wantedGroups } from "../model.ts";
+import { leftovers, planRemoval } from "../remove.ts";
+import { unknownAnnotations, unservedAnnotations } from "./annotations.ts";
+import { type ClassSources, classOf } from "./classes.ts";
+import type { SurveyContext } from "./context.ts";
+import { surveyFrontend } from "./frontend-pass.ts";
+import { type Group, groupOf, groupsFinalized, membershipOf, stackOf } from "./groups.ts";
+import { ownerOf } from "./owner.ts";
+import { type GroupSurvey, surveyGroup } from "./survey.ts";
+import { type IngressView, keyOf } from "./view.ts";
+
+export interface GroupPreview {
+  readonly group: Group;
+  /** In the order they are carried out. */
+  readonly steps: readonly Step[];
+  /** What keeps the whole group from being served. */
+  readonly problems: readonly string[];
+  /** What is wrong with single members, and what they rely on in vain, by their keys. */
+  readonly faults: ReadonlyMap<string, readonly string[]>;
+  readonly warnings: ReadonlyMap<string, readonly string[]>;
+  /** Undefined where everything has only to go. */
+  readonly survey?: GroupSurvey;
+}
+
+/** The group that an Ingress is in, or is leaving; a text says why it is in none. */
+export function groupFor(ingress: IngressView, all: readonly IngressView[], sources: ClassSources): Group | string {
+  const membershipIn = (view: IngressView) => membershipOf(view, classOf(view, sources));
+  const membership = membershipIn(ingress);
+  const [left] = groupsFinalized(ingress);
+  const id = membership.kind === "in" ? membership.group : left;
+  if (id !== undefined) return groupOf(id, all, membershipIn);
+  if ("message" in membership) return membership.message;
+  return ingress.isDeleted ? "it is being deleted, and nothing of it is left" : "another controller serves its class";
+}
+
+export async function previewGroup(group: Group, context: SurveyContext, ask: Ask): Promise<GroupPreview> {
+  const owner = ownerOf(group.id, context.settings);
+  const warnings = warningsOf(group);
+  if (group.members.length === 0) {
+    const { inventory } = context;
+    const left = await leftovers(owner, { inventory, settings: { disableNodeIngress: true } }, owner.kinds, reconcileAges, ask);
+    return { group, steps: planRemoval(left, owner), problems: [], faults: new Map(), warnings };
+  }
+  const survey = await surveyGroup(group, owner, context, ask);
+  const { seen, desire, replaced, front } = survey;
+  const groups = wantedGroups(desire.model).map((entry) =>
+    entry.kind === "given" ? entry.id : (seen.seen.managedGroup?.id ?? entry.group.name),
+  );
+  const inFront = desire.frontend ? (await surveyFrontend(owner, desire.frontend, front, groups, context, ask)).steps : [];
+  const retired = replaced.loadBalancers.flatMap((lb: FoundApplication) => application.planDeletion(lb, owner.noun));
+  const problems = seen.problems.map(({ message }) => message);
+  return {
+    group,
+    steps: problems.length > 0 ? [] : [...seen.steps, ...inFront, ...retired],
+    problems,
+    faults: desire.faults,
+    warnings,
+    survey,
+  };
+}
+
+function warningsOf({ members }: Group): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    members.flatMap(({ ingress }) => {
+      const odd = [...unservedAnnotations(ingress.annotations), ...unknownAnnotations(ingress.annotations)];
+      return odd.length > 0 ? [[keyOf(ingress), odd.map(({ message }) => message)] as const] : [];
+    }),
+  );
+}
+
+/** `group shop`, or `Ingress shop/web` where it is by itself. */
+export const groupTitle = ({ id }: Group) => (id.kind === "explicit" ? `Ingress group ${stackOf(id)}` : `Ingress ${stackOf(id)}`);
