@@ -7,12 +7,12 @@
  *   node test/run.ts integration   one suite by name; further words choose files whose path contains one of them
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
-import { globSync, statSync } from "node:fs";
+import { globSync, readFileSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
-import { run } from "node:test";
+import type { Outcome } from "./outcome.ts";
 import { notBuilt, referees } from "./referees/table.ts";
-import { type Outcome, outcomeOf, type TestEvent } from "./run-together.ts";
+import { runApart } from "./run-apart.ts";
 
 interface Suite {
   readonly name: string;
@@ -21,11 +21,13 @@ interface Suite {
   readonly isolation: "together" | { readonly atOnce: number };
 }
 
+const cores = availableParallelism();
 const slow: readonly Suite[] = [
   { name: "scenarios", folder: "test/scenarios", isolation: "together" },
-  { name: "integration", folder: "test/integration", isolation: { atOnce: 3 } },
-  { name: "simulation", folder: "test/simulation", isolation: { atOnce: 2 } },
-  { name: "referees", folder: "test/referees", isolation: { atOnce: 1 } },
+  // Much of their time these wait, for real programs and real clocks.
+  { name: "integration", folder: "test/integration", isolation: { atOnce: 2 * cores } },
+  { name: "simulation", folder: "test/simulation", isolation: { atOnce: cores } },
+  { name: "referees", folder: "test/referees", isolation: { atOnce: 2 * cores } },
 ];
 const suites: readonly Suite[] = [{ name: "unit", folder: "{src,test,bench,deploy}", isolation: "together" }, ...slow];
 
@@ -132,6 +134,7 @@ function exit(child: ChildProcess): Promise<number | null> {
 async function runSuite({ name, isolation }: Suite, files: readonly string[]): Promise<void> {
   if (files.length === 0) return;
   const started = performance.now();
+  const cpuBefore = cpuSecondsOfChildren();
   const before = { ...tally };
   const byFile = new Map<string, number>();
   const note = (outcome: Outcome) => {
@@ -142,11 +145,27 @@ async function runSuite({ name, isolation }: Suite, files: readonly string[]): P
     if (outcome.kind === "skip") console.log(`  skipped: ${outcome.name}: ${outcome.why}`);
     if (process.stdout.isTTY) process.stdout.write(`\r  ${name}: ${tally.pass - before.pass} passed `);
   };
-  if (isolation === "together") await Promise.all(shares(files, availableParallelism()).map((share) => runTogether(share, note)));
+  if (isolation === "together") await Promise.all(shares(files, cores).map((share) => runTogether(share, note)));
   else await runApart(files, isolation.atOnce, note);
   const failed = tally.fail - before.fail;
-  say(failed === 0, name, `${tally.pass - before.pass} passed, ${failed} failed`, started);
+  const cpu = cpuBefore === undefined ? "" : `, ${Math.round(cpuSecondsOfChildren()! - cpuBefore)} s of CPU`;
+  say(failed === 0, name, `${tally.pass - before.pass} passed, ${failed} failed`, started, cpu);
   if (files.length > 8) console.log(`  longest: ${longest(byFile)}`);
+}
+
+/** The CPU time of all processes that the tests had and that have ended, undefined where the system does not tell: the rest was waiting. */
+function cpuSecondsOfChildren(): number | undefined {
+  try {
+    const stat = readFileSync("/proc/self/stat", "utf8");
+    const [user = 0, system = 0] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(13, 15)
+      .map(Number);
+    return (user + system) / 100;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The files whose tests take longest: where to look when the suite grows too slow. */
@@ -177,20 +196,9 @@ async function runTogether(files: readonly string[], note: (outcome: Outcome) =>
   note({ kind: "fail", name: "a worker of the unit tests", where: "test/run-together.ts", ms: 0, why });
 }
 
-async function runApart(files: readonly string[], atOnce: number, note: (outcome: Outcome) => void): Promise<void> {
-  const events = run({ files: [...files], concurrency: atOnce });
-  const pass = (outcome: Outcome | undefined) => outcome && note(outcome);
-  events.on("test:pass", (data) => pass(outcomeOf("pass", data as TestEvent, files)));
-  events.on("test:fail", (data) => pass(outcomeOf("fail", data as TestEvent, files)));
-  for (const stream of ["stderr", "stdout"] as const) {
-    events.on(`test:${stream}`, ({ message }: { message: string }) => process.env.VERBOSE && process[stream].write(message));
-  }
-  for await (const _ of events);
-}
-
-function say(ok: boolean, name: string, outcome: string, started: number): void {
+function say(ok: boolean, name: string, outcome: string, started: number, more = ""): void {
   if (process.stdout.isTTY) process.stdout.write("\r\x1b[K");
-  console.log(`${ok ? "✓" : "✗"} ${name.padEnd(16)} ${outcome}  (${seconds(started)} s)`);
+  console.log(`${ok ? "✓" : "✗"} ${name.padEnd(16)} ${outcome}  (${seconds(started)} s${more})`);
 }
 
 function seconds(started: number): string {

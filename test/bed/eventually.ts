@@ -1,6 +1,9 @@
 /** Waiting for a condition, never for a while. */
 import { setTimeout as pause } from "node:timers/promises";
 
+/** Pauses grow with the wait: who waits for seconds need not burn the time of those who are waited for. */
+const pauseMs = { min: 25, max: 250, ofWait: 0.1 };
+
 /** Calls `check` until it no longer throws and gives what it gave; when the time is over, fails with its last failure. */
 export async function eventually<T>(check: () => T | Promise<T>, withinMs = 15_000): Promise<T> {
   const began = performance.now();
@@ -12,7 +15,7 @@ export async function eventually<T>(check: () => T | Promise<T>, withinMs = 15_0
         throw error instanceof Error ? late(error, withinMs) : error;
       }
     }
-    await pause(25);
+    await pause(Math.min(pauseMs.max, Math.max(pauseMs.min, (performance.now() - began) * pauseMs.ofWait)));
   }
 }
 

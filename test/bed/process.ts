@@ -38,7 +38,7 @@ export async function startProcess(
   const child = await supervision.start(process.execPath, [file, ...args], {
     log,
     folder,
-    environment: { PATH: process.env.PATH, HOME: folder, ...environment },
+    environment: { PATH: process.env.PATH, HOME: folder, ...compileCache(), ...environment },
   });
   const logs = () => readFile(log, "utf8");
   return {
@@ -56,4 +56,10 @@ export async function startProcess(
       assert.match(await logs(), pattern, `${name} ended (${child.ended?.signal ?? child.ended?.code}) before it said it`);
     },
   };
+}
+
+/** What the tests have compiled already serves their processes, too. */
+function compileCache(): Readonly<Record<string, string>> {
+  const folder = process.env.NODE_COMPILE_CACHE;
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }

@@ -233,15 +233,16 @@ function changes({ cloud }: ReferenceCluster, since: Snapshot): string[] {
   return differences.flatMap((each) => stable(each) ?? []);
 }
 
+const QUIET_MS = 4_000;
+
 /** Resolves when nobody has asked anything about load balancers for a while. */
 async function quiet(judged: ReferenceCluster): Promise<void> {
-  let last = -1;
-  let same = 0;
+  let last = { reads: -1, at: 0 };
   await eventually(() => {
-    const now = readsOf(judged);
-    same = now === last ? same + 1 : 0;
-    last = now;
-    assert.ok(same > 120, "somebody still asks");
+    const reads = readsOf(judged);
+    const now = performance.now();
+    if (reads !== last.reads) last = { reads, at: now };
+    assert.ok(now - last.at > QUIET_MS, "somebody still asks");
   }, PATIENCE_MS);
 }
 
