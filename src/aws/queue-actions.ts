@@ -4,6 +4,7 @@ import { actionsOf } from "./actions.ts";
 const sqs = actionsOf("sqs", () => import("./sdk/sqs.ts"));
 const autoscaling = actionsOf("autoscaling", () => import("./sdk/autoscaling.ts"));
 
+export const getQueueAttributes = sqs("GetQueueAttributes", (sdk) => sdk.GetQueueAttributesCommand);
 export const receiveMessage = sqs("ReceiveMessage", (sdk) => sdk.ReceiveMessageCommand);
 export const deleteMessageBatch = sqs("DeleteMessageBatch", (sdk) => sdk.DeleteMessageBatchCommand, "DeleteMessage");
 export const changeMessageVisibilityBatch = sqs(

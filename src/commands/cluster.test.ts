@@ -25,12 +25,9 @@ test("a command line that cannot be understood, and a file that is wrong, end wi
   assert.match(err, /^fairlead cluster: cannot read --config \/nonexistent: ENOENT/);
 });
 
-test("node says that it has nothing to run, with a status of its own, and still helps", async () => {
-  const { status, err } = await said(node, ["--config=x"]);
-  assert.equal(status, 69);
-  assert.equal(err, 'fairlead node: This version carries no program that runs under "fairlead node" yet, so it would do nothing.\n');
-  const help = await said(node, ["--help"]);
-  assert.equal(help.status, 0);
-  assert.match(help.out, /carries no program that runs under "fairlead node" yet/);
-  assert.doesNotMatch(help.out, /--leader-elect/);
+test("the help of node names its programs, and no lease: it is alone on its node", async () => {
+  const { status, out } = await said(node, ["--help"]);
+  assert.equal(status, 0);
+  assert.match(out, /\n {2}node-termination-handler: Nodes that are about to go, for its own node/);
+  assert.doesNotMatch(out, /--leader-elect/);
 });

@@ -8,9 +8,9 @@ import { nodePrograms } from "./host/node-programs.ts";
 
 /** `docs/reference/cluster.md`. */
 export function hostPage(row: (cells: readonly string[]) => string): string {
-  const table = (programs: typeof clusterPrograms, none: string) => {
+  const table = (programs: typeof clusterPrograms) => {
     const rows = Object.entries(programs).map(([name, { summary }]) => row([`\`${name}\``, summary]));
-    return rows.length === 0 ? none : ["| Section | Program |", "|---|---|", ...rows].join("\n");
+    return ["| Section | Program |", "|---|---|", ...rows].join("\n");
   };
   return `# \`fairlead cluster\` and \`fairlead node\`
 
@@ -20,11 +20,11 @@ What they are for, and how to switch to them: [cluster.md](../cluster.md).
 
 ## Programs of \`cluster\`
 
-${table(clusterPrograms, "")}
+${table(clusterPrograms)}
 
 ## Programs of \`node\`
 
-${table(nodePrograms, "None yet: the command says so and ends with status 69.")}
+${table(nodePrograms)}
 
 ## Flags of the process
 
@@ -53,6 +53,6 @@ function sectionText([name, { flags, leaseFlags, replaced }]: readonly [string, 
 
 Flags: ${list(own)}.
 
-The program's own Lease, which the process holds as well: ${list(leaseFlags)}.
+${leaseFlags.length === 0 ? "It has no Lease of its own." : `The program's own Lease, which the process holds as well: ${list(leaseFlags)}.`}
 `;
 }

@@ -46,6 +46,11 @@ const flags = {
     "",
     "The controllers' IAM role, whose permissions IAM's policy simulator is asked for. Empty: the role that the service account is annotated with, else your own.",
   ),
+  "queue-url": flag(
+    string,
+    "",
+    "The queue of the termination handler, for the feature interruptions. Empty: it asks the metadata service.",
+  ),
   "host-network": flag(bool, true, "Whether the controllers run on the host network."),
   output: flag(oneOf("table", "json"), "table", "Output format.", { shorthand: "o" }),
   "exit-zero": flag(bool, false, "Exit with status 0 whatever is found."),
@@ -94,6 +99,9 @@ export function parseDoctorFlags(argv: readonly string[]): DoctorOptions {
       `--role-arn: ${JSON.stringify(values["role-arn"])} is not the ARN of a role, as in arn:aws:iam::123456789012:role/NAME`,
     );
   }
+  if (values["queue-url"] !== "" && !URL.canParse(values["queue-url"])) {
+    throw new FlagError(`--queue-url: ${JSON.stringify(values["queue-url"])} is not the URL of a queue`);
+  }
   if (!/^([^/]+\/)?[^/]+$/.test(values["service-account"] ?? "usual"))
     throw new FlagError("--service-account must be a name or namespace/name");
   return values;
@@ -133,6 +141,7 @@ export async function diagnose(
       asControllers: !access.fromFile,
       controllers: () => findInstallations(client, signal),
       hostNetwork: options["host-network"],
+      queueUrl: options["queue-url"],
       signal,
     });
     return [...notes.map((note) => warning("configuration", note, "fairlead doctor --cloud-config=FILE")), ...examine(picture)];

@@ -4,6 +4,7 @@ import { examineNode } from "../doctor/examine-node.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { metadataOf } from "../doctor/network-questions.ts";
 import { claimedAddresses, claimedInstance, type Nodes, type SeenNode } from "../identity/node-view.ts";
+import { explainInterruption } from "../interruptions/explain.ts";
 import { events } from "../kube/builtin.ts";
 import { reconcileAges } from "../loadbalancers/inventory.ts";
 import { type Identification, Identities } from "../nodes/identify.ts";
@@ -29,6 +30,7 @@ export async function explainNode(name: string, live: Live, now: number): Promis
     ["addresses", addresses(node, found, live)],
     ["taints", node.taints.map(({ key, value, effect }) => `${key}${value ? `=${value}` : ""}:${effect}`)],
     ["conditions", node.conditions.map(({ type, status, reason }) => `${type} ${status}${reason ? ` (${reason})` : ""}`)],
+    ["interruption", explainInterruption(node.interruptionPlan, now)],
     ["routes", await routes(node, live)],
     ["warnings", await warnings(node, live, now)],
     ["wrong", findings.map(({ check, what }) => `${check}: ${what}`)],

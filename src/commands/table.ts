@@ -31,7 +31,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import("./cluster.ts"),
   },
   node: {
-    summary: "Run the programs of a node in one process (none yet)",
+    summary: "Run the programs of a node in one process, each with its section of a file",
     load: () => import("./node.ts"),
   },
   "load-balancer-controller": {

@@ -49,6 +49,9 @@ export function examineNode({ node, all, lookup, cluster, vpc, region, groups, m
     namespace: "",
     server: notAsked,
     lease: notAsked,
+    queueUrl: "",
+    queue: notAsked,
+    scalingGroups: notAsked,
     controllers: notAsked,
     now,
   };

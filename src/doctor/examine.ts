@@ -1,6 +1,7 @@
 /** All checks on one picture. */
 import { checkClock, checkCredentials, checkGroups, checkMetadata, checkRouteTables, checkSubnets } from "./check-aws.ts";
 import { checkAccess, checkControllers, checkKubelets, checkLease, checkProviderIds, checkServer } from "./check-cluster.ts";
+import { checkHooks, checkManagedTag, checkQueue } from "./check-interruptions.ts";
 import { checkPermissions } from "./check-permissions.ts";
 import { checkClusterId, checkInstances, clusterMeant } from "./check-tags.ts";
 import type { Finding } from "./finding.ts";
@@ -22,6 +23,9 @@ const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkControllers,
   checkKubelets,
   checkProviderIds,
+  checkQueue,
+  checkHooks,
+  checkManagedTag,
 ];
 
 /** What there is to say, in the order it is shown. Pure. */

@@ -29,6 +29,9 @@ export const checkNames = [
   "controllers",
   "kubelets",
   "provider ids",
+  "queue",
+  "lifecycle hooks",
+  "managed tag",
 ] as const;
 
 export type CheckName = (typeof checkNames)[number];

@@ -16,6 +16,7 @@ import type { World } from "../runtime/world.ts";
 import { type AccessNeed, hostLeaseNeeds } from "./access.ts";
 import { askPermissions } from "./ask-permissions.ts";
 import { askAccess, askLease, askRole, askVersion } from "./cluster-questions.ts";
+import { groupsOf, queueOf } from "./interruption-questions.ts";
 import { metadataOf, subnetsOf } from "./network-questions.ts";
 import type { Feature } from "./permissions.ts";
 import { type ControllerPod, type Known, liveInstances, type Picture, type ProgramAccess, valueIn } from "./picture.ts";
@@ -43,12 +44,14 @@ export interface Examination {
   /** Reads the pods of controller managers. */
   readonly controllers: () => Promise<readonly ControllerPod[]>;
   readonly hostNetwork: boolean;
+  /** Of the termination handler; empty: none. */
+  readonly queueUrl: string;
   readonly signal: AbortSignal;
 }
 
 /** Looks at everything there is to look at. Rejects only when the signal aborts. */
 export async function observe(examination: Examination): Promise<Picture> {
-  const { world, kube, clouds, way, settings, features, namespace, signal, hostNetwork } = examination;
+  const { world, kube, clouds, way, settings, features, namespace, signal, hostNetwork, queueUrl } = examination;
   const programs = programsWith(features).map((program) => ({ ...program, account: examination.accountOf(program) }));
   const ask: Ask = { cause: "doctor", signal, urgency: "user", maxAgeMs: 60_000 };
   const note = <T>(work: () => Promise<T>) => noted(work, signal);
@@ -81,6 +84,19 @@ export async function observe(examination: Examination): Promise<Picture> {
     located((home) => home.securityGroups.list(inVpc, ask)),
     onto(here, (home) => note(() => metadataOf(home, valueIn(nodes) ?? [], ask))),
   ]);
+  const interruptions = features.includes("interruptions") && queueUrl !== "";
+  const heard = <T>(read: (home: Cloud) => Promise<T>): Promise<Known<T>> =>
+    interruptions ? onto(here, (home) => note(() => read(home))) : Promise.resolve(missing("no queue is given"));
+  const [queue, scalingGroups] = await Promise.all([
+    heard((home) => queueOf(home, queueUrl, ask)),
+    heard((home) =>
+      groupsOf(
+        home,
+        [...(valueIn(instances)?.values() ?? [])].filter(isFound).map(({ instance }) => instance),
+        ask,
+      ),
+    ),
+  ]);
   const subnets = await onto(routeTables, (tables) => located((home) => subnetsOf(home, vpc ?? "", tables, ask)));
   const seen = {
     ...base,
@@ -90,6 +106,9 @@ export async function observe(examination: Examination): Promise<Picture> {
     groups,
     subnets,
     metadata,
+    queueUrl,
+    queue,
+    scalingGroups,
     now: world.clock.now(),
   };
   const samples = samplesOf({ ...seen, permissions: missing("not asked for yet"), skewMs: undefined });

@@ -7,6 +7,7 @@ import * as ec2 from "../aws/ec2-actions.ts";
 import * as elb from "../aws/elb-actions.ts";
 import * as elbv2 from "../aws/elbv2-actions.ts";
 import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
+import { getQueueAttributes } from "../aws/queue-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
 import { ingressGrants } from "./ingress-grants.ts";
 import { interruptionGrants } from "./interruption-grants.ts";
@@ -480,6 +481,14 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       resources: ["*"],
       strict: [{ resources: ["ROLE_ARN"] }],
       optional: "the doctor cannot check the write actions of load balancers",
+    },
+    {
+      sid: "LookAtQueue",
+      why: "Let `fairlead doctor` look whether notices of interruptions can arrive in the queue",
+      calls: [getQueueAttributes],
+      resources: ["arn:*:sqs:*:*:*"],
+      strict: [{ resources: ["arn:PARTITION:sqs:REGION:ACCOUNT_ID:*"] }],
+      optional: "the doctor cannot check the queue of the termination handler",
     },
   ],
 };

@@ -5,6 +5,7 @@ import type { RouteTable } from "../aws/route-tables.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
 import type { NodeView } from "../identity/node-view.ts";
 import type { AccessNeed } from "./access.ts";
+import type { QueueFacts, GroupFacts as ScalingGroup } from "./interruption-questions.ts";
 import type { Feature } from "./permissions.ts";
 import type { Answer } from "./probes.ts";
 import type { Subject } from "./subject.ts";
@@ -39,6 +40,11 @@ export interface Picture {
   readonly namespace: string;
   readonly server: Known<string>;
   readonly lease: Known<LeaseFacts | undefined>;
+  /** That the termination handler reads; empty: none. */
+  readonly queueUrl: string;
+  readonly queue: Known<QueueFacts>;
+  /** Groups that instances of the cluster belong to. */
+  readonly scalingGroups: Known<readonly ScalingGroup[]>;
   /** Controller managers that run as pods. */
   readonly controllers: Known<readonly ControllerPod[]>;
   readonly now: number;

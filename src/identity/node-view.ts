@@ -17,6 +17,9 @@ export const cloudCondition = "CloudProviderInitialized";
 /** Where the plan of a Node's interruption is kept. `interruptions/` writes it. */
 export const interruptionPlanAnnotation = "interruption.fairlead.io/plan";
 
+/** Where a person asks for an interruption that is only simulated. `fairlead interruptions simulate` writes it. */
+export const simulatedInterruptionAnnotation = "interruption.fairlead.io/simulate";
+
 /** Conditions that somebody here reads; a Node has many more, and their heartbeats are nobody's business. */
 const readConditions: ReadonlySet<string> = new Set(["Ready", "NetworkUnavailable", cloudCondition]);
 
@@ -42,6 +45,8 @@ export interface NodeView {
   readonly providedNodeIp: string | undefined;
   /** The annotation's value, there only while a Node is interrupted or was. */
   readonly interruptionPlan?: string;
+  /** The annotation's value, there only until a handler has taken it up. */
+  readonly simulatedInterruption?: string;
   /** Another one after each start of the machine. */
   readonly bootId: string;
   readonly podCidrs: readonly string[];
@@ -69,11 +74,13 @@ export const nodeInformer = {
 export function nodeView({ metadata, spec = {}, status = {} }: Stored<Node>): NodeView {
   const { name, uid, resourceVersion, creationTimestamp = "", deletionTimestamp, labels = {}, annotations } = metadata;
   const interruptionPlan = annotations?.[interruptionPlanAnnotation];
+  const simulatedInterruption = annotations?.[simulatedInterruptionAnnotation];
   return {
     metadata: { name, uid, resourceVersion, creationTimestamp, ...(deletionTimestamp && { deletionTimestamp }), labels },
     providerId: spec.providerID ?? "",
     providedNodeIp: annotations?.[providedNodeIpAnnotation],
     ...(interruptionPlan !== undefined && { interruptionPlan }),
+    ...(simulatedInterruption !== undefined && { simulatedInterruption }),
     bootId: status.nodeInfo?.bootID ?? "",
     podCidrs: spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []),
     taints: spec.taints ?? [],

@@ -38,6 +38,12 @@ export function configuredSelf(settings: AwsSettings): Self | undefined {
   return { instance: undefined, nodeName: remoteNodeName, vpc: settings.vpc, subnet: settings.subnetId, cluster };
 }
 
+/** A process that acts on its own node alone: it needs no permission to ask EC2 about itself, and marks nothing as the cluster's. */
+export function selfOnNode(settings: AwsSettings, nodeName: string): Self {
+  const cluster = configuredClusterId(settings) ?? { id: "", legacy: false };
+  return { instance: undefined, nodeName, vpc: settings.vpc, subnet: settings.subnetId, cluster };
+}
+
 /** What a process on this instance would find. */
 export function selfOn(settings: AwsSettings, instance: Instance): Self {
   return {

@@ -1,6 +1,7 @@
 /** What is counted, under the names of the reference and with the labels its exporter adds. */
 import type { Registry } from "prom-client";
 import { counter, gauge, histogram } from "../runtime/metrics.ts";
+import type { Phase } from "./plan.ts";
 
 const scope = { otel_scope_name: "aws.node.termination.handler", otel_scope_version: "" } as const;
 const scopeLabels = ["otel_scope_name", "otel_scope_version"] as const;
@@ -43,11 +44,22 @@ export function actionMetrics(registry: Registry) {
     name: "fairlead_interruption_messages_held",
     help: "Messages of the queue that this process hides from others while it handles them.",
   });
+  const phases = new Map<string, Phase>();
   return {
     messages,
     age,
-    nodes,
     held,
+    /** The phase of a Node that this process works on; undefined when it does not. */
+    phase(node: string, phase: Phase | undefined): void {
+      const before = phases.get(node);
+      if (before === phase) return;
+      if (before !== undefined) nodes.dec({ phase: before });
+      if (phase === undefined) phases.delete(node);
+      else {
+        phases.set(node, phase);
+        nodes.inc({ phase });
+      }
+    },
     /** One action on one Node. `perNode` is kept for old dashboards. */
     action(name: string, ok: boolean, node: string, eventId: string): void {
       const labels = { node_action: name, node_status: ok ? "success" : "error", ...scope };

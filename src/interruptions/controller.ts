@@ -5,19 +5,22 @@ import { daemonSets } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
 import { watchSource } from "../kube/watch-source.ts";
-import { again, type Controller, done, type Outcome } from "../runtime/controller.ts";
+import { again, type Controller, done, type Outcome, type Source } from "../runtime/controller.ts";
 import type { Host } from "../runtime/host.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
 import { DeadlineBudget } from "./deadline-budget.ts";
+import type { HolderWatch } from "./holders.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Inbox } from "./inbox.ts";
-import { nextStep, type Situation, type Step } from "./next-step.ts";
+import { nextStep } from "./next-step.ts";
 import { type NodeState, NodeStates } from "./node-states.ts";
-import { activeEvents, type NodePlan, type PlannedEvent } from "./plan.ts";
+import { activeEvents, awaitsInstanceEnd, type NodePlan, type PlannedEvent } from "./plan.ts";
 import type { DrainedPods } from "./pod-source.ts";
 import { PodRemover } from "./remove-pods.ts";
 import { reporter } from "./report.ts";
 import type { InterruptionSettings } from "./settings.ts";
+import { simulatedSource } from "./simulated.ts";
+import type { Situation, Step } from "./situation.ts";
 import { WorkingMemory } from "./working-memory.ts";
 
 /** What the controller stands on. */
@@ -30,9 +33,11 @@ export interface InterruptionParts {
   readonly nodes: Nodes;
   readonly pods: DrainedPods;
   readonly inbox: Inbox;
+  /** Fills the inbox. */
+  readonly monitor: Source;
   /** Who this process is in plans. */
   readonly me: string;
-  readonly holders: { isAlive(holder: string, signal: AbortSignal): Promise<boolean> };
+  readonly holders: HolderWatch;
   readonly settings: InterruptionSettings;
   readonly metrics: ActionMetrics;
   /** Where AWS is spoken to: queue mode. */
@@ -63,6 +68,8 @@ export function interruptionController(parts: InterruptionParts): Controller {
         return news && concerned ? [node.metadata.name] : [];
       }),
       { name: "notices", start: async (enqueue) => parts.inbox.onNews(enqueue) },
+      parts.monitor,
+      simulatedSource(parts.nodes, parts.inbox, parts.host),
       parts.pods.source,
     ],
     concurrency: nodesAtOnce,
@@ -107,6 +114,10 @@ class InterruptionWork {
     const active = plan === undefined ? [] : activeEvents(plan);
     const mine = plan?.holder === me;
     const draining = mine && plan.phase === "draining" && active.length > 0;
+    const now = host.world.clock.now();
+    const watches = plan !== undefined && awaitsInstanceEnd(plan, now);
+    const isBack = plan !== undefined && (plan.bootId !== state?.bootId || inbox.overOf(name).size > 0);
+    const worked = active.length > 0 || watches || isBack;
     if (mine) await this.#learnHooks(active, memory, signal);
     const seen = draining ? pods.on(name) : undefined;
     return {
@@ -116,10 +127,10 @@ class InterruptionWork {
       node: state,
       arrived: inbox.eventsOf(name),
       over: inbox.overOf(name),
-      holderAlive: plan !== undefined && !mine && active.length > 0 ? await holders.isAlive(plan.holder, signal) : false,
+      holderAlive: plan !== undefined && !mine && worked ? await holders.isAlive(plan.holder, plan.revision, signal) : false,
       pods: seen,
       orphanedDaemonSets: await this.#orphaned(seen ?? [], signal),
-      instanceGone: draining && isGone !== undefined && state !== undefined && (await isGone(state.instanceId, signal)),
+      instanceGone: mine && (draining || watches) && isGone !== undefined && (await isGone(state!.instanceId, signal)),
       memory,
     };
   }
@@ -231,9 +242,11 @@ class InterruptionWork {
 
   /** What is remembered of a Node's work goes with it. */
   #settle(name: string, plan: NodePlan | undefined): void {
-    const { me, pods, inbox } = this.#parts;
+    const { me, pods, inbox, metrics } = this.#parts;
     const active = plan !== undefined && activeEvents(plan).length > 0;
-    if (!active || plan.holder !== me || plan.phase !== "draining") pods.release(name);
+    const phase = active && plan.holder === me ? plan.phase : undefined;
+    if (phase !== "draining") pods.release(name);
+    metrics.phase(name, phase);
     if (!active && inbox.eventsOf(name).length === 0) {
       this.#memories.delete(name);
       this.#states.forget(name);

@@ -1,18 +1,20 @@
 /** The metadata service of the machine this process runs on, asked every two seconds. Whatever it answers, or does not, ends nothing. */
 import type { Metadata } from "../aws/metadata.ts";
+import type { Nodes } from "../identity/node-view.ts";
+import type { Source } from "../runtime/controller.ts";
 import type { Host } from "../runtime/host.ts";
 import { messageOf } from "../runtime/message-of.ts";
 import { sleep } from "../runtime/world.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
 import type { Inbox } from "./inbox.ts";
 import { type MetadataMonitor, metadataPaths, metadataReaders } from "./metadata-events.ts";
+import { monitorSource } from "./monitor-source.ts";
 
 export interface MetadataMonitorParts {
   readonly host: Host;
   readonly metadata: Pick<Metadata, "get">;
   readonly node: string;
-  /** Of the machine as it runs now. */
-  readonly bootId: () => string;
+  readonly nodes: Nodes;
   readonly monitors: readonly MetadataMonitor[];
   readonly inbox: Inbox;
   readonly metrics: ActionMetrics;
@@ -29,6 +31,8 @@ const names: Readonly<Record<MetadataMonitor, string>> = {
 };
 
 export class MetadataMonitors {
+  /** Wakes the controller, by way of the inbox. */
+  readonly source: Source;
   readonly #parts: MetadataMonitorParts;
   /** What each monitor fails of; absent while it works. */
   readonly #problems = new Map<MetadataMonitor, string>();
@@ -36,6 +40,7 @@ export class MetadataMonitors {
 
   constructor(parts: MetadataMonitorParts) {
     this.#parts = parts;
+    this.source = monitorSource("metadata service", parts.nodes, (signal) => void this.#run(signal));
   }
 
   /** Why something cannot be asked at the moment. */
@@ -45,7 +50,7 @@ export class MetadataMonitors {
   }
 
   /** Asks until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { host, monitors } = this.#parts;
     for (const monitor of monitors) host.log.info("Started monitoring for events", { monitor_type: names[monitor] });
     while (!signal.aborted) {
@@ -55,10 +60,10 @@ export class MetadataMonitors {
   }
 
   async #ask(monitor: MetadataMonitor, signal: AbortSignal): Promise<void> {
-    const { host, metadata, node, bootId, inbox, metrics, complain } = this.#parts;
+    const { host, metadata, node, nodes, inbox, metrics, complain } = this.#parts;
     try {
       const text = await metadata.get(metadataPaths[monitor], signal);
-      const { events, over } = metadataReaders[monitor](text, host.world.clock.now(), bootId());
+      const { events, over } = metadataReaders[monitor](text, host.world.clock.now(), nodes.get(node)?.bootId ?? "");
       this.#problems.delete(monitor);
       for (const event of events) {
         if (this.#told.has(event.id)) continue;

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { InterruptionEvent } from "./event.ts";
-import { nextStep, type PlannedNode, type Situation, type Step } from "./next-step.ts";
+import { nextStep } from "./next-step.ts";
 import { changedNode } from "./node-change.ts";
 import type { NodePlan, PlannedEvent } from "./plan.ts";
 import type { PodView } from "./pods.ts";
 import type { InterruptionSettings } from "./settings.ts";
+import type { PlannedNode, Situation, Step } from "./situation.ts";
 import { WorkingMemory } from "./working-memory.ts";
 
 const now = Date.UTC(2026, 0, 5, 18, 0, 0);

@@ -1,11 +1,18 @@
 /** Nodes as they are after our own writes, which the informer may not have seen yet; and those writes. */
-import { claimedInstance, interruptionPlanAnnotation, type Nodes, nodeView, type SeenNode } from "../identity/node-view.ts";
+import {
+  claimedInstance,
+  interruptionPlanAnnotation,
+  type Nodes,
+  nodeView,
+  type SeenNode,
+  simulatedInterruptionAnnotation,
+} from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
-import type { PlannedNode } from "./next-step.ts";
 import { changedNode, type NodeChange } from "./node-change.ts";
 import { type NodePlan, readPlan, writePlan } from "./plan.ts";
+import type { PlannedNode } from "./situation.ts";
 
 /** A Node at one version. */
 export interface NodeState extends PlannedNode {
@@ -14,6 +21,8 @@ export interface NodeState extends PlannedNode {
   readonly resourceVersion: string;
   readonly instanceId: string;
   readonly addresses: SeenNode["addresses"];
+  /** Somebody has asked for a simulated interruption. */
+  readonly simulates: boolean;
 }
 
 export class NodeStates {
@@ -77,13 +86,14 @@ export class NodeStates {
     const merge = {
       metadata: {
         resourceVersion: state.resourceVersion,
-        annotations: { [interruptionPlanAnnotation]: writePlan(plan) },
+        // What was asked for as a simulation is in the plan now.
+        annotations: { [interruptionPlanAnnotation]: writePlan(plan), ...(state.simulates && { [simulatedInterruptionAnnotation]: null }) },
         ...(labels && { labels }),
       },
       ...(Object.keys(spec).length > 0 && { spec }),
     };
     const { resourceVersion } = await this.#kube.patch(nodes, { name: state.name }, { merge, uid: state.uid }, { signal });
-    this.#written.set(state.name, { uid: state.uid, state: { ...changedNode(state, change), plan, resourceVersion } });
+    this.#written.set(state.name, { uid: state.uid, state: { ...changedNode(state, change), plan, resourceVersion, simulates: false } });
   }
 
   async #refresh({ name, uid }: NodeState, signal: AbortSignal): Promise<void> {
@@ -106,6 +116,7 @@ function stateOf(node: SeenNode): NodeState {
     labels,
     instanceId: claimedInstance(node) ?? "",
     addresses: node.addresses,
+    simulates: node.simulatedInterruption !== undefined,
     unschedulable: node.unschedulable,
     taints: node.taints,
     bootId: node.bootId,

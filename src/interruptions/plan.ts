@@ -34,6 +34,8 @@ export interface PlannedEvent {
   readonly simulated?: boolean;
   /** Absent while there is something to do for it. */
   readonly end?: EventEnd;
+  /** Why it failed. An Event says it too, but a process may end before it is sent. */
+  readonly why?: string;
 }
 
 /** The plan of a Node. */
@@ -56,6 +58,18 @@ export interface NodePlan {
   readonly drainedAt?: number;
   /** The grace period of the drain has passed, and was said to have. */
   readonly overdue?: boolean;
+  /** By how much the last pod was gone later than the instance was to go. */
+  readonly lateMs?: number;
+  /** When a drain was given up whose instance was not gone yet. */
+  readonly failedAt?: number | undefined;
+}
+
+/** So long after a drain that failed it is looked whether the instance is gone. */
+const instancePatienceMs = 15 * 60_000;
+
+/** Whether the end of the instance is still waited for, after a drain that failed. */
+export function awaitsInstanceEnd({ failedAt }: NodePlan, now: number): boolean {
+  return failedAt !== undefined && now - failedAt < instancePatienceMs;
 }
 
 /** So many ended events are remembered, so that late copies of their messages are known. */

@@ -3,16 +3,20 @@
 import type { Cloud } from "../aws/cloud.ts";
 import type { Instance } from "../aws/instance.ts";
 import type { Queue, QueueMessage } from "../aws/queue.ts";
-import { claimedInstance, isReady, type Nodes, type SeenNode } from "../identity/node-view.ts";
+import { claimedInstance, type Nodes, type SeenNode } from "../identity/node-view.ts";
+import type { Source } from "../runtime/controller.ts";
+import { refusalIn } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
 import { messageOf } from "../runtime/message-of.ts";
-import { jittered, sleep } from "../runtime/world.ts";
+import { jittered, sleep, within } from "../runtime/world.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
-import type { HookRef, InterruptionEvent } from "./event.ts";
+import type { InterruptionEvent } from "./event.ts";
 import { HeldMessages } from "./held-messages.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Inbox } from "./inbox.ts";
+import { Launches } from "./launches.ts";
 import { readMessage } from "./messages.ts";
+import { monitorSource } from "./monitor-source.ts";
 
 /** What a user decides about the queue. */
 export interface QueueSettings {
@@ -41,29 +45,34 @@ const firstPauseMs = 2_000;
 const maxPauseMs = 30_000;
 /** The tag of an instance changes seldom. */
 const instanceAgeMs = 60_000;
+const giveBackMs = 3_000;
 const monitor = "SQS_MONITOR";
 
 /** What is to become of an event. */
 type Verdict = { readonly kind: "ours"; readonly node: string } | { readonly kind: "drop" | "foreign" | "later"; readonly why: string };
 
-interface Launch {
-  readonly id: string;
-  readonly hook: HookRef;
-  readonly message: QueueMessage;
-  completing: boolean;
-}
-
 export class QueueMonitor {
+  /** Wakes the controller, by way of the inbox. */
+  readonly source: Source;
+  /** Resolves when nothing is received any more and others may have what this process held. */
+  ended: Promise<void> = Promise.resolve();
   readonly #parts: QueueMonitorParts;
   readonly #held: HeldMessages;
-  /** Instances that wait in a launch hook. */
-  readonly #launches = new Map<string, Launch>();
+  readonly #launches: Launches;
   #problem: string | undefined = "the queue has not been asked yet";
 
   constructor(parts: QueueMonitorParts) {
     this.#parts = parts;
     this.#held = new HeldMessages(parts.host, parts.queue);
-    parts.metrics.held.set(0);
+    const { host, nodes, hooks, metrics, settings } = parts;
+    this.#launches = new Launches({
+      ...{ host, nodes, hooks, metrics, completionDelayMs: settings.completionDelayMs },
+      ended: (messageId, eventId) => this.#held.ended(messageId, eventId, "ended"),
+    });
+    this.source = monitorSource("queue", nodes, (signal) => {
+      this.ended = this.#run(signal);
+    });
+    metrics.held.set(0);
   }
 
   /** Why the queue cannot be used at the moment. */
@@ -72,11 +81,12 @@ export class QueueMonitor {
   }
 
   /** Receives until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { host, nodes, queue, settings } = this.#parts;
     const { clock, random } = host.world;
-    void this.#held.run(signal);
-    const unsubscribe = nodes.subscribe((_, node) => node && this.#launched(node, signal));
+    const life = new AbortController();
+    void this.#held.run(life.signal);
+    const unsubscribe = nodes.subscribe((_, node) => node && this.#launches.nodeChanged(node, signal));
     for (let pauseMs = firstPauseMs; !signal.aborted; ) {
       try {
         const messages = await queue.receive(settings.visibilitySeconds, signal);
@@ -94,11 +104,19 @@ export class QueueMonitor {
       }
     }
     unsubscribe();
+    await this.#giveBack();
+    life.abort(new Error("the queue is not read any more"));
   }
 
-  /** Lets others have at once what this process held. */
-  giveBack(signal: AbortSignal): Promise<void> {
-    return this.#held.giveBack(signal);
+  /** Lets others have at once what this process held; otherwise they wait until it is visible again. */
+  async #giveBack(): Promise<void> {
+    const { host } = this.#parts;
+    try {
+      await within(host.world.clock, giveBackMs, "give messages back", undefined, (signal) => this.#held.giveBack(signal));
+    } catch (error) {
+      if (refusalIn(error) === undefined)
+        host.log.warn("messages cannot be given back before the end; they come again by themselves", { error });
+    }
   }
 
   async #handle(message: QueueMessage, signal: AbortSignal): Promise<void> {
@@ -133,7 +151,10 @@ export class QueueMonitor {
         return;
       }
       case "launch":
-        return this.#launch(message, read.id, read.hook, signal);
+        metrics.messages.inc({ outcome: "launch" });
+        this.#held.hold(message, [read.id]);
+        this.#launches.add(message, read.id, read.hook, signal);
+        return;
       case "capacity-block": {
         const filter = [{ name: "capacity-reservation-id", values: [read.reservationId] }];
         const instances = await this.#parts.cloud.instances.list(filter, { cause: "interruptions", signal, urgency: "user" });
@@ -207,64 +228,5 @@ export class QueueMonitor {
   #nodeByName({ privateDnsName = "", id }: Instance): SeenNode | undefined {
     const node = privateDnsName === "" ? undefined : this.#parts.nodes.get(privateDnsName);
     return node !== undefined && [undefined, id].includes(claimedInstance(node)) ? node : undefined;
-  }
-
-  /** An instance waits until its Node is ready. */
-  #launch(message: QueueMessage, id: string, hook: HookRef, signal: AbortSignal): void {
-    const { nodes, metrics, host } = this.#parts;
-    metrics.messages.inc({ outcome: "launch" });
-    host.log.info("Waiting for node to be ready before completing ASG launch lifecycle", {
-      "event-id": id,
-      "instance-id": hook.instanceId,
-    });
-    this.#held.hold(message, [id]);
-    this.#launches.set(hook.instanceId, { id, hook, message, completing: false });
-    const [node] = nodes.by("instance", hook.instanceId);
-    if (node !== undefined) this.#launched(node, signal);
-    else void this.#expire(hook, signal);
-  }
-
-  #launched(node: SeenNode, signal: AbortSignal): void {
-    const launch = this.#launches.get(claimedInstance(node) ?? "");
-    if (launch === undefined || launch.completing || !isReady(node)) return;
-    launch.completing = true;
-    void this.#completeLaunch(launch, node.metadata.name, signal);
-  }
-
-  async #completeLaunch(launch: Launch, node: string, signal: AbortSignal): Promise<void> {
-    const { host, hooks, metrics, settings } = this.#parts;
-    try {
-      if (settings.completionDelayMs > 0) await sleep(host.world.clock, settings.completionDelayMs, signal);
-      await hooks.complete(launch.hook, "CONTINUE", signal);
-      host.log.info("Completed ASG Lifecycle Hook", { "event-id": launch.id, "instance-id": launch.hook.instanceId, "node-name": node });
-      metrics.action("post-drain", true, node, launch.id);
-      this.#end(launch);
-    } catch (error) {
-      if (signal.aborted) return;
-      launch.completing = false;
-      host.log.warn("a launch hook could not be completed; retrying", { "instance-id": launch.hook.instanceId, error });
-      metrics.action("post-drain", false, node, launch.id);
-      host.world.clock.after(5_000, () => {
-        const [current] = this.#parts.nodes.by("instance", launch.hook.instanceId);
-        if (current !== undefined && !signal.aborted) this.#launched(current, signal);
-      });
-    }
-  }
-
-  /** Nobody waits for a Node longer than its hook does. */
-  async #expire(hook: HookRef, signal: AbortSignal): Promise<void> {
-    const { host, hooks } = this.#parts;
-    const ms = (await hooks.timeout(hook, signal).catch(() => undefined)) ?? 3_600_000;
-    host.world.clock.after(ms, () => {
-      const launch = this.#launches.get(hook.instanceId);
-      if (launch === undefined || launch.completing || signal.aborted) return;
-      host.log.warn("an instance did not become a ready Node before its launch hook ended", { "instance-id": hook.instanceId });
-      this.#end(launch);
-    });
-  }
-
-  #end({ id, hook, message }: Launch): void {
-    this.#launches.delete(hook.instanceId);
-    this.#held.ended(message.id, id, "ended");
   }
 }

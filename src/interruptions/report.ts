@@ -5,9 +5,9 @@ import { apiVersion } from "../kube/resource.ts";
 import type { InterruptionParts } from "./controller.ts";
 import type { HookRef } from "./event.ts";
 import type { ActionOutcome } from "./hooks.ts";
-import type { Report } from "./next-step.ts";
 import type { NodeState } from "./node-states.ts";
 import { activeEvents, type NodePlan } from "./plan.ts";
+import type { Report } from "./situation.ts";
 
 /** Says what a write has brought about. */
 export function reporter({ recorder, metrics, host }: Pick<InterruptionParts, "recorder" | "metrics" | "host">) {

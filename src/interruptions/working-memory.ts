@@ -1,6 +1,6 @@
 /** What this process remembers of its own work on a Node, while it lasts. */
-import type { Memory } from "./next-step.ts";
 import type { Attempt } from "./pods.ts";
+import type { Memory } from "./situation.ts";
 
 export class WorkingMemory implements Memory {
   readonly attempts = new Map<string, Attempt>();

@@ -22,12 +22,15 @@ export class CloudOpening {
   readonly #host: Host;
   readonly #clouds: Clouds;
   readonly #settings: AwsSettings;
+  readonly #self: Self | undefined;
   #problem: string | undefined = "AWS has not been contacted yet";
 
-  constructor(host: Host, clouds: Clouds, settings: AwsSettings) {
+  /** With `self` nobody is asked where this process runs. */
+  constructor(host: Host, clouds: Clouds, settings: AwsSettings, self?: Self) {
     this.#host = host;
     this.#clouds = clouds;
     this.#settings = settings;
+    this.#self = self;
   }
 
   async open(signal: AbortSignal): Promise<{ readonly cloud: Cloud; readonly self: Self }> {
@@ -35,7 +38,7 @@ export class CloudOpening {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       try {
         const cloud = await this.#clouds.home(signal);
-        const self = await identifySelf(this.#settings, this.#clouds, { cause: "startup", signal, urgency: "user" });
+        const self = this.#self ?? (await identifySelf(this.#settings, this.#clouds, { cause: "startup", signal, urgency: "user" }));
         this.#problem = undefined;
         return { cloud, self };
       } catch (error) {

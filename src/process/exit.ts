@@ -2,8 +2,7 @@
 import { redact } from "../runtime/redact.ts";
 
 /**
- * Exit statuses: each number means one thing in every command of ours. `usage`, `unavailable` and `crashed` are EX_USAGE,
- * EX_UNAVAILABLE and EX_SOFTWARE of
+ * Exit statuses: each number means one thing in every command of ours. `usage` and `crashed` are EX_USAGE and EX_SOFTWARE of
  * sysexits.h. Programs that stand for others keep theirs: `leadershipLost` and `fatal`.
  */
 export const exitStatus = {
@@ -14,8 +13,6 @@ export const exitStatus = {
   changes: 2,
   /** The command line cannot be understood. */
   usage: 64,
-  /** What the command is for is not part of this version. */
-  unavailable: 69,
   /** A defect of this program. */
   crashed: 70,
   SIGINT: 130,

@@ -2,6 +2,7 @@
 
 import { Clouds } from "../aws/cloud.ts";
 import type { AwsSettings } from "../aws/settings.ts";
+import type { Self } from "../identity/self.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { loadKubeConfig } from "../kube/config/load.ts";
 import type { Connect } from "../kube/connections.ts";
@@ -36,6 +37,8 @@ export interface Operation {
   readonly stop: AbortSignal;
   readonly kube: KubeOptions;
   readonly aws: AwsSettings;
+  /** Where it runs, if that need not be found out: a process that acts on its own node alone has no permission to ask. */
+  readonly self?: Self;
   readonly leadership: Omit<LeadershipOptions, "client">;
   /** Binds the port that health, metrics and the rest are served on. */
   serve(health: HealthChecks): Promise<ServedPorts>;
@@ -199,10 +202,10 @@ class Process {
   }
 
   async #openCloud(until: AbortSignal): Promise<Place> {
-    const { host, aws, network } = this.#operation;
+    const { host, aws, self: known, network } = this.#operation;
     const { health, leadership, life, port } = this.#parts;
     const clouds = new Clouds({ host, transport: network.aws, gate: leadership.gate, settings: aws, version: build.version });
-    const opening = new CloudOpening(host, clouds, aws);
+    const opening = new CloudOpening(host, clouds, aws, known);
     health.add(opening.check);
     await port.trust?.follow(AbortSignal.any([until, life]));
     const { cloud, self } = await opening.open(until).catch(unusable);

@@ -42,7 +42,12 @@ export interface ProcessContext {
 
 /** What runs under one name. */
 export type Enabled =
-  | { readonly kind: "run"; readonly controllers: readonly { readonly controller: Controller; readonly names?: MetricNames }[] }
+  | {
+      readonly kind: "run";
+      readonly controllers: readonly { readonly controller: Controller; readonly names?: MetricNames }[];
+      /** Why they cannot do their work at the moment, for `/readyz`. */
+      problem?(): string | undefined;
+    }
   /** There is nothing to do for it; the reason is logged. */
   | { readonly kind: "skip"; readonly why: string };
 

@@ -52,6 +52,8 @@ async function startOne(entry: ControllerEntry, start: StartOptions): Promise<vo
   // A line for each controller, as the reference has it. It never fails: a controller that AWS throttles is slow, and a
   // new process would only start over. A stuck event loop answers no probe, and a stuck election has a check of its own.
   health.add({ name, problem: () => undefined });
+  const { problem } = enabled;
+  if (problem !== undefined) health.add({ name: `${name}-source`, probes: ["readyz"], problem });
   health.add({ name: `${name}-synced`, probes: ["readyz"], problem: () => running.map(waiting).find((found) => found !== undefined) });
 }
 

@@ -34,6 +34,8 @@ export interface Flag<T> {
   readonly shorthand?: string;
   /** Accepted, with this warning, and left out of `--help`. */
   readonly deprecated?: string;
+  /** Its value is shown nowhere. */
+  readonly secret?: true;
 }
 
 /** Flags by name, without the dashes. */
@@ -104,7 +106,11 @@ export function defaults<T extends FlagTable>(table: T): FlagValues<T> {
 export function flagLines<T extends FlagTable>(table: T, values: FlagValues<T>): string[] {
   return Object.keys(table)
     .sort()
-    .map((name) => `--${name}=${goQuote(printValue(table[name]!, values[name]))}`);
+    .map((name) => `--${name}=${goQuote(shownValue(table[name]!, values[name]))}`);
+}
+
+function shownValue(declared: Flag<unknown>, value: unknown): string {
+  return declared.secret && value !== declared.default ? "<not-displayed>" : printValue(declared, value);
 }
 
 /** The value as text; empty for one the program decides. */

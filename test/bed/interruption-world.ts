@@ -2,23 +2,12 @@
  * A cluster, an account and the whole termination handler in one process on virtual time: pods end after their grace periods,
  * instances two minutes after their notice.
  */
-import { Clouds } from "../../src/aws/cloud.ts";
-import { describeInstances } from "../../src/aws/ec2-actions.ts";
-import {
-  changeMessageVisibilityBatch,
-  completeLifecycleAction,
-  deleteMessageBatch,
-  describeLifecycleHooks,
-  receiveMessage,
-  recordLifecycleActionHeartbeat,
-} from "../../src/aws/queue-actions.ts";
-import { noSettings } from "../../src/aws/settings.ts";
+import type { Life } from "../../src/commands/long-running.ts";
 import { operate } from "../../src/commands/node-termination-handler/operate.ts";
 import { parseOptions } from "../../src/commands/node-termination-handler/options.ts";
 import { interruptionPlanAnnotation } from "../../src/identity/node-view.ts";
 import { type NodePlan, readPlan } from "../../src/interruptions/plan.ts";
 import type { Node, Pod } from "../../src/kube/types.ts";
-import { openGate } from "../../src/runtime/gate.ts";
 import type { Host } from "../../src/runtime/host.ts";
 import { bodyText, type HttpRequest, type HttpResponse, type Transport } from "../../src/runtime/http.ts";
 import { openLogs } from "../../src/runtime/logs.ts";
@@ -32,9 +21,9 @@ import { sendMessage } from "../../src/sandbox/cloud/sqs/messages.ts";
 import { createQueue, getQueueAttributes } from "../../src/sandbox/cloud/sqs/queues.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
+import { environment, loadSdk } from "./interruption-sdk.ts";
 
 const shapes = new Shapes();
-const environment = { AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE", AWS_SECRET_ACCESS_KEY: "of-no-worth" };
 
 /** What a pod of these tests is made of. */
 export interface PodWish {
@@ -83,6 +72,8 @@ export class InterruptionWorld {
   readonly calls: KubeCall[] = [];
   /** Told of every call of a handler that changes something, before it is carried out. */
   watcher: (who: string, method: string, path: string, body: unknown) => void = () => {};
+  /** Told of every such call, and of every call that changes something in AWS, after it was carried out and before it is answered. */
+  written: (who: string) => void = () => {};
   /** What was posted to the webhook. */
   readonly posts: string[] = [];
   readonly #handlers: RunningHandler[] = [];
@@ -193,15 +184,32 @@ export class InterruptionWorld {
 
   /** Starts a handler on the queue. */
   queueHandler(flags: readonly string[] = [], hostname = "handler-a"): RunningHandler {
-    return this.#start(hostname, ["--enable-sqs-termination-draining", `--queue-url=${this.queueUrl}`, ...flags], this.aws.handle);
+    return this.#handler(hostname, ["--enable-sqs-termination-draining", `--queue-url=${this.queueUrl}`, ...flags], this.aws.handle);
   }
 
   /** Starts a handler on a machine. */
   metadataHandler(instance: Instance, flags: readonly string[] = []): RunningHandler {
-    return this.#start(instance.privateDnsName, flags, this.aws.imds(instance.id));
+    return this.#handler(instance.privateDnsName, flags, this.aws.imds(instance.id));
   }
 
-  #start(hostname: string, flags: readonly string[], aws: Transport): RunningHandler {
+  #handler(hostname: string, flags: readonly string[], aws: Transport): RunningHandler {
+    const argv = [`--node-name=${hostname}`, "--master=http://cluster", "--emit-kubernetes-events", ...flags];
+    const webhook: Transport = async (request) => {
+      this.posts.push(String(request.body));
+      return { status: 200, headers: {}, body: nothing() };
+    };
+    return this.start(hostname, aws, ({ host, network, stop }) =>
+      operate({ options: parseOptions(argv, {}).options, host, network: { ...network, webhook }, stop }),
+    );
+  }
+
+  /** Starts a process on a machine of this name, which can be ended at any moment. */
+  start(
+    hostname: string,
+    aws: Transport,
+    run: (life: Life) => Promise<void>,
+    variables: Readonly<Record<string, string>> = {},
+  ): RunningHandler {
     const lines: string[] = [];
     const logs = openLogs(this.world.clock, {
       format: "json",
@@ -221,23 +229,19 @@ export class InterruptionWorld {
       clock: { ...clock, after: (ms: number, callback: () => void) => clock.after(ms, () => alive && callback()) },
       random: this.world.random,
       files: this.world.files,
-      environment,
+      environment: { ...environment, ...variables },
       hostname,
     };
     const host: Host = { world, log: logs.log, metrics: newRegistry() };
     const stop = new AbortController();
-    const argv = [`--node-name=${hostname}`, "--master=http://cluster", "--emit-kubernetes-events", ...flags];
     const send = this.#noting(hostname);
-    const ended = operate({
-      options: parseOptions(argv, {}).options,
+    const ended = run({
+      version: "v0.0.0",
       host,
+      logs,
       network: {
-        aws: (request) => severed(() => aws(request)),
+        aws: (request) => severed(() => this.#telling(hostname, aws, request)),
         kube: () => ({ send: (request) => severed(() => send(request)), close: async () => {} }),
-        webhook: async (request) => {
-          this.posts.push(String(request.body));
-          return { status: 200, headers: {}, body: nothing() };
-        },
       },
       stop: stop.signal,
     });
@@ -329,6 +333,14 @@ export class InterruptionWorld {
     this.#kubelet = this.world.clock.after(500, () => this.#followPods());
   }
 
+  async #telling(who: string, aws: Transport, request: HttpRequest): Promise<HttpResponse> {
+    const { journal } = this.aws.controls;
+    const before = journal.recorded;
+    const answer = await aws(request);
+    if (journal.recorded > before) this.written(who);
+    return answer;
+  }
+
   #noting(who: string): (request: HttpRequest) => Promise<HttpResponse> {
     return async (request) => {
       const path = request.url.pathname;
@@ -338,6 +350,7 @@ export class InterruptionWorld {
       const answer = await this.cluster.send(request);
       if (changes) {
         this.calls.push({ who, method: request.method, path, at: this.now, status: answer.status, body });
+        this.written(who);
       }
       return answer;
     };
@@ -348,36 +361,3 @@ export class InterruptionWorld {
 export const managed = { "aws-node-termination-handler/managed": "" };
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
-
-let loaded: Promise<void> | undefined;
-
-/** The SDK's code is read from files, for which virtual time does not wait. */
-function loadSdk(): Promise<void> {
-  loaded ??= (async () => {
-    const world = virtualWorld(1, { environment });
-    const host: Host = {
-      world,
-      log: openLogs(world.clock, { format: "json", verbosity: 0, destination: { write() {}, flush() {} } }).log,
-      metrics: newRegistry(),
-    };
-    const clouds = new Clouds({
-      host,
-      transport: () => Promise.reject(new Error("asks nobody")),
-      gate: openGate(),
-      settings: noSettings,
-      version: "v0",
-    });
-    const cloud = clouds.in("us-east-1");
-    const actions = [
-      describeInstances,
-      receiveMessage,
-      deleteMessageBatch,
-      changeMessageVisibilityBatch,
-      completeLifecycleAction,
-      recordLifecycleActionHeartbeat,
-      describeLifecycleHooks,
-    ];
-    for (const action of actions) await cloud.preload(action);
-  })();
-  return loaded;
-}

@@ -190,7 +190,8 @@ test("alerts and dashboard take no series but our own", async () => {
   };
   const panels = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   for (const expr of [...panels, ...rules.map((rule) => rule.expr)]) {
-    const shared = expr.match(/\b(?<!fairlead_)(workqueue|leader_election|rest_client|process|\w+_controller)_\w+/g) ?? [];
+    const shared =
+      expr.match(/\b(?<!fairlead_)(workqueue|leader_election|rest_client|process|actions|events_error|\w+_controller)_\w+/g) ?? [];
     const joined = expr.match(/and on \(job, instance\) fairlead_build_info/g) ?? [];
     assert.equal(joined.length, shared.length, expr);
     assert.ok(shared.length > 0 || /\bfairlead_\w+/.test(expr), expr);

@@ -15,6 +15,7 @@ import { flagsOf, type Mode } from "../../src/commands/ebs-csi-driver/flags.ts";
 import { type DriverValues, validate as validateDriver } from "../../src/commands/ebs-csi-driver/validate.ts";
 import { clusterPrograms } from "../../src/commands/host/cluster-programs.ts";
 import { processFlags } from "../../src/commands/host/flags.ts";
+import { nodePrograms } from "../../src/commands/host/node-programs.ts";
 import { check as checkHost, settle } from "../../src/commands/host/settle.ts";
 import type { KubeObject } from "../../src/kube/resource.ts";
 import { parseFlags } from "../../src/runtime/flags.ts";
@@ -25,6 +26,8 @@ import { apply } from "../bed/manifests.ts";
 const chart = fileURLToPath(new URL("../../deploy/chart", import.meta.url));
 
 const volumesOn = { enabled: true, image: { repository: "registry.example.org/ebs-csi-driver" } };
+
+const queueURL = "https://sqs.us-east-1.amazonaws.com/111122223333/interruptions";
 
 /** What installers of different clusters would write. */
 const valueSets: Readonly<Record<string, object>> = {
@@ -86,6 +89,15 @@ const valueSets: Readonly<Record<string, object>> = {
       leaderMigration: true,
       extraArgs: { "concurrent-service-syncs": 5, "feature-gates": ["AllAlpha=false", "AllBeta=false"] },
     },
+  },
+  "one process, which also reads the queue of interruptions": {
+    mode: "cluster",
+    controllerManager: { useServiceAccountCredentials: true },
+    nodeTerminationHandler: { enabled: true, queueURL, options: { taintNode: true, eventPolicies: "rebalance=cordon" } },
+  },
+  "one process per cluster, and one per node": {
+    mode: "cluster",
+    nodeTerminationHandler: { enabled: true, options: { enableRebalanceMonitoring: true, emitKubernetesEvents: true } },
   },
   "volumes, with everything that can be said of them": {
     ebsCsiDriver: {
@@ -248,6 +260,28 @@ test("in one process every program is given what it would be given alone", async
     .filter(({ kind }) => kind === "Role")
     .map(({ rules = [] }) => rules.flatMap(({ resourceNames = [] }) => resourceNames));
   assert.deepEqual(names?.slice(-2), ["fairlead-cluster", "fairlead-cluster-dry-run"]);
+});
+
+test("in one process the termination handler reads the queue; without one it is on every node, in a process of its own", async (t) => {
+  const { cluster } = await bed(t);
+  const { objects } = await rendered(cluster, valueSets["one process, which also reads the queue of interruptions"]!);
+  const { programs } = await settledHost(objects, argsOf(named(objects, "DaemonSet", "fairlead-cluster")).slice(1));
+  const [, handler] = programs;
+  assert.deepEqual(
+    [handler?.name, handler?.options["queue-url"], handler?.options["taint-node"]],
+    ["node-termination-handler", queueURL, true],
+  );
+  assert.ok(!objects.some(({ kind, metadata }) => kind === "Deployment" && metadata?.name?.includes("termination")));
+
+  const { objects: perNode } = await rendered(cluster, valueSets["one process per cluster, and one per node"]!);
+  const [command, ...args] = argsOf(named(perNode, "DaemonSet", "fairlead-node"));
+  assert.equal(command, "node");
+  const { data = {} } = named(perNode, "ConfigMap", "fairlead-node");
+  const files = { ...realWorld().files, read: async () => Buffer.from(data["node.yaml"]!) };
+  const flags = processFlags(undefined);
+  const settled = await settle(parseFlags(flags, args), flags, nodePrograms, files);
+  assert.deepEqual(checkHost(settled), []);
+  assert.equal(settled.programs[0]?.options["enable-rebalance-monitoring"], true);
 });
 
 const volumes = valueSets["volumes, with everything that can be said of them"]!;

@@ -1,10 +1,11 @@
 /** Known faults, put into the source as it is loaded: a simulation that does not find them is worth nothing. */
 import { registerHooks } from "node:module";
+import { interruptionMutants } from "./mutants-interruptions.ts";
 
 export interface Mutant {
   readonly name: string;
   /** Where it shows. */
-  readonly world: "kits" | "bindings" | "nodes" | "services" | "volumes";
+  readonly world: "kits" | "bindings" | "nodes" | "services" | "volumes" | "interruptions";
   readonly file: string;
   /** Text of the source and what takes its place; each must be found. */
   readonly changes: readonly (readonly [from: string, to: string])[];
@@ -275,6 +276,7 @@ export const mutants: readonly Mutant[] = [
     changes: [['!== "" && !(await setCheckpoint(job, "", context))) return done;', '!== "" && false) return done;']],
     killedBy: "every endpoint is a target, and nothing else is",
   },
+  ...interruptionMutants,
 ];
 
 /** From now on the module is loaded with the fault in it. Must be called before anybody imports it. */

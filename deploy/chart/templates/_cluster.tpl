@@ -35,5 +35,12 @@
 {{- if $manager.controllers.tagging }}{{ $_ := set $section "resources" (list "instance") }}{{ end -}}
 {{- with $manager.tags }}{{ $_ := set $section "tags" . }}{{ end -}}
 {{- if $manager.leaderMigration }}{{ $_ := set $section "enable-leader-migration" true }}{{ end -}}
-{{- dict "controller-manager" (mustMergeOverwrite $section (deepCopy $manager.extraArgs)) | toYaml -}}
+{{- $sections := dict "controller-manager" (mustMergeOverwrite $section (deepCopy $manager.extraArgs)) -}}
+{{- if include "fairlead.queueInCluster" . }}{{ $_ := set $sections "node-termination-handler" (include "fairlead.terminationSection" . | fromYaml) }}{{ end -}}
+{{- $sections | toYaml -}}
+{{- end -}}
+
+{{/* The file of `fairlead node`, the same way. */}}
+{{- define "fairlead.nodeConfig" -}}
+{{- dict "node-termination-handler" (include "fairlead.terminationSection" . | fromYaml) | toYaml -}}
 {{- end -}}

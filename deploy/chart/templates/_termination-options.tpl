@@ -42,3 +42,37 @@ loadBalancerWaitSeconds: LOAD_BALANCER_WAIT_SECONDS
 overrideBudgetsBeforeDeadlineSeconds: OVERRIDE_BUDGETS_BEFORE_DEADLINE_SECONDS
 forceDeleteBeforeDeadlineSeconds: FORCE_DELETE_BEFORE_DEADLINE_SECONDS
 {{- end -}}
+
+{{/*
+The section of the termination handler in the file of `fairlead cluster` or `fairlead node`: the same values, by the names of its flags,
+which are those of the variables.
+*/}}
+{{- define "fairlead.terminationSection" -}}
+{{- $handler := .Values.nodeTerminationHandler -}}
+{{- $known := include "fairlead.terminationOptions" . | fromYaml -}}
+{{- $ofProcess := list "dryRun" "kubeApiQps" "kubeApiBurst" "webhookProxy" "instanceMetadataURL" "awsEndpoint" "jsonLogging" "logLevel" -}}
+{{- $section := dict -}}
+{{- if $handler.queueURL -}}
+{{- $_ := set $section "queue-url" $handler.queueURL -}}
+{{- with $handler.awsRegion }}{{ $_ := set $section "aws-region" . }}{{ end -}}
+{{- else -}}
+{{- $_ := set $section "enable-asg-lifecycle-draining" true -}}
+{{- end -}}
+{{- range $option, $value := $handler.options -}}
+{{- $variable := index $known $option -}}
+{{- if not $variable -}}
+{{- fail (printf "nodeTerminationHandler.options.%s is not known; there are: %s" $option (keys $known | sortAlpha | join ", ")) -}}
+{{- end -}}
+{{- if has $option $ofProcess -}}
+{{- fail (printf "nodeTerminationHandler.options.%s: with mode cluster this belongs to the process, not to one program in it" $option) -}}
+{{- end -}}
+{{- $_ := set $section ($variable | lower | replace "_" "-") $value -}}
+{{- end -}}
+{{- $section | toYaml -}}
+{{- end -}}
+
+{{/* Not empty when `fairlead cluster` reads the queue. */}}
+{{- define "fairlead.queueInCluster" -}}
+{{- $handler := .Values.nodeTerminationHandler -}}
+{{- if and $handler.enabled $handler.queueURL (eq .Values.mode "cluster") }}yes{{ end -}}
+{{- end -}}

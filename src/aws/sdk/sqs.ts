@@ -2,6 +2,7 @@
 export {
   ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SQSClient as Client,
 } from "@aws-sdk/client-sqs";

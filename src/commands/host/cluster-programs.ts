@@ -7,6 +7,7 @@ import { optionWarnings, validateOptions } from "../controller-manager/validate.
 import { flagTable as balancerFlags, flagSections as balancerSections } from "../load-balancer-controller/flags.ts";
 import { optionProblems } from "../load-balancer-controller/validate.ts";
 import { type HostedPrograms, hosted } from "./hosted.ts";
+import { hostedQueueHandler } from "./termination-handler.ts";
 
 export const clusterPrograms: HostedPrograms = {
   "controller-manager": hosted({
@@ -57,4 +58,5 @@ export const clusterPrograms: HostedPrograms = {
       return { program: programOf(options, lease.namespace), leases: [lease], configuration: {} };
     },
   }),
+  "node-termination-handler": hostedQueueHandler,
 };

@@ -25,16 +25,16 @@ export function hostSections({ lease }: HostCommand): readonly FlagSection[] {
 
 const refused = { status: exitStatus.usage, told: "briefly" } as const;
 
-/** The command; one that can host nothing says so. */
+/** The command. */
 export function hostCommand(host: HostCommand): Command {
   const { component, lease, description, programs } = host;
   const name = `fairlead ${host.name}`;
   const flags = processFlags(lease);
   const rows = Object.entries(programs).map(([program, { summary }]) => `  ${program}: ${summary}`);
-  const run = longRunning({
+  return longRunning({
     name,
     description,
-    footer: rows.length === 0 ? nothing(name) : `Programs, each with a section of its name in the file of --config:\n\n${rows.join("\n")}`,
+    footer: `Programs, each with a section of its name in the file of --config:\n\n${rows.join("\n")}`,
     sections: hostSections(host),
     refusals: { commandLine: refused, configuration: refused, failed: exitStatus.fatal },
     read: globalFlagsReader({
@@ -56,20 +56,10 @@ export function hostCommand(host: HostCommand): Command {
           maxStallMs: options["leader-elect-retry-period"] ?? 2_000,
           async operate(life) {
             const { operate } = await import("./operate.ts");
-            await operate(component, settled, life);
+            await operate(component, settled, life, { onNode: lease === undefined });
           },
         };
       },
     }),
   });
-  return async (invocation) => {
-    const asksForText = invocation.argv.some((word) => /^(-h|--help|--version)(=|$)/.test(word));
-    if (rows.length > 0 || asksForText) return run(invocation);
-    invocation.console.err(`${name}: ${nothing(name)}\n`);
-    return exitStatus.unavailable;
-  };
-}
-
-function nothing(name: string): string {
-  return `This version carries no program that runs under "${name}" yet, so it would do nothing.`;
 }

@@ -1,5 +1,6 @@
 /** What a program is to a process that hosts several. */
 import type { LeaseToHold } from "../../process/leadership.ts";
+import type { Network } from "../../process/operate.ts";
 import type { Program } from "../../process/program.ts";
 import type { FlagSection, FlagTable, FlagValues } from "../../runtime/flags.ts";
 import type { Host } from "../../runtime/host.ts";
@@ -28,6 +29,7 @@ export interface HostedProgram<T extends FlagTable = FlagTable> {
 export interface SharedSettings {
   readonly host: Host;
   readonly cloudConfig: CloudConfig;
+  readonly network: Network;
 }
 
 /** What the process runs and holds for it. */

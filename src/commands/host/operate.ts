@@ -1,4 +1,5 @@
 /** A process with several programs in it: one connection to AWS and to the API server, one set of informers, all leases. */
+import { selfOnNode } from "../../identity/self.ts";
 import { CloudUnusable } from "../../process/errors.ts";
 import { electionTimings, rateLimit } from "../../process/flags.ts";
 import type { LeadershipOptions } from "../../process/leadership.ts";
@@ -10,16 +11,20 @@ import { electionOf, type ProcessOptions } from "./flags.ts";
 import type { HostedParts, SharedSettings } from "./hosted.ts";
 import type { Settled } from "./settle.ts";
 
-/** Runs until asked to stop, which is done gracefully; rejects with what made it end otherwise. */
+/**
+ * Runs until asked to stop, which is done gracefully; rejects with what made it end otherwise. One that acts on its own node alone
+ * (`onNode`) does not ask AWS where it is.
+ */
 export async function operate(
   component: string,
   { options, programs }: Settled,
   { version, host, logs, network, stop }: Life,
+  { onNode = false } = {},
 ): Promise<void> {
   const cloudConfig = await loadCloudConfig(host, options).catch((cause: unknown) => {
     throw new CloudUnusable(cause);
   });
-  const shared: SharedSettings = { host, cloudConfig };
+  const shared: SharedSettings = { host, cloudConfig, network };
   const parts: HostedParts[] = [];
   for (const { program, options: given } of programs) parts.push(await program.configure(given, shared));
   await operateProcess({
@@ -36,6 +41,7 @@ export async function operate(
       ownAccounts: options["use-service-account-credentials"] && !options["dry-run"],
     },
     aws: cloudConfig.aws,
+    ...(onNode && { self: selfOnNode(cloudConfig.aws, host.world.environment.NODE_NAME ?? "") }),
     leadership: leadershipOf(component, options, parts),
     serve: (health) =>
       openSecurePort(host, options, {

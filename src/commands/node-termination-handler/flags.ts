@@ -11,6 +11,11 @@ function of<T>(env: string, kind: Kind<T & {}>, initial: NoInfer<T>, help: strin
   return { ...flag<T>(kind, initial, `${help} [${env}]`), env };
 }
 
+/** Addresses and headers of webhooks carry tokens. */
+function secret<T>(declared: Variable<T>): Variable<T> {
+  return { ...declared, secret: true };
+}
+
 const managedTag = "aws-node-termination-handler/managed";
 
 /** The default body of webhooks. */
@@ -139,9 +144,9 @@ const drainFlags = {
 };
 
 const webhookFlags = {
-  "webhook-url": of("WEBHOOK_URL", string, "", "Where interruptions are posted to. Empty: nowhere."),
+  "webhook-url": secret(of("WEBHOOK_URL", string, "", "Where interruptions are posted to. Empty: nowhere.")),
   "webhook-proxy": of("WEBHOOK_PROXY", string, "", "Proxy for it."),
-  "webhook-headers": of("WEBHOOK_HEADERS", string, '{"Content-type":"application/json"}', "Headers, as a JSON object of texts."),
+  "webhook-headers": secret(of("WEBHOOK_HEADERS", string, '{"Content-type":"application/json"}', "Headers, as a JSON object of texts.")),
   "webhook-template": of("WEBHOOK_TEMPLATE", string, defaultTemplate, "Body, as a template."),
   "webhook-template-file": of("WEBHOOK_TEMPLATE_FILE", string, "", "File with the body; wins over the template."),
 };

@@ -36,7 +36,8 @@ export function parseOptions(argv: readonly string[], environment: Readonly<Reco
   }
   const options = chosen as unknown as Options;
   if (!options.help) validate(options);
-  const completed = completeHeartbeats(options, warnings);
+  const completed = completeHeartbeats(options);
+  if (completed !== options) warnings.push(`Since heartbeat-until is not set, defaulting to ${heartbeatUntilMax} seconds`);
   return { options: completed, warnings };
 }
 
@@ -78,11 +79,22 @@ function goArguments(argv: readonly string[]): readonly string[] {
 }
 
 function validate(options: Options): void {
-  const problem = problemOf(options);
+  const problem = optionsProblem(options);
   if (problem !== undefined) throw new OptionsInvalid([problem]);
 }
 
-function problemOf(options: Options): string | undefined {
+/** Options in which old names say what their new ones do not: for whoever knows values only, and not which of them were given. */
+export function currentNames(options: Options): Options {
+  const meant: Record<string, unknown> = { ...options };
+  for (const [old, current] of renamed) {
+    const isSet = options[old] !== flagTable[old].default;
+    if (isSet && options[current] === flagTable[current].default) meant[current] = options[old];
+  }
+  return meant as unknown as Options;
+}
+
+/** What cannot work, in the reference's words where it has some; undefined when everything can. */
+export function optionsProblem(options: Options): string | undefined {
   const level = options["log-level"];
   if (!["info", "debug", "error"].includes(level.toLowerCase())) {
     return `invalid log-level passed: ${level}  Should be one of: info, debug, error`;
@@ -145,9 +157,9 @@ function policyProblem(policies: Readonly<Record<string, string>>): string | und
   return undefined;
 }
 
-function completeHeartbeats(options: Options, warnings: string[]): Options {
+/** Heartbeats without an end go on for as long as Auto Scaling allows. */
+export function completeHeartbeats(options: Options): Options {
   if (options["heartbeat-interval"] === -1 || options["heartbeat-until"] !== -1) return options;
-  warnings.push(`Since heartbeat-until is not set, defaulting to ${heartbeatUntilMax} seconds`);
   return { ...options, "heartbeat-until": heartbeatUntilMax };
 }
 

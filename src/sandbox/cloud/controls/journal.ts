@@ -40,6 +40,11 @@ export class Journal {
     if (this.#entries.length > 2 * KEPT) this.#entries = this.#entries.slice(-KEPT);
   }
 
+  /** How many mutating calls there have been. */
+  get recorded(): number {
+    return this.#sequence;
+  }
+
   /** Mutating calls after a sequence number, oldest first. */
   entries(since = 0): readonly JournalEntry[] {
     return this.#entries.filter((entry) => entry.sequence > since);

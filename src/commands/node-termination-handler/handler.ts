@@ -1,0 +1,145 @@
+/** The handler itself, in either mode: from options and what a process gives it to the controller that does the work. */
+import type { Cloud } from "../../aws/cloud.ts";
+import { isAwsError } from "../../aws/errors.ts";
+import type { Metadata } from "../../aws/metadata.ts";
+import { Queue } from "../../aws/queue.ts";
+import type { EventRecorder } from "../../identity/event-reasons.ts";
+import type { Nodes } from "../../identity/node-view.ts";
+import { actionMetrics } from "../../interruptions/action-metrics.ts";
+import { type InterruptionParts, interruptionController } from "../../interruptions/controller.ts";
+import { nodeHolder, PatientWatch } from "../../interruptions/holders.ts";
+import { Hooks } from "../../interruptions/hooks.ts";
+import { Inbox } from "../../interruptions/inbox.ts";
+import type { MetadataMonitor } from "../../interruptions/metadata-events.ts";
+import { MetadataMonitors } from "../../interruptions/metadata-monitor.ts";
+import { DrainedPods } from "../../interruptions/pod-source.ts";
+import { QueueMonitor } from "../../interruptions/queue-monitor.ts";
+import { openWebhook } from "../../interruptions/webhook.ts";
+import { nodes as nodeResource } from "../../kube/builtin.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import { apiVersion } from "../../kube/resource.ts";
+import type { Controller } from "../../runtime/controller.ts";
+import type { Host } from "../../runtime/host.ts";
+import type { Transport } from "../../runtime/http.ts";
+import type { Options } from "./flags.ts";
+import { settingsOf } from "./settings.ts";
+
+/** What a process gives to the handler. */
+export interface HandlerParts {
+  readonly options: Options;
+  readonly host: Host;
+  /** Its writes pass the gate. */
+  readonly kube: KubeClient;
+  /** Used only where Events are wanted. */
+  readonly recorder: EventRecorder;
+  readonly nodes: Nodes;
+  readonly webhook: Transport;
+}
+
+/** A handler, before it is started. */
+export interface Handler {
+  readonly controller: Controller;
+  /** Why notices cannot be heard at the moment. */
+  problem(): string | undefined;
+  /** Resolves when its sources have stopped, and others may have what it held. */
+  ended(): Promise<void>;
+}
+
+/** Who works on Nodes, and how others' work is recognised. */
+export type Identity = Pick<InterruptionParts, "me" | "holders">;
+
+/** A handler that reads the queue and acts on any Node. */
+export async function queueHandler(parts: HandlerParts, cloud: Cloud, identity: Identity): Promise<Handler> {
+  const { options, host, nodes } = parts;
+  const shared = await sharedParts(parts);
+  const { inbox, metrics, settings } = shared;
+  const hooks = new Hooks(cloud, host.world.clock, host.log);
+  const monitor = new QueueMonitor({
+    ...{ host, cloud, nodes, inbox, hooks, metrics },
+    queue: new Queue(cloud, options["queue-url"], "interruptions"),
+    settings: {
+      visibilitySeconds: options["sqs-msg-visibility-timeout-sec"],
+      managedTag: options["check-tag-before-draining"] ? options["managed-tag"] : undefined,
+      deleteIfNodeNotFound: options["delete-sqs-msg-if-node-not-found"],
+      completionDelayMs: settings.completionDelayMs,
+    },
+  });
+  const pods = new DrainedPods(parts.kube);
+  const isGone = settings.outOfServiceTaint ? (id: string, signal: AbortSignal) => isTerminated(cloud, id, signal) : undefined;
+  return {
+    controller: interruptionController({
+      ...shared,
+      ...identity,
+      ...{ pods, hooks, monitor: monitor.source },
+      ...(isGone && { isGone }),
+    }),
+    problem: () => monitor.problem(),
+    ended: () => monitor.ended,
+  };
+}
+
+/** A handler that asks the metadata service of its own machine and acts on its own Node. */
+export async function metadataHandler(parts: HandlerParts, metadata: Metadata, node: string): Promise<Handler> {
+  const { options, host, nodes } = parts;
+  const shared = await sharedParts(parts);
+  const { inbox, metrics, recorder } = shared;
+  const about = { apiVersion: apiVersion(nodeResource), kind: nodeResource.kind, name: node };
+  const monitors = new MetadataMonitors({
+    ...{ host, metadata, node, nodes, inbox, metrics },
+    monitors: monitorsOf(options),
+    complain: (monitor) =>
+      recorder?.record(about, "Warning", "MonitorError", `There was a problem monitoring for events in monitor '${monitor}'`),
+  });
+  const pods = new DrainedPods(parts.kube, node);
+  return {
+    controller: interruptionController({
+      ...shared,
+      ...{ pods, monitor: monitors.source, me: nodeHolder(node), holders: new PatientWatch(host.world.clock) },
+    }),
+    problem: () => monitors.problem(),
+    ended: async () => {},
+  };
+}
+
+/** What both modes have. */
+async function sharedParts({ options, host, kube, recorder, nodes, webhook }: HandlerParts) {
+  const settings = settingsOf(options);
+  const notify = settings.webhook
+    ? await openWebhook(host, webhook, {
+        url: options["webhook-url"],
+        headers: options["webhook-headers"],
+        template: options["webhook-template"],
+        templateFile: options["webhook-template-file"],
+      })
+    : undefined;
+  return {
+    ...{ host, kube, nodes, settings },
+    recorder: options["emit-kubernetes-events"] ? recorder : undefined,
+    inbox: new Inbox(),
+    metrics: actionMetrics(host.metrics),
+    callsAtOnce: 10 * options.workers,
+    ...(notify && { notify }),
+  };
+}
+
+/** Proof that an instance is gone: EC2 describes it as terminated. An EC2 that does not answer proves nothing. */
+async function isTerminated(cloud: Cloud, instanceId: string, signal: AbortSignal): Promise<boolean> {
+  if (instanceId === "") return false;
+  try {
+    const found = await cloud.instances.lookup(instanceId, { cause: "interruptions", signal, maxAgeMs: 10_000 });
+    return found.kind === "found" && found.instance.state === "terminated";
+  } catch (error) {
+    if (isAwsError(error)) return false;
+    throw error;
+  }
+}
+
+function monitorsOf(options: Options): readonly MetadataMonitor[] {
+  const wanted: Readonly<Record<MetadataMonitor, boolean>> = {
+    spot: options["enable-spot-interruption-draining"],
+    maintenance: options["enable-scheduled-event-draining"],
+    rebalance: options["enable-rebalance-monitoring"] || options["enable-rebalance-draining"],
+    termination: options["enable-asg-lifecycle-draining"],
+  };
+  return (Object.keys(wanted) as MetadataMonitor[]).filter((monitor) => wanted[monitor]);
+}

@@ -1,0 +1,65 @@
+/** Checks of what the termination handler hears by: its queue, the hooks of Auto Scaling, the tag of its instances. */
+import { type Finding, ok, problem, some, warning } from "./finding.ts";
+import { liveInstances, type Picture, valueIn } from "./picture.ts";
+
+/** EventBridge, which brings the notices of EC2, Auto Scaling and Health. */
+const eventBridge = "events.amazonaws.com";
+/** A notice that is older is of no use to anybody. */
+const longRetentionSeconds = 3_600;
+const managedTag = "aws-node-termination-handler/managed";
+
+export function checkQueue({ features, queueUrl, queue }: Picture): readonly Finding[] {
+  if (!features.includes("interruptions") || queueUrl === "") return [];
+  if (!queue.known) return [problem("queue", `${queueUrl}: ${queue.why}`, "fairlead interruptions setup --plan")];
+  const { url, retentionSeconds, waiting, senders } = queue.value;
+  const findings: Finding[] = [];
+  if (!senders.some((sender) => sender === eventBridge || sender === "*")) {
+    findings.push(
+      problem(
+        "queue",
+        `its policy does not let ${eventBridge} send: no notice of EventBridge arrives`,
+        "fairlead interruptions setup --plan",
+      ),
+    );
+  }
+  if (retentionSeconds > longRetentionSeconds) {
+    const what = `keeps messages for ${Math.round(retentionSeconds / 3600)} hours: notices about instances that are long gone come again`;
+    findings.push(warning("queue", what, `aws sqs set-queue-attributes --queue-url ${url} --attributes MessageRetentionPeriod=300`));
+  }
+  if (waiting > 0) {
+    const what = `${waiting} messages wait that nobody has received: does a handler read this queue?`;
+    findings.push(warning("queue", what, "kubectl -n kube-system get pods -l app.kubernetes.io/part-of=fairlead"));
+  }
+  return findings.length > 0 ? findings : [ok("queue", `${url} hears EventBridge, and is empty`)];
+}
+
+export function checkHooks(picture: Picture): readonly Finding[] {
+  if (!picture.features.includes("interruptions") || picture.queueUrl === "") return [];
+  const groups = valueIn(picture.scalingGroups);
+  if (groups === undefined || groups.length === 0) return [];
+  const without = groups.filter(({ terminationHooks }) => terminationHooks.length === 0).map(({ group }) => group);
+  if (without.length === 0)
+    return [ok("lifecycle hooks", `every group holds instances that are to end: ${some(groups.map(({ group }) => group))}`)];
+  return [
+    warning(
+      "lifecycle hooks",
+      `Auto Scaling ends instances of ${some(without)} without waiting for a drain`,
+      `aws autoscaling put-lifecycle-hook --auto-scaling-group-name ${without[0]} --lifecycle-hook-name fairlead-drain --lifecycle-transition autoscaling:EC2_INSTANCE_TERMINATING --heartbeat-timeout 300 --default-result CONTINUE`,
+    ),
+  ];
+}
+
+export function checkManagedTag(picture: Picture): readonly Finding[] {
+  if (!picture.features.includes("interruptions") || picture.queueUrl === "") return [];
+  const without = liveInstances(picture)
+    .filter(({ tags }) => tags[managedTag] === undefined)
+    .map(({ id }) => id);
+  if (without.length === 0) return [];
+  return [
+    warning(
+      "managed tag",
+      `${some(without)} do not carry ${managedTag}: notices about them are dropped, unless --check-tag-before-draining=false`,
+      `aws ec2 create-tags --resources ${without[0]} --tags Key=${managedTag},Value=   # and have their group propagate it`,
+    ),
+  ];
+}

@@ -1,0 +1,101 @@
+/** Instances that wait in a launch hook of Auto Scaling until their Node is ready. */
+import type { QueueMessage } from "../aws/queue.ts";
+import { claimedInstance, isReady, type Nodes, type SeenNode } from "../identity/node-view.ts";
+import type { Host } from "../runtime/host.ts";
+import { sleep } from "../runtime/world.ts";
+import type { ActionMetrics } from "./action-metrics.ts";
+import type { HookRef } from "./event.ts";
+import type { Hooks } from "./hooks.ts";
+
+export interface LaunchesParts {
+  readonly host: Host;
+  readonly nodes: Nodes;
+  readonly hooks: Hooks;
+  readonly metrics: ActionMetrics;
+  readonly completionDelayMs: number;
+  /** Told when nobody waits for a launch any more. */
+  readonly ended: (messageId: string, eventId: string) => void;
+}
+
+interface Launch {
+  readonly id: string;
+  readonly hook: HookRef;
+  readonly messageId: string;
+  completing: boolean;
+  cancelExpiry: () => void;
+}
+
+/** How long a hook holds that does not say. */
+const unknownTimeoutMs = 3_600_000;
+const retryMs = 5_000;
+
+export class Launches {
+  readonly #parts: LaunchesParts;
+  /** By instance. */
+  readonly #waiting = new Map<string, Launch>();
+
+  constructor(parts: LaunchesParts) {
+    this.#parts = parts;
+  }
+
+  /** Waits for the Node of an instance, but no longer than its hook does. */
+  add({ id: messageId }: QueueMessage, id: string, hook: HookRef, signal: AbortSignal): void {
+    const { nodes, host } = this.#parts;
+    host.log.info("Waiting for node to be ready before completing ASG launch lifecycle", {
+      "event-id": id,
+      "instance-id": hook.instanceId,
+    });
+    const launch: Launch = { id, hook, messageId, completing: false, cancelExpiry: () => {} };
+    this.#waiting.set(hook.instanceId, launch);
+    void this.#expire(launch, signal);
+    const [node] = nodes.by("instance", hook.instanceId);
+    if (node !== undefined) this.nodeChanged(node, signal);
+  }
+
+  /** Lets the instance of a Node go on, if it waits and the Node is ready. */
+  nodeChanged(node: SeenNode, signal: AbortSignal): void {
+    const launch = this.#waiting.get(claimedInstance(node) ?? "");
+    if (launch === undefined || launch.completing || !isReady(node)) return;
+    launch.completing = true;
+    void this.#complete(launch, node.metadata.name, signal);
+  }
+
+  async #complete(launch: Launch, node: string, signal: AbortSignal): Promise<void> {
+    const { host, hooks, metrics, completionDelayMs } = this.#parts;
+    const { instanceId } = launch.hook;
+    try {
+      if (completionDelayMs > 0) await sleep(host.world.clock, completionDelayMs, signal);
+      await hooks.complete(launch.hook, "CONTINUE", signal);
+      host.log.info("Completed ASG Lifecycle Hook", { "event-id": launch.id, "instance-id": instanceId, "node-name": node });
+      metrics.action("post-drain", true, node, launch.id);
+      this.#end(launch);
+    } catch (error) {
+      if (signal.aborted) return;
+      launch.completing = false;
+      host.log.warn("a launch hook could not be completed; retrying", { "instance-id": instanceId, error });
+      metrics.action("post-drain", false, node, launch.id);
+      host.world.clock.after(retryMs, () => {
+        const [current] = this.#parts.nodes.by("instance", instanceId);
+        if (current !== undefined && !signal.aborted) this.nodeChanged(current, signal);
+      });
+    }
+  }
+
+  async #expire(launch: Launch, signal: AbortSignal): Promise<void> {
+    const { host, hooks } = this.#parts;
+    const { hook } = launch;
+    const ms = (await hooks.timeout(hook, signal).catch(() => undefined)) ?? unknownTimeoutMs;
+    if (signal.aborted || this.#waiting.get(hook.instanceId) !== launch) return;
+    launch.cancelExpiry = host.world.clock.after(ms, () => {
+      if (launch.completing || signal.aborted) return;
+      host.log.warn("an instance did not become a ready Node before its launch hook ended", { "instance-id": hook.instanceId });
+      this.#end(launch);
+    });
+  }
+
+  #end(launch: Launch): void {
+    launch.cancelExpiry();
+    if (this.#waiting.get(launch.hook.instanceId) === launch) this.#waiting.delete(launch.hook.instanceId);
+    this.#parts.ended(launch.messageId, launch.id);
+  }
+}
