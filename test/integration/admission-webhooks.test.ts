@@ -18,6 +18,7 @@ import {
   mutatingWebhookConfigurations,
   validatingWebhookConfigurations,
 } from "../../src/loadbalancers/admission/configurations.ts";
+import { ingresses } from "../../src/loadbalancers/ingress/seen.ts";
 import { type BindingSpec, targetGroupBindings } from "../../src/loadbalancers/targets/binding.ts";
 import { targetGroupBindingDefinition } from "../../src/loadbalancers/targets/crd.ts";
 import { openGate } from "../../src/runtime/gate.ts";
@@ -157,6 +158,15 @@ test("webhooks make and publish their own certificates, fill in and refuse bindi
   await eventually(async () => assert.deepEqual(await pod(shop, { app: "web" }), [`target-health.elbv2.k8s.aws/${named}`]));
   assert.deepEqual(await pod(shop, { app: "other" }), []);
   assert.deepEqual(await pod("default", { app: "web" }), [], "its namespace is not labelled");
+
+  const route = (ingressClassName: string) => {
+    const backend = { service: { name: "web", port: { number: 80 } } };
+    return admin.create(ingresses, { metadata: { namespace: shop, name: "web" }, spec: { ingressClassName, defaultBackend: backend } });
+  };
+  await assert.rejects(
+    route("none"),
+    (error: unknown) => isApiError(error, "forbidden") && /IngressClass.networking.k8s.io "none" not found/.test(error.message),
+  );
 
   // The binding's finalizer goes although another admission would refuse it.
   await admin.delete(targetGroupBindings, { namespace: shop, name: named });

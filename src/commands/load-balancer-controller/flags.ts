@@ -77,6 +77,16 @@ export const ingressFlags = {
   "default-ssl-policy": flag(string, "ELBSecurityPolicy-2016-08", "Security policy of HTTPS listeners whose Ingresses name none."),
   "default-tags": flag(stringToString, noPairs, "Tags on everything that is created."),
   "default-target-type": flag(string, "instance", "What is registered where nothing else is said: instance or ip."),
+  "disable-ingress-class-annotation": flag(
+    bool,
+    false,
+    "With webhooks: refuse new Ingresses with the annotation kubernetes.io/ingress.class.",
+  ),
+  "disable-ingress-group-name-annotation": flag(
+    bool,
+    false,
+    "With webhooks: refuse Ingresses with a new or another annotation group.name.",
+  ),
   "enable-backend-security-group": flag(bool, true, "Load balancers share a security group, which their targets let in."),
   "enable-manage-backend-security-group-rules": flag(
     bool,
@@ -157,8 +167,6 @@ const notBuilt = "Not built yet; accepted so that manifests need no change.";
 export const laterFlags = {
   "alb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
   "default-pca-arn": flag(string, "", notBuilt),
-  "disable-ingress-class-annotation": flag(bool, false, notBuilt),
-  "disable-ingress-group-name-annotation": flag(bool, false, notBuilt),
   "gateway-class-max-concurrent-reconciles": flag(int, 3, notBuilt),
   "load-balancer-class": flag(string, "service.k8s.aws/nlb", notBuilt),
   "nlb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),

@@ -3,11 +3,14 @@ import { serviceClassWebhook } from "../../loadbalancers/admission/service-class
 import { type CertificateSource, serveWebhooks } from "../../loadbalancers/admission/serving.ts";
 import { type TrustPlace, webhookTrustController } from "../../loadbalancers/admission/trust-controller.ts";
 import type { Webhook } from "../../loadbalancers/admission/webhook.ts";
+import { ingressInformers } from "../../loadbalancers/ingress/seen.ts";
+import { ingressWebhooks } from "../../loadbalancers/ingress/webhooks.ts";
 import type { bindingInformers } from "../../loadbalancers/targets/informers.ts";
 import { bindingWebhooks } from "../../loadbalancers/targets/webhooks.ts";
 import { ConfigurationFailed } from "../../process/errors.ts";
 import type { ControllerEntry, StandbyContext } from "../../process/program.ts";
 import type { Serving } from "../../runtime/serving.ts";
+import { gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
 import { cloudAs } from "./roles.ts";
 
@@ -61,6 +64,14 @@ function webhooksOf(
       injectsGates: options["enable-pod-readiness-gate-inject"],
     }),
     serviceClassWebhook(options["load-balancer-class"]),
+    ...(gateOpen(options["feature-gates"], "IngressController")
+      ? ingressWebhooks({
+          classes: shared.shared(ingressInformers(options["watch-namespace"]).classes),
+          ingressClass: options["ingress-class"],
+          forbidsClassAnnotation: options["disable-ingress-class-annotation"],
+          forbidsGroupAnnotation: options["disable-ingress-group-name-annotation"],
+        })
+      : []),
   ];
 }
 
