@@ -58,13 +58,13 @@ const goals: readonly Goal[] = [
     judge: atMost(1 / 2, ({ peakMb = 0 }) => peakMb, " MB"),
   },
   {
-    goal: "The event loop never held up for 100 ms while 5,000 nodes are initialised",
+    goal: "The event loop never blocked for 100 ms while 5,000 nodes are initialised",
     scenario: "nodes-5000",
     step: "initialise",
     judge: ({ ours: { longestDelayMs = Number.NaN } }) => ({ measured: `${longestDelayMs.toFixed(0)} ms`, met: longestDelayMs < 100 }),
   },
   {
-    goal: "Restart upon 100 Services with a fifth of the reference's calls",
+    goal: "Restart with 100 Services with a fifth of the reference's calls",
     scenario: "services",
     step: "restart",
     judge: atMost(1 / 5, calls, " calls"),
@@ -81,7 +81,7 @@ const goals: readonly Goal[] = [
     step: "create",
     judge: ({ ours, theirs }) => {
       const rate = ({ seconds }: Figures) => 200 / seconds;
-      return { measured: `${rate(ours).toFixed(1)} against ${rate(theirs).toFixed(1)} a second`, met: rate(ours) >= rate(theirs) };
+      return { measured: `${rate(ours).toFixed(1)} against ${rate(theirs).toFixed(1)} per second`, met: rate(ours) >= rate(theirs) };
     },
   },
   {

@@ -31,8 +31,8 @@ export async function writePage(docs: string, scenarios: readonly Scenario[], re
     behind(measured, results),
     notes.trim(),
     "## All numbers",
-    "The figures of a row are those of its run in the middle by time. Counts, CPU and memory include the ten seconds after the " +
-      "end, so that work put off is seen. Memory is what the kernel counts as resident; a megabyte is 10⁶ bytes.",
+    "Each row shows the run with the median time. Counts, CPU and memory include the ten seconds after the " +
+      "end, so that postponed work counts. Memory is what the kernel counts as resident; a megabyte is 10⁶ bytes.",
     ...measured.flatMap((scenario) => section(scenario, results.scenarios[scenario.name]!)),
   ];
   await writeFile(join(docs, "benchmarks.md"), `${page.join("\n\n")}\n`);
@@ -42,14 +42,14 @@ function introduction({ machine, scenarios }: Results): string {
   const loads = Object.values(scenarios).flatMap((scenario) => scenario.loads);
   return [
     "<!-- Written by `npm run bench`. Do not edit. -->",
-    `Fairlead beside the reference, cloud-provider-aws ${referenceVersion} built with Go, in the same world and the same run. ` +
-      "`npm run bench` measures all of it anew but what `--full` adds, `npm run bench <scenario>` one part; each needs Go, and Linux.",
+    `Fairlead compared with the reference, cloud-provider-aws ${referenceVersion} built with Go, in the same environment and the same run. ` +
+      "`npm run bench` repeats all measurements except those that `--full` adds, `npm run bench <scenario>` one of them; both need Go and Linux.",
     `Machine: ${machine}.`,
     ...(Math.max(...loads) > calmLoad ? [busy(loads)] : []),
     [
       "- The cluster is a real kube-apiserver and etcd; Nodes have the size they have on EC2 (fifty images, 15 KB of JSON). AWS is the simulated " +
-        "one, in a process of its own: every answer takes 40 ms, and every EC2 action has a bucket of 100 calls that refills with " +
-        "20 a second. All of it shares one machine with the program that is measured.",
+        "one, in its own process: every answer takes 40 ms, and every EC2 action has a bucket of 100 calls that refills at " +
+        "20 per second. All of it shares one machine with the measured program.",
       "- Each run has a new cluster and a new AWS account. Programs take turns; runs under two minutes are repeated three times, longer ones are not. A 1 in the last column is a single run.",
       "- Fairlead runs as shipped (the bundle, on Node with a small young generation) at its default flags. The reference is tuned as " +
         `operators of large clusters do: \`${tuning.join(" ")}\`. At its defaults it is measured once, at 1,000 nodes.`,
@@ -65,7 +65,7 @@ const calmLoad = 3;
 function busy(loads: readonly number[]): string {
   const of = (pick: (...numbers: number[]) => number) => pick(...loads).toFixed(1);
   return (
-    `**The machine had other work to do during these runs** (load ${of(Math.min)} to ${of(Math.max)}): times and CPU are too high for ` +
+    `**The machine was busy with other work during these runs** (load ${of(Math.min)} to ${of(Math.max)}): times and CPU are too high for ` +
     "both and differ between runs; calls, writes and memory hardly depend on it."
   );
 }

@@ -12,8 +12,8 @@ export const credentialProviderStart: Scenario = {
   name: "cold-starts",
   title: "50 cold starts of the credential provider",
   about:
-    "Each start is a process of its own that asks a double of ECR on this machine, which answers at once. Time, processor " +
-    "time and peak memory are medians of 50. On a node it is TLS, with all the certificates that the machine trusts to be read first.",
+    "Each start is a separate process that asks a double of ECR on this machine, which answers at once. Time, processor " +
+    "time and peak memory are medians of 50. Nodes use TLS, and read all certificates that the machine trusts first.",
   entrants: ["reference", "fairlead"],
   run: start,
 };

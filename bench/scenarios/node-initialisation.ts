@@ -36,7 +36,7 @@ export const nodeInitialisations: readonly Scenario[] = cases.map((each) => ({
   about:
     `${each.count.toLocaleString("en")} Nodes of real size are registered and tainted before the program starts. ` +
     "Initialise: from its start until the last Node has lost the taint. " +
-    "Restart: killed and started again, until AWS has been asked its last question.",
+    "Restart: killed and restarted, until its last call to AWS.",
   entrants: each.entrants ?? ["reference", "fairlead"],
   ...(each.onlyFull && { onlyFull: true }),
   run: (entrant, size) => initialise(each, entrant, size),

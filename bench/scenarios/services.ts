@@ -21,7 +21,7 @@ export const servicesScenario: Scenario = {
   about:
     "A cluster of 10 nodes; half of the Services ask for a classic load balancer, half for a network one. Create: until " +
     "the last has an address. Change: every Service gets another port, until every load balancer listens on it. Restart: " +
-    "killed and started again, until AWS has been asked its last question. Join: a node registers, until all 100 load " +
+    "killed and restarted, until its last call to AWS. Join: a node registers, until all 100 load " +
     "balancers send it traffic. Leave: its Node is deleted, until none does. Delete: until no Service is left.",
   entrants: ["reference", "fairlead"],
   run: live,
