@@ -13,8 +13,8 @@ export const routes: Scenario = {
   title: "900 routes",
   about:
     "900 initialised Nodes with a pod CIDR each, an empty route table, and a quota that allows it. Create: from the " +
-    "program's start until every Node's network is reported as available. Restart: killed and started again, until AWS " +
-    "has been asked its last question, or for half a minute.",
+    "program's start until every Node's network is reported as available. Restart: killed and restarted, until its last " +
+    "call to AWS, or for half a minute.",
   entrants: ["reference", "fairlead"],
   run: makeRoutes,
 };

@@ -33,7 +33,7 @@ export const clusterPrograms: HostedPrograms = {
     },
   }),
   "load-balancer-controller": hosted({
-    summary: "TargetGroupBindings and readiness gates; in the place of aws-load-balancer-controller",
+    summary: "TargetGroupBindings and readiness gates; in place of aws-load-balancer-controller",
     flags: balancerFlags,
     sections: balancerSections,
     implied: [],

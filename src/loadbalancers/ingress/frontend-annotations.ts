@@ -108,7 +108,7 @@ export const frontendTable = {
     unset: "`HTTP`",
     meaning: "How it is checked.",
   },
-  "frontend-nlb-healthcheck-path": { ...perPort, parse: text, takes: "a path", unset: "`/`", meaning: "What is asked for." },
+  "frontend-nlb-healthcheck-path": { ...perPort, parse: text, takes: "a path", unset: "`/`", meaning: "The path of the health check." },
   "frontend-nlb-healthcheck-interval-seconds": {
     ...perPort,
     parse: int32,
@@ -121,7 +121,7 @@ export const frontendTable = {
     parse: int32,
     takes: "a number of seconds",
     unset: "`5`",
-    meaning: "When a check has failed.",
+    meaning: "The timeout of a check.",
   },
   "frontend-nlb-healthcheck-healthy-threshold-count": {
     ...perPort,

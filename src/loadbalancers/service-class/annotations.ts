@@ -196,7 +196,7 @@ export const loadBalancerTable = {
   },
   "aws-load-balancer-minimum-load-balancer-capacity": {
     parse: capacityUnits,
-    takes: "`CapacityUnits=` and a number; `0` gives the reservation up",
+    takes: "`CapacityUnits=` and a number; `0` cancels the reservation",
     unset: "as it is",
     meaning: "Capacity that is reserved.",
   },
@@ -258,13 +258,13 @@ export const targetGroupTable = {
     parse: healthCheckProtocol,
     takes: "`TCP`, `HTTP` or `HTTPS`",
     unset: "`TCP`; `HTTP` with `externalTrafficPolicy: Local`¹",
-    meaning: "How targets are checked.",
+    meaning: "The protocol of the health check.",
   },
   "aws-load-balancer-healthcheck-port": {
     parse: text,
     takes: "`traffic-port`, a number, or the name of a port of the Service",
     unset: "`traffic-port`; `spec.healthCheckNodePort`¹",
-    meaning: "Where targets are checked.",
+    meaning: "The port of the health check.",
   },
   "aws-load-balancer-healthcheck-path": {
     parse: text,
@@ -283,7 +283,7 @@ export const targetGroupTable = {
     parse: int32,
     takes: "a number of seconds",
     unset: "`10`; `6`¹",
-    meaning: "When a check has failed.",
+    meaning: "The timeout of a check.",
   },
   "aws-load-balancer-healthcheck-healthy-threshold": {
     parse: int32,

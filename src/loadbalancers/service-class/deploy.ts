@@ -58,7 +58,7 @@ export async function deploy(service: SeenService, { seen, desire }: ClassSurvey
   const kept = new Set(arns.values());
   const surplus = own.filter(({ spec }) => !kept.has(spec.targetGroupARN));
   await deleteBindings(surplus, context, ask.signal);
-  const waitsFor = bound.length > 0 ? "bindings of target groups that nobody asks for are being emptied" : undefined;
+  const waitsFor = bound.length > 0 ? "bindings of target groups that are no longer wanted are being emptied" : undefined;
   return { ensured, wroteBindings, ...(waitsFor !== undefined && { waitsFor }) };
 }
 

@@ -76,7 +76,7 @@ function subnetsOf({ read, standing, network, settings }: Draft, internal: boole
   const kept =
     standing?.internal === internal ? standing.subnets.flatMap((id) => network.subnets.find((each) => each.id === id) ?? []) : [];
   if (kept.length === 0) return chooseSubnets({ kind: "discover" }, network, needs);
-  const why = "the load balancer stands in it";
+  const why = "the load balancer is already in it";
   return { kind: "chosen", subnets: kept, verdicts: kept.map((subnet) => ({ subnet, taken: true, why })) };
 }
 

@@ -37,7 +37,7 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
   const guarded = await during(stages.addFinalizer, service, context, ask, () =>
     report.setFinalizer(service, classFinalizer, true, ask.signal),
   );
-  if (!guarded) return again(staleMs, "the Service has changed meanwhile");
+  if (!guarded) return again(staleMs, "the Service has changed in the meantime");
   if (seen.found && seen.found.internal !== desire.model.internal) return replace(service, seen.found as FoundNetwork, context, ask);
   // AWS reserves capacity for what is active only: that comes later, and nothing waits for it.
   const isNew = seen.found === undefined || seen.found.state === "provisioning";
@@ -92,7 +92,7 @@ async function replace(service: SeenService, found: FoundNetwork, context: Class
     ),
   );
   boundNetwork.touch(found.name, inventory, keyOf(service.view));
-  return again(staleMs, "a load balancer of another scheme is made in the place of the one that was deleted");
+  return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
 }
 
 /** Whether there was anything to tell. */

@@ -50,7 +50,7 @@ export async function removeService(service: SeenService, context: ClassContext,
   const isFree = await during(stages.removeFinalizer, service, context, ask, () =>
     report.setFinalizer(service, classFinalizer, false, ask.signal),
   );
-  return isFree ? done : again(staleMs, "the Service has changed meanwhile");
+  return isFree ? done : again(staleMs, "the Service has changed in the meantime");
 }
 
 /** Deletes something. Protection that nobody asks for any more is taken from the load balancers, and then it is to be tried again. */

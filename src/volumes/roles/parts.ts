@@ -77,7 +77,7 @@ export const roleInformers = {
   csiNodes: { name: "csinodes", make: (client: KubeClient): CsiNodes => informer({ client, of: csiNodes }) },
 };
 
-/** Calls the driver; after so long the caller does not wait any more, as the sidecars do not. */
+/** Calls the driver; after so long the caller no longer waits, as the sidecars do not. */
 export async function callDriver<T>(
   { driver, host }: Pick<RoleParts, "driver" | "host">,
   method: string,
