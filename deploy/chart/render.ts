@@ -78,6 +78,11 @@ const manifests: Readonly<Record<string, Manifest>> = {
     templates: ["ebs-csi-driver.yaml", "ebs-csi-roles.yaml", "ebs-csi-controller.yaml", "ebs-csi-node.yaml"],
     set: ["ebsCsiDriver.enabled=true", "ebsCsiDriver.snapshots=always"],
   },
+  "ebs-csi-driver-built-in.yaml": {
+    about: "In its place: the same without sidecars of the controller. Put your cluster's id in place of my-cluster.",
+    templates: ["ebs-csi-driver.yaml", "ebs-csi-roles.yaml", "ebs-csi-controller.yaml", "ebs-csi-node.yaml"],
+    set: ["ebsCsiDriver.enabled=true", "ebsCsiDriver.controller.builtInRoles=true", "ebsCsiDriver.controller.clusterId=my-cluster"],
+  },
   "credential-provider.yaml": {
     about: "Puts the ECR credential provider on every node. Kubelet is never restarted.",
     templates: ["credential-provider.yaml"],

@@ -89,6 +89,27 @@ export class ClaimWorld {
     await this.say("POST", `${storage}/csinodes`, { metadata: { name }, spec: { drivers } });
   }
 
+  /** As much of the definitions of external-snapshotter as the driver reads. */
+  async installSnapshots(): Promise<void> {
+    for (const [kind, scope, hasStatus] of [
+      ["VolumeSnapshot", "Namespaced", true],
+      ["VolumeSnapshotContent", "Cluster", true],
+      ["VolumeSnapshotClass", "Cluster", false],
+    ] as const) {
+      const plural = kind === "VolumeSnapshotClass" ? "volumesnapshotclasses" : `${kind.toLowerCase()}s`;
+      const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+      await this.say("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+        metadata: { name: `${plural}.snapshot.storage.k8s.io` },
+        spec: {
+          group: "snapshot.storage.k8s.io",
+          scope,
+          names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+          versions: [{ name: "v1", served: true, storage: true, schema, ...(hasStatus && { subresources: { status: {} } }) }],
+        },
+      });
+    }
+  }
+
   /** Starts the controller with its roles. Returns what kills it at this very moment. */
   start(...flags: readonly string[]): () => void {
     let alive = true;

@@ -115,6 +115,9 @@ const valueSets: Readonly<Record<string, object>> = {
       storageClass: { enabled: true, default: true, parameters: { type: "gp3", encrypted: "true" } },
     },
   },
+  "volumes without sidecars of the controller": {
+    ebsCsiDriver: { ...volumesOn, controller: { builtInRoles: true, clusterId: "prod" } },
+  },
   "a dry run beside another controller manager": {
     fullnameOverride: "fairlead-trial",
     controllerManager: { dryRun: true, securePort: 10268, controllers: { loadBalancers: false }, metrics: { service: false } },
@@ -302,6 +305,24 @@ for (const [mode, kind] of [
     else assert.equal(values["reserved-volume-attachments"], 2);
   });
 }
+
+test("with built-in roles the controller is one container with one role, and its command line is taken", async (t) => {
+  const { cluster } = await bed(t);
+  const { objects } = await rendered(cluster, valueSets["volumes without sidecars of the controller"]!);
+  const controller = named(objects, "Deployment", "fairlead-ebs-csi-controller");
+  assert.deepEqual(
+    controller.spec?.template?.spec?.containers.map(({ name }) => name),
+    ["ebs-plugin"],
+  );
+  const { values, warnings } = parseFlags(flagsOf("controller"), argsOf(controller).slice(1));
+  validateDriver(values as DriverValues);
+  assert.deepEqual([values["built-in-roles"], warnings], [true, []]);
+  const roles = objects.filter(({ kind, metadata }) => kind === "ClusterRole" && metadata?.name?.includes("ebs"));
+  assert.deepEqual(
+    roles.map(({ metadata }) => metadata?.name),
+    ["fairlead-ebs-csi-controller", "fairlead-ebs-csi-node"],
+  );
+});
 
 test("the driver has the sidecars that it needs, each with a role: the one for snapshots only where snapshots are", async (t) => {
   const { cluster } = await bed(t);

@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { eventual } from "../../src/aws/testing/eventual.ts";
 import { type NodeWorld, nodeWorld } from "../bed/node-world.ts";
+import "../../src/commands/ebs-csi-driver/roles.ts";
+import "../../src/volumes/roles/roles.ts";
+import "../../src/volumes/roles/snapshotter.ts";
 
 const config = "controller-manager: {controllers: [cloud-node, cloud-node-lifecycle, node-route], cluster-cidr: 10.200.0.0/16}";
 const own = "fairlead-cluster";
@@ -149,4 +152,20 @@ test("a process whose own lease is that of its program holds it for both, and gi
   running.stop();
   await eventual(world.world, running.ended);
   assert.deepEqual(held(world), [undefined, undefined]);
+});
+
+test("claims get their volumes from the same process, under the leases of the sidecars and with the cluster's own mark", async (t) => {
+  const world = await bed(t);
+  const provisioner = "ebs.csi.aws.com";
+  await world.say("POST", "/apis/storage.k8s.io/v1/storageclasses", { metadata: { name: "now" }, provisioner });
+  await world.say("POST", "/api/v1/namespaces/default/persistentvolumeclaims", {
+    metadata: { name: "data", annotations: { "volume.kubernetes.io/storage-provisioner": provisioner } },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "10Gi" } }, storageClassName: "now" },
+  });
+  world.startCluster(`${config}\nebs-csi-driver: {extra-tags: [team=shop]}`);
+  await world.until("the volume is there", () => world.cluster.objects("persistentvolumes").length === 1);
+  const [volume] = [...world.aws.account.ec2.volumes.values()].filter(({ tags }) => tags.CSIVolumeName !== undefined);
+  assert.deepEqual([volume?.tags["kubernetes.io/cluster/test"], volume?.tags.team], ["owned", "shop"]);
+  const sidecars = ["ebs-csi-aws-com", "external-attacher-leader-ebs-csi-aws-com", "external-resizer-ebs-csi-aws-com"];
+  for (const name of sidecars) assert.equal(holder(world, name), holder(world, own), name);
 });

@@ -9,6 +9,7 @@ export type Mode = (typeof modes)[number];
 /** `k=v,k2=v2`, spaces and empty parts left out; later uses merge. */
 const tagMap: Kind<Readonly<Record<string, string>>> = {
   type: "k=v,...",
+  holds: "list",
   parse(text, before) {
     const pairs = text.split(",").flatMap((part): [string, string][] => {
       if (part.trim() === "") return [];

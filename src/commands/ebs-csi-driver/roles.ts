@@ -27,7 +27,8 @@ const leaseNames = [suffix, `external-attacher-leader-${suffix}`, `external-resi
 const concurrency = 100;
 
 /** The leases of the sidecars: one of them that is left running does nothing while this process leads. */
-export function roleLeases(namespace: string): readonly LeaseToHold[] {
+export function roleLeases(values: DriverValues): readonly LeaseToHold[] {
+  const namespace = values["leader-election-namespace"] || "kube-system";
   return leaseNames.map((name) => ({ namespace, name, timings }));
 }
 
@@ -49,13 +50,13 @@ async function rolesOf(context: ProcessContext, settings: ControllerSettings, de
     import("../../volumes/roles/roles.ts"),
     import("../../volumes/roles/parts.ts"),
   ]);
-  const { host, kube, recorder, cloud, informers } = context;
+  const { host, kube, recorder, cloud, informers, self } = context;
   const controllers = await builtInRoles({
     host,
     kube,
     recorder,
     cloud,
-    controller: settings,
+    controller: { ...settings, tags: { ...settings.tags, clusterId: settings.tags.clusterId ?? self.cluster.id } },
     claims: informers.shared(roleInformers.claims),
     volumes: informers.shared(roleInformers.volumes),
     classes: informers.shared(roleInformers.classes),
@@ -84,8 +85,7 @@ async function servesSnapshots({ kube, host }: ProcessContext): Promise<boolean>
 
 /** Runs the controller and the roles until asked to stop. */
 export async function operateRoles(values: DriverValues, { host, network, stop, version }: Life, master = ""): Promise<void> {
-  const namespace = values["leader-election-namespace"] || "kube-system";
-  const leases = roleLeases(namespace);
+  const leases = roleLeases(values);
   await operateProcess({
     version,
     host,
@@ -93,7 +93,7 @@ export async function operateRoles(values: DriverValues, { host, network, stop, 
     stop,
     kube: { component, kubeconfig: values.kubeconfig ?? "", master, limit: undefined, ownAccounts: false },
     aws: { ...awsSettings(host.world.environment), clusterId: values["k8s-tag-cluster-id"] ?? "", runsAnywhere: true, anyVpc: true },
-    leadership: { leases, home: { namespace, name: leases[0]!.name }, dryRun: false },
+    leadership: { leases, home: { namespace: leases[0]!.namespace, name: leases[0]!.name }, dryRun: false },
     serve: (health) => serveHealth(host, values["http-endpoint"] ?? "", health),
     programs: [roleProgram(values)],
     minResyncMs: 12 * 3_600_000,

@@ -4,6 +4,8 @@ import { OptionsInvalid } from "../../process/flag-problems.ts";
 import { gateWarnings } from "../controller-manager/feature-gates.ts";
 import { flagSections, flagTable } from "../controller-manager/flags.ts";
 import { optionWarnings, validateOptions } from "../controller-manager/validate.ts";
+import { flagsOf as driverFlagsOf, sectionsOf as driverSectionsOf } from "../ebs-csi-driver/flags.ts";
+import { type DriverValues, validate as validateDriver } from "../ebs-csi-driver/validate.ts";
 import { flagTable as balancerFlags, flagSections as balancerSections } from "../load-balancer-controller/flags.ts";
 import { optionProblems } from "../load-balancer-controller/validate.ts";
 import { type HostedPrograms, hosted } from "./hosted.ts";
@@ -59,4 +61,28 @@ export const clusterPrograms: HostedPrograms = {
     },
   }),
   "node-termination-handler": hostedQueueHandler,
+  "ebs-csi-driver": hosted({
+    summary: "Volumes for claims, without sidecars; in place of the controller of aws-ebs-csi-driver",
+    flags: driverFlagsOf("controller"),
+    sections: driverSectionsOf("controller"),
+    implied: ["--built-in-roles"],
+    leaseFlags: [],
+    replaced: {
+      endpoint: "no socket is served: the sidecars' work is done here",
+      "http-endpoint": "metrics are served on --secure-port",
+      "metrics-cert-file": "see --tls-cert-file",
+      "metrics-key-file": "see --tls-private-key-file",
+      "metadata-sources": "it is for nodes",
+    },
+    check(options) {
+      // Of the cluster whose process this is, unless it says otherwise.
+      validateDriver({ ...(options as DriverValues), "k8s-tag-cluster-id": options["k8s-tag-cluster-id"] || "found" });
+      return [];
+    },
+    async configure(options) {
+      const { roleLeases, roleProgram } = await import("../ebs-csi-driver/roles.ts");
+      const values = options as DriverValues;
+      return { program: roleProgram(values), leases: roleLeases(values), configuration: {} };
+    },
+  }),
 };

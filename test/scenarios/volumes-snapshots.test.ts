@@ -1,0 +1,119 @@
+/** Snapshots by the built-in roles, and the role of RBAC against what they really ask for: nothing is missing, nothing is for nothing. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { pods } from "../../src/kube/builtin.ts";
+import type { PolicyRule } from "../../src/kube/types.ts";
+import { claims, volumeSnapshotContents } from "../../src/volumes/storage-resources.ts";
+import { type ClaimWorld, claimWorld } from "../bed/claim-world.ts";
+
+const group = "/apis/snapshot.storage.k8s.io/v1";
+const driver = "ebs.csi.aws.com";
+const protection = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
+
+const of = (kind: string) => ({ apiVersion: "snapshot.storage.k8s.io/v1", kind });
+const content = (world: ClaimWorld) => world.world.holding(world.kube.get(volumeSnapshotContents, { name: "content" }));
+const snapshots = (world: ClaimWorld) => [...world.aws.account.ec2.snapshots.values()];
+
+/** A claim with a volume, and a content for its snapshot, as the cluster's snapshot controller makes it. */
+async function snapshotted(): Promise<ClaimWorld> {
+  const world = await claimWorld();
+  await world.installSnapshots();
+  world.start();
+  await world.claim("data");
+  await world.pod("db", world.nodes[0]!, "data");
+  await world.until("it is bound", async () => (await world.seenClaim("data")).status?.phase === "Bound");
+  await world.say("POST", `${group}/volumesnapshotclasses`, {
+    ...of("VolumeSnapshotClass"),
+    metadata: { name: "tagged" },
+    driver,
+    deletionPolicy: "Delete",
+    parameters: { tagSpecification_1: "of={{ .VolumeSnapshotName }}" },
+  });
+  await world.say("POST", `${group}/namespaces/default/volumesnapshots`, {
+    ...of("VolumeSnapshot"),
+    metadata: { name: "before" },
+    spec: {},
+  });
+  await world.say("POST", `${group}/volumesnapshotcontents`, {
+    ...of("VolumeSnapshotContent"),
+    metadata: { name: "content", finalizers: [protection] },
+    spec: {
+      driver,
+      deletionPolicy: "Delete",
+      volumeSnapshotClassName: "tagged",
+      source: { volumeHandle: world.disks[0]!.id },
+      volumeSnapshotRef: { name: "before", namespace: "default", uid: "u-1" },
+    },
+  });
+  await world.until("the snapshot can be used", async () => (await content(world)).status?.readyToUse === true, 60 * 60_000);
+  return world;
+}
+
+test("a content gets its snapshot, a claim can be filled from it, and the snapshot goes with the content", async () => {
+  const world = await snapshotted();
+  const [snapshot] = snapshots(world);
+  const made = await content(world);
+  assert.partialDeepStrictEqual(snapshot!.tags, {
+    CSIVolumeSnapshotName: "snapshot-u-1",
+    of: "before",
+    "kubernetes.io/cluster/test": "owned",
+  });
+  assert.deepEqual(
+    [made.status?.snapshotHandle, made.status?.restoreSize, made.metadata.annotations],
+    [snapshot!.id, 10 * 2 ** 30, undefined],
+  );
+  await world.say("PATCH", `${group}/namespaces/default/volumesnapshots/before/status`, {
+    status: { boundVolumeSnapshotContentName: "content", readyToUse: true },
+  });
+  const dataSource = { apiGroup: "snapshot.storage.k8s.io", kind: "VolumeSnapshot", name: "before" };
+  await world.claim("restored", { dataSource });
+  await world.pod("copy", world.nodes[0]!, "restored");
+  await world.until("it is bound", async () => (await world.seenClaim("restored")).status?.phase === "Bound");
+  assert.ok(world.disks.some(({ snapshotId }) => snapshotId === snapshot!.id));
+  await world.change(volumeSnapshotContents, "content", {
+    metadata: { annotations: { "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted": "yes" } },
+  });
+  await world.remove(volumeSnapshotContents, "content");
+  await world.until("the snapshot is gone", () => snapshots(world).length === 0);
+  await world.until("the content says so", async () => (await content(world)).status?.snapshotHandle === undefined);
+});
+
+test("the role allows all that is asked of the API server, and nothing that is not", async () => {
+  const world = await snapshotted();
+  await world.say("PATCH", `${group}/namespaces/default/volumesnapshots/before/status`, {
+    status: { boundVolumeSnapshotContentName: "content", readyToUse: true },
+  });
+  await world.say("POST", "/apis/storage.k8s.io/v1/volumeattributesclasses", {
+    metadata: { name: "busy" },
+    driverName: driver,
+    parameters: { iops: "4000" },
+  });
+  await world.change(claims, "data", { spec: { volumeAttributesClassName: "busy" } });
+  await world.until("it is changed", async () => (await world.seenClaim("data")).status?.currentVolumeAttributesClassName === "busy");
+  const fault = world.aws.controls.faults.add({
+    action: "ec2:CreateVolume",
+    effect: { kind: "fail", code: "VolumeLimitExceeded", status: 400 },
+  });
+  const dataSource = { apiGroup: "snapshot.storage.k8s.io", kind: "VolumeSnapshot", name: "before" };
+  await world.claim("full", { dataSource });
+  await world.pod("copy", world.nodes[0]!, "full");
+  await world.until("it is handed back", () => world.asked.has("patch persistentvolumeclaims"));
+  assert.match((await world.events("full")).get("ProvisioningFailed") ?? "", /VolumeLimitExceeded/);
+  world.aws.controls.faults.remove(fault);
+  for (const pod of ["db", "copy"]) await world.remove(pods, pod);
+  for (const claim of ["data", "full"]) await world.remove(claims, claim);
+  await world.until("nothing is left", async () => (await world.persistentVolumes()).length === 0, 30 * 60_000);
+  const manifest = readFileSync(new URL("../../deploy/manifests/ebs-csi-driver-built-in.yaml", import.meta.url), "utf8");
+  const rules = parseAllDocuments(manifest)
+    .map((document) => document.toJS() as { kind: string; metadata: { name: string }; rules?: readonly PolicyRule[] })
+    .filter(({ kind, metadata }) => kind === "ClusterRole" && metadata.name === "fairlead-ebs-csi-controller")
+    .flatMap(({ rules: own = [] }) => own);
+  const granted = rules.flatMap(({ verbs, apiGroups = [], resources = [] }) =>
+    verbs.flatMap((verb) => apiGroups.flatMap((api) => resources.map((resource) => `${verb} ${resource}${api && `.${api}`}`))),
+  );
+  // A server that does not stream lists is asked for a list before each watch.
+  const asked = [...world.asked].flatMap((each) => (each.startsWith("watch ") ? [each, each.replace("watch", "list")] : [each]));
+  assert.deepEqual([...new Set(asked)].sort(), granted.toSorted());
+});
