@@ -36,7 +36,7 @@ test("every AWS call the code can make is granted by a feature, and no feature g
 test("a domain's calls are granted by its own features", () => {
   const domains = {
     routes: ["routes"],
-    loadbalancers: ["load-balancers", "target-group-bindings", "ingresses"],
+    loadbalancers: ["load-balancers", "target-group-bindings", "ingresses", "class-services"],
     interruptions: ["interruptions"],
     volumes: ["volumes"],
   } as const;

@@ -8,6 +8,7 @@ import { globalKeys, overrideKeys } from "./controller-manager/cloud-config-keys
 import { flagSections } from "./controller-manager/flags.ts";
 import { annotationsPage } from "./docs-annotations.ts";
 import { bindingsPage } from "./docs-bindings.ts";
+import { classAnnotationsPage } from "./docs-class.ts";
 import { eventsPage } from "./docs-events.ts";
 import { hostPage } from "./docs-host.ts";
 import { ingressAnnotationsPage } from "./docs-ingress.ts";
@@ -28,6 +29,7 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/cluster.md": hostPage(row),
     "docs/reference/annotations.md": annotationsPage(row),
     "docs/reference/ingress-annotations.md": ingressAnnotationsPage(row),
+    "docs/reference/service-class-annotations.md": classAnnotationsPage(row),
     "docs/reference/events.md": eventsPage(row),
     "docs/reference/permissions.md": permissionsPage(row),
     "docs/reference/target-group-binding.md": bindingsPage(row),

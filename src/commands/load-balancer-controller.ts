@@ -13,7 +13,7 @@ const name = "load-balancer-controller";
 /** Runs the command to its exit status; the statuses are those of the reference. */
 export const run = longRunning({
   name,
-  description: `Makes application load balancers for Ingresses, and keeps target groups filled as TargetGroupBindings say. Gateways
+  description: `Makes load balancers for Ingresses and for Services of its class, and keeps target groups filled as TargetGroupBindings say. Gateways
 are not served yet: leave those to the AWS Load Balancer Controller.`,
   sections: flagSections,
   refusals: { commandLine: { status: 2, told: "usage" }, configuration: { status: 1 }, failed: 1 },

@@ -9,6 +9,7 @@ import * as elbv2 from "../aws/elbv2-actions.ts";
 import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { getQueueAttributes } from "../aws/queue-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
+import { classGrants } from "./class-grants.ts";
 import { ingressGrants } from "./ingress-grants.ts";
 import { interruptionGrants } from "./interruption-grants.ts";
 import { serviceRoleGrants } from "./service-role-grants.ts";
@@ -21,6 +22,7 @@ export type Feature =
   | "load-balancers"
   | "target-group-bindings"
   | "ingresses"
+  | "class-services"
   | "interruptions"
   | "registry"
   | "volumes"
@@ -308,6 +310,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
   ],
   ingresses: ingressGrants,
+  "class-services": classGrants,
   interruptions: interruptionGrants,
   registry: [
     {

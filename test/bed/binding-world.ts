@@ -143,7 +143,7 @@ export class BindingWorld {
       "--metrics-bind-addr=0",
       "--health-probe-bind-addr=0",
       // Worlds that serve Ingresses open it again.
-      "--feature-gates=IngressController=false",
+      "--feature-gates=IngressController=false,EnableServiceController=false",
       ...flags,
     ];
     return this.#live((life) => operate({ ...life, options: parseOptions(argv).values, master: "http://cluster" }));

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import type { PolicyRule } from "../../src/kube/types.ts";
 import { bindingWorld } from "../bed/binding-world.ts";
+import { classWorld } from "../bed/class-world.ts";
 import { ingressWorld } from "../bed/ingress-world.ts";
 import { actionsIn, strictPolicy, usualPolicy } from "../bed/policies.ts";
 
@@ -74,6 +75,18 @@ async function ingressLife(): Promise<ReadonlySet<string>> {
   return world.asked;
 }
 
+/** The same of a Service with the class. */
+async function classLife(): Promise<ReadonlySet<string>> {
+  const world = await classWorld();
+  world.serve("--enable-leader-election=true");
+  await world.classService("web", { "nlb-target-type": "ip" });
+  await world.settled("web");
+  await world.drop("web");
+  await world.until("gone", () => world.get("web") === undefined, 3_600_000);
+  world.close();
+  return world.asked;
+}
+
 test("the role allows all that is asked of the API server, and nothing that is not", async () => {
   const world = await life(usualPolicy);
   const manifest = readFileSync(new URL("../../deploy/manifests/load-balancer-controller.yaml", import.meta.url), "utf8");
@@ -86,6 +99,8 @@ test("the role allows all that is asked of the API server, and nothing that is n
     ),
   );
   // What is watched is listed, too, where the server does not stream lists.
-  const asked = new Set([...world.asked, ...(await ingressLife())].flatMap((each) => [each, each.replace(/^watch /, "list ")]));
+  const asked = new Set(
+    [...world.asked, ...(await ingressLife()), ...(await classLife())].flatMap((each) => [each, each.replace(/^watch /, "list ")]),
+  );
   assert.deepEqual([...asked].toSorted(), [...new Set(granted)].toSorted());
 });

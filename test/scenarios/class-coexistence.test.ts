@@ -12,7 +12,7 @@ import { loadClients } from "../bed/service-world.ts";
 
 const config = `
 controller-manager: {controllers: [service-lb-controller]}
-load-balancer-controller: {cluster-name: test, feature-gates: EnableServiceController=true}
+load-balancer-controller: {cluster-name: test, feature-gates: "IngressController=false"}
 `;
 const prefix = "service.beta.kubernetes.io/aws-load-balancer-";
 

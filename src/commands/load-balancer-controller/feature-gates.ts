@@ -10,7 +10,7 @@ const gates = {
   EnableDefaultTagsLowPriority: false,
   EnableIPTargetType: true,
   EnableRGTAPI: false,
-  EnableServiceController: false,
+  EnableServiceController: true,
   EnableTCPUDPListener: false,
   EndpointsFailOpen: true,
   EnhancedDefaultBehavior: false,

@@ -74,7 +74,11 @@ export const ingressFlags = {
     "internal",
     "Scheme of load balancers whose objects name none: internal or internet-facing.",
   ),
-  "default-ssl-policy": flag(string, "ELBSecurityPolicy-2016-08", "Security policy of HTTPS listeners whose Ingresses name none."),
+  "default-ssl-policy": flag(
+    string,
+    "ELBSecurityPolicy-2016-08",
+    "Security policy of HTTPS and TLS listeners whose Ingresses or Services name none.",
+  ),
   "default-tags": flag(stringToString, noPairs, "Tags on everything that is created."),
   "default-target-type": flag(string, "instance", "What is registered where nothing else is said: instance or ip."),
   "disable-ingress-class-annotation": flag(
@@ -145,13 +149,19 @@ export const webhookFlags = {
   ),
 };
 
+/** Services with the load balancer class; flags of load balancers in general stand with those of Ingresses. */
+export const serviceFlags = {
+  "load-balancer-class": flag(string, "service.k8s.aws/nlb", "The spec.loadBalancerClass of Services that get a network load balancer."),
+  "service-max-concurrent-reconciles": flag(int, 3, "Services worked on at the same time."),
+};
+
 /** The lease, and what is served. */
 export const processFlags = {
   "enable-leader-election": flag(bool, true, "Hold a Lease while controllers run, so that of several replicas only one acts."),
   "feature-gates": flag(
     featureGates,
     {},
-    "Features to turn on or off: Gate=true,Other=false. EndpointsFailOpen (default true) registers nodes and pods of unknown health where there are no others; IngressController (default true) serves Ingresses. All other gates count for Ingresses, or are of parts that are not built yet.",
+    "Features to turn on or off: Gate=true,Other=false. EndpointsFailOpen (default true) registers nodes and pods of unknown health where there are no others; IngressController and EnableServiceController (default true) serve Ingresses, and Services with the load balancer class. All other gates count for these, or are of parts that are not built yet.",
   ),
   "health-probe-bind-addr": flag(string, ":61779", "Address to serve /healthz and /readyz on, over HTTP. 0: serve nothing."),
   help: flag(bool, false, "Print this help.", { shorthand: "h" }),
@@ -168,21 +178,28 @@ export const laterFlags = {
   "alb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
   "default-pca-arn": flag(string, "", notBuilt),
   "gateway-class-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "load-balancer-class": flag(string, "service.k8s.aws/nlb", notBuilt),
   "nlb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "service-max-concurrent-reconciles": flag(int, 3, notBuilt),
 };
 
 export const flagSections: readonly FlagSection[] = [
   { title: "Cluster", flags: clusterFlags },
   { title: "TargetGroupBinding", flags: bindingFlags },
-  { title: "Ingress", flags: ingressFlags },
+  { title: "Load balancers, Ingress", flags: ingressFlags },
+  { title: "Service", flags: serviceFlags },
   { title: "Webhooks", flags: webhookFlags },
   { title: "Process", flags: processFlags },
   { title: "Parts that are not built yet", flags: laterFlags },
 ];
 
-export const flagTable = { ...clusterFlags, ...bindingFlags, ...ingressFlags, ...webhookFlags, ...processFlags, ...laterFlags };
+export const flagTable = {
+  ...clusterFlags,
+  ...bindingFlags,
+  ...ingressFlags,
+  ...serviceFlags,
+  ...webhookFlags,
+  ...processFlags,
+  ...laterFlags,
+};
 
 export type Options = FlagValues<typeof flagTable>;
 

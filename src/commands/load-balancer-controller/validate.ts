@@ -2,7 +2,7 @@
 import { isTrackingTag } from "../../loadbalancers/ingress/names.ts";
 import type { Options } from "./flags.ts";
 
-type Count = "targetgroupbinding-max-concurrent-reconciles" | "ingress-max-concurrent-reconciles";
+type Count = `${"targetgroupbinding" | "ingress" | "service"}-max-concurrent-reconciles`;
 
 /** Mistakes in the options that no flag by itself shows; each names the flag. */
 export function optionProblems(options: Options): readonly string[] {
@@ -16,6 +16,7 @@ export function optionProblems(options: Options): readonly string[] {
       : []),
     ...least("targetgroupbinding-max-concurrent-reconciles", 1),
     ...least("ingress-max-concurrent-reconciles", 1),
+    ...least("service-max-concurrent-reconciles", 1),
     ...oneOf("default-target-type", "default target type", ["instance", "ip"]),
     ...oneOf("default-load-balancer-scheme", "default scheme", ["internal", "internet-facing"]),
     ...tagProblems(options),

@@ -604,4 +604,9 @@ test("annotations that are misspelt, unused or another cloud's", () => {
     /target-node-labels has no effect: pods are registered/,
   );
   assert.equal(warnings({}), "");
+  assert.equal(
+    warnings(annotated({ scheme: "x", "healthcheck-path": "/" })),
+    "",
+    "of one that cannot be read nobody knows what it would use",
+  );
 });

@@ -32,12 +32,12 @@ export function desireService(service: ServiceView, sources: ServiceSources): Se
     place = placeOf(draft);
     const { choice } = place;
     if (choice.kind === "none") throw new ServiceFault(choice.message);
-    return { ...modelOf(draft, place, choice.subnets), subnets: choice, problems: [], warnings: warnings() };
+    return { ...modelOf(draft, place, choice.subnets), subnets: choice, problems: [], warnings: warnings(true) };
   } catch (error) {
     if (!(error instanceof ServiceFault)) throw error;
     const subnets = place?.choice ?? ({ kind: "chosen", subnets: [], verdicts: [] } as const);
     const problems = [{ message: error.message }];
-    return { model: emptyModel(draft), bindings: [], subnets, usesBackendGroup: true, problems, warnings: warnings() };
+    return { model: emptyModel(draft), bindings: [], subnets, usesBackendGroup: true, problems, warnings: warnings(false) };
   }
 }
 

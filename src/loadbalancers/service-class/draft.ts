@@ -35,8 +35,8 @@ export interface Draft extends ServiceSources {
 
 export interface Drafting {
   readonly draft: Draft;
-  /** Said so far, what the annotations are warned of included. */
-  warnings(): readonly Problem[];
+  /** Said so far. Which annotations have no effect is known when all that is asked for was read. */
+  warnings(isComplete: boolean): readonly Problem[];
 }
 
 export function draftOf(service: ServiceView, sources: ServiceSources): Drafting {
@@ -44,6 +44,6 @@ export function draftOf(service: ServiceView, sources: ServiceSources): Drafting
   const read = new AnnotationReader(service.annotations);
   return {
     draft: { ...sources, of: service, read, warn: (message) => void said.add(message) },
-    warnings: () => [...[...said].map((message) => ({ message })), ...read.warnings()],
+    warnings: (isComplete) => [...[...said].map((message) => ({ message })), ...read.unknown(), ...(isComplete ? read.unused() : [])],
   };
 }

@@ -42,18 +42,23 @@ export class AnnotationReader {
     return this.#read(`${family}${port}`, familyTable[family]) as Row<typeof familyTable, Name> | undefined;
   }
 
-  /** Annotations that look like ours and are none, and those that had no effect on the load balancer. */
-  warnings(): readonly Problem[] {
+  /** Annotations that look like ours and are none. */
+  unknown(): readonly Problem[] {
     const known: readonly string[] = Object.keys(rowTable);
     const families = Object.keys(familyTable);
     const isElsewhere = (name: string) => !isOurs(name) || families.some((family) => name.startsWith(family));
-    const unused = Object.keys(this.#annotations).flatMap((key): Problem[] => {
+    return unknownKeys(this.#annotations, annotationPrefix, known, isElsewhere);
+  }
+
+  /** Those that nobody has looked at: to be asked when everything has been read. */
+  unused(): readonly Problem[] {
+    const families = Object.keys(familyTable);
+    return Object.keys(this.#annotations).flatMap((key): Problem[] => {
       const name = key.startsWith(annotationPrefix) ? key.slice(annotationPrefix.length) : "";
-      const isKnown = known.includes(name) || families.some((family) => name.startsWith(family) && name !== family);
+      const isKnown = Object.hasOwn(rowTable, name) || families.some((family) => name.startsWith(family) && name !== family);
       if (!isKnown || this.#used.has(name)) return [];
       return [{ annotation: key, message: `annotation ${key} has no effect: ${whyUnused(name, families)}` }];
     });
-    return [...unknownKeys(this.#annotations, annotationPrefix, known, isElsewhere), ...unused];
   }
 
   #read(name: string, { parse, takes }: { parse(text: string, about: Given): unknown; readonly takes: string }): unknown {
