@@ -67,3 +67,12 @@ test("types of Kubernetes objects come from the generated module", () => {
   assert.match(check("src/nodes/x.ts", `import type { Node } from "${"kubernetes-types"}/core/v1.d.ts";`)[0] ?? "", /src\/kube\/types\.ts/);
   assert.deepEqual(check("src/nodes/x.ts", 'import type { Node } from "../kube/types.ts";'), []);
 });
+
+test("a file is split before it has more than 300 lines, unless it is named as a table; tests may be longer", () => {
+  const long = "const a = 1;\n".repeat(301);
+  assert.match(check("src/nodes/x.ts", long)[0] ?? "", /^301: 301 lines: split it/);
+  assert.deepEqual(check("src/nodes/x.ts", long.slice(0, -13)), []);
+  assert.deepEqual(check("src/nodes/x.test.ts", long), []);
+  assert.deepEqual(check("src/doctor/permissions.ts", long), []);
+  assert.match(check("src/doctor/permissions.ts", "const a = 1;\n")[0] ?? "", /no longer needs to be named/);
+});
