@@ -67,5 +67,5 @@ test("a wrong call ends with 64 and says what is wrong", async (t) => {
   const { fairlead } = await bed(t);
   const process = await fairlead(["doctor", "--features=everything"]);
   assert.equal((await process.exit()).code, 64);
-  assert.match(await process.logs(), /"everything" is none of nodes, load-balancers, routes, tagging, registry/);
+  assert.match(await process.logs(), /"everything" is not one of nodes, load-balancers, .*, registry/);
 });
