@@ -44,6 +44,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     standsFor: "node-termination-handler",
     load: () => import("./node-termination-handler.ts"),
   },
+  interruptions: {
+    summary: "Simulate the interruption of a node, to see what the termination handler does",
+    words: ["simulate"],
+    load: () => import("./interruptions.ts"),
+  },
   plan: {
     summary: "Show what would be done to AWS for Services, and do nothing",
     words: ["service/", "routes"],

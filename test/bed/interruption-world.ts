@@ -41,6 +41,8 @@ export interface PodWish {
 export interface RunningHandler {
   readonly metrics: () => Promise<string>;
   readonly lines: readonly string[];
+  /** How many of its timers are running. */
+  readonly timers: () => number;
   stop(): void;
   /** Ends it as a machine that loses its power: it never says or hears anything again. */
   kill(): void;
@@ -217,6 +219,7 @@ export class InterruptionWorld {
       destination: { write: (line) => lines.push(line), flush() {} },
     });
     let alive = true;
+    let timers = 0;
     const severed = <T>(work: () => Promise<T>): Promise<T> =>
       alive
         ? work().then(
@@ -226,7 +229,21 @@ export class InterruptionWorld {
         : new Promise<T>(() => {});
     const { clock } = this.world;
     const world = {
-      clock: { ...clock, after: (ms: number, callback: () => void) => clock.after(ms, () => alive && callback()) },
+      clock: {
+        ...clock,
+        after: (ms: number, callback: () => void) => {
+          timers++;
+          const over = once(() => timers--);
+          const cancel = clock.after(ms, () => {
+            over();
+            if (alive) callback();
+          });
+          return () => {
+            over();
+            cancel();
+          };
+        },
+      },
       random: this.world.random,
       files: this.world.files,
       environment: { ...environment, ...variables },
@@ -249,6 +266,7 @@ export class InterruptionWorld {
     const handler: RunningHandler = {
       metrics: () => host.metrics.metrics(),
       lines,
+      timers: () => timers,
       stop: () => stop.abort(new Error("received SIGTERM")),
       kill: () => {
         alive = false;
@@ -359,5 +377,14 @@ export class InterruptionWorld {
 
 /** What the handler acts on unless told otherwise. */
 export const managed = { "aws-node-termination-handler/managed": "" };
+
+function once(work: () => void): () => void {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    work();
+  };
+}
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

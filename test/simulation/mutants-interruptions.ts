@@ -3,11 +3,11 @@ import type { Mutant } from "./mutants.ts";
 
 export const interruptionMutants: readonly Mutant[] = [
   {
-    name: "evicts-on-anothers-node",
+    name: "works-on-anothers-node",
     world: "interruptions",
     file: "src/interruptions/next-step.ts",
     changes: [["if (plan.holder !== situation.me) {", "if (plan.holder === undefined) {"]],
-    killedBy: "only who holds the plan evicts",
+    killedBy: "a Node without the tag is not the queue's",
   },
   {
     name: "dead-holders-live-on",
