@@ -5,6 +5,7 @@ import { events } from "../kube/builtin.ts";
 import { explainIngress } from "../loadbalancers/ingress/explain.ts";
 import { explain } from "../loadbalancers/service/explain.ts";
 import { preview } from "../loadbalancers/service/preview.ts";
+import { explainClassService } from "../loadbalancers/service-class/explain.ts";
 import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
@@ -17,6 +18,7 @@ import { ageText, type PastWarning, warningsIn } from "./event-history.ts";
 import { explainNode } from "./explain-node.ts";
 import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
+import { mayBeOfClass, openClassServices } from "./live-class.ts";
 import { openIngresses } from "./live-ingress.ts";
 import { ingressNamed } from "./plan-ingress.ts";
 
@@ -82,7 +84,6 @@ export async function explainService({ argv, world, console, stopSignal }: Param
       const wanted = serviceNamed(word, live.namespace);
       const service = live.all.find(({ view }) => view.namespace === wanted.namespace && view.name === wanted.name);
       if (service === undefined) throw new NotPossible(`there is no Service ${wanted.namespace}/${wanted.name}`);
-      const seen = await preview(service, live.all, live, live.ask);
       const calls = await lastCalls(
         values.endpoint,
         values["endpoint-insecure-skip-tls-verify"],
@@ -91,11 +92,21 @@ export async function explainService({ argv, world, console, stopSignal }: Param
         world.clock,
       );
       const warnings = await warningsAbout(service.metadata.uid, wanted.namespace, live);
+      const events = warnings.map((warning) => warningText(warning, world.clock.now()));
+      const ofClass = mayBeOfClass(service) ? await openClassServices(live, world.clock) : undefined;
+      const classPreview = await ofClass?.preview(service);
+      if (ofClass && classPreview) {
+        const { view, published } = ofClass.stateOf(service);
+        const told = { service: view, preview: classPreview, published: published.map(({ hostname }) => hostname), events, calls };
+        console.out(await explainClassService(told, ofClass.inventory, live.ask));
+        return 0;
+      }
+      const seen = await preview(service, live.all, live, live.ask);
       const told = {
         preview: seen,
         service,
         failures: warnings.flatMap(({ text, holds }) => (holds ? [text] : [])),
-        events: warnings.map((warning) => warningText(warning, world.clock.now())),
+        events,
         calls,
       };
       console.out(await explain(told, live, live.ask));

@@ -135,7 +135,7 @@ const controllerSelectors = [
 ];
 
 /** The flags of a load balancer controller that runs in the cluster; else their defaults. */
-async function controllerOptions({ kube, ask, clusterName }: Live): Promise<Options> {
+export async function controllerOptions({ kube, ask, clusterName }: Live): Promise<Options> {
   const { values: defaults } = parseOptions([`--cluster-name=${clusterName}`]);
   for (const labelSelector of controllerSelectors) {
     const { items } = await kube.list(pods, { labelSelector, signal: ask.signal });

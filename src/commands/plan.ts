@@ -15,6 +15,7 @@ import type { World } from "../runtime/world.ts";
 import type { Command, Console } from "./command.ts";
 import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
+import { type LiveClassServices, mayBeOfClass, openClassServices } from "./live-class.ts";
 import type { Overlay } from "./live-ingress.ts";
 import { routesOf } from "./live-routes.ts";
 import { ingressesAsJson, ingressesAsText, ingressNamed, planIngresses, statusOf } from "./plan-ingress.ts";
@@ -65,8 +66,9 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
       const groups = isIngress ? await planIngresses(named, written, live, world.clock) : [];
       const words = args.filter((word) => ingressNamed(word, live.namespace) === undefined);
       const previews: Shown[] = [];
-      for (const service of choose(words, written.services, values["all-namespaces"], live))
-        previews.push({ service, ...(await preview(service, live.all, live, live.ask)) });
+      const chosen = choose(words, written.services, values["all-namespaces"], live);
+      const ofClass = chosen.some(mayBeOfClass) ? await openClassServices(live, world.clock, written.services) : undefined;
+      for (const service of chosen) previews.push(await shownFor(service, live, mayBeOfClass(service) ? ofClass : undefined));
       const texts = [previews.length > 0 || !isIngress ? asText(previews, console) : "", isIngress ? ingressesAsText(groups, console) : ""];
       console.out(
         values.output === "json" ? `${JSON.stringify([...asJson(previews), ...ingressesAsJson(groups)], undefined, 2)}\n` : texts.join(""),
@@ -108,7 +110,32 @@ async function planRoutes(live: Live, output: string, console: Console): Promise
   return steps.length > 0 ? exitStatus.changes : exitStatus.done;
 }
 
-type Shown = Preview & { readonly service: SeenService };
+interface Shown extends Pick<Preview, "key" | "steps" | "problems" | "warnings"> {
+  /** A text with names in the place of what nobody knows yet. */
+  named(text: string): string;
+}
+
+/** What both controllers of Services would do: one that is handed over is left by the one and taken by the other. */
+async function shownFor(service: SeenService, live: Live, ofClass: LiveClassServices | undefined): Promise<Shown> {
+  const { survey, ...seen } = await preview(service, live.all, live, live.ask);
+  const other = await ofClass?.preview(service);
+  if (other === undefined) return { ...seen, named: (text) => withUnknowns(text, service, survey) };
+  return {
+    key: seen.key,
+    steps: [...other.steps, ...seen.steps],
+    problems: [...other.problems, ...seen.problems],
+    warnings: [...other.warnings, ...seen.warnings],
+    named: (text) => withUnknowns(withoutHash(text, service), service, other.survey?.seen ?? survey),
+  };
+}
+
+/** Names have a hash of the UID in them, which nobody knows of a Service that is only written down. */
+function withoutHash(text: string, { metadata, view }: SeenService): string {
+  if (metadata.uid !== "<uid>") return text;
+  const short = (part: string) => part.replace(/[^A-Za-z0-9]/g, "").slice(0, 8);
+  const prefix = `k8s-${short(view.namespace)}-${short(view.name)}-`;
+  return text.replace(new RegExp(`${prefix}[0-9a-f]{10}`, "g"), `${prefix}<hash>`);
+}
 
 const nothingWritten: Overlay = { ingresses: [], services: [] };
 
@@ -150,9 +177,9 @@ function objectsOf(path: string, read: () => readonly unknown[]): readonly unkno
 }
 
 function asJson(previews: readonly Shown[]): readonly object[] {
-  return previews.map(({ service, key, steps, problems, warnings, survey }) => ({
+  return previews.map(({ key, steps, problems, warnings, named: name }) => ({
     service: key,
-    steps: named(planJson(steps), (text) => withUnknowns(text, service, survey)),
+    steps: named(planJson(steps), name),
     problems,
     warnings,
   }));
@@ -169,11 +196,11 @@ function named(value: unknown, name: (text: string) => string): unknown {
 
 function asText(previews: readonly Shown[], console: Console): string {
   const paint = painter(console);
-  const lines = previews.flatMap(({ service, key, steps, problems, warnings, survey }) => [
+  const lines = previews.flatMap(({ key, steps, problems, warnings, named: name }) => [
     `service ${key}: ${summary(steps, problems.length)}`,
     ...problems.map(({ message }) => paint(`  ! ${message}`, "delete")),
     ...warnings.map(({ message }) => paint(`  ? ${message}`, "change")),
-    ...stepLines(steps, paint, (text) => withUnknowns(text, service, survey)),
+    ...stepLines(steps, paint, name),
   ]);
   return `${lines.join("\n")}\n`;
 }

@@ -164,10 +164,16 @@ test("nothing is planned for a Service that goes and is held up by somebody else
   await world.delete("held");
   await world.create("theirs", { annotations: { type: "external" } });
   await world.create("classed", { spec: { loadBalancerClass: "example.com/lb" } });
-  for (const name of ["held", "theirs", "classed"]) {
+  for (const name of ["held", "classed"]) {
     const { status, out } = await command(world, plan, `service/${name}`);
     assert.deepEqual([status, out], [0, `service default/${name}: nothing to do\n`]);
   }
+  const theirs = await command(world, plan, "service/theirs");
+  assert.equal(theirs.status, 0);
+  assert.match(
+    theirs.out,
+    /^service default\/theirs: nothing to do\n {2}\? nobody makes a load balancer: .* must be ip or instance, and is missing\n$/,
+  );
   const page = await command(world, explainService, "service/classed");
   assert.match(page.out, /Who serves it\n {2}another controller, by loadBalancerClass example\.com\/lb: Fairlead makes no load balancer/);
   assert.match(

@@ -1,0 +1,93 @@
+/** One page about the load balancer of a Service with a class: what is wanted and why, what exists, what differs, what to do next. */
+import type { Ask } from "../../aws/ask.ts";
+import type { Inventory } from "../inventory.ts";
+import { wantedGroups } from "../model.ts";
+import { annotationPrefix, familyTable, rowTable } from "./annotations.ts";
+import type { ClassPreview } from "./preview.ts";
+import { keyOf, type ServiceView } from "./view.ts";
+
+export interface ExplainedService {
+  readonly service: ServiceView;
+  readonly preview: ClassPreview;
+  /** Host names that the status names. */
+  readonly published: readonly string[];
+  /** Texts of the Warning Events that are still kept. */
+  readonly events: readonly string[];
+  /** The last calls made for it, one a line; or why they are not known. */
+  readonly calls: readonly string[];
+}
+
+export async function explainClassService(
+  { service, preview, published, events, calls }: ExplainedService,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<string> {
+  const { survey, problems, warnings, steps } = preview;
+  const found = survey?.seen.found;
+  const health = survey && found ? await survey.seen.kind.health(found, survey.seen.seen, inventory, ask) : [];
+  const targets = health.flatMap(({ where, targets: some }) => some.map((target) => ({ ...target, where })));
+  const model = survey?.desire.model;
+  const said = [...problems, ...warnings].map(({ message }) => message);
+  return [
+    `Service ${keyOf(service)}`,
+    ...section("Who serves it", [
+      `the load balancer controller${service.loadBalancerClass ? `, by loadBalancerClass ${service.loadBalancerClass}` : ", by annotation"}`,
+    ]),
+    ...section("What it asks for", [
+      ...(model && problems.length === 0
+        ? [`network load balancer ${model.name}, ${model.internal ? "internal" : "internet-facing"}, ${model.addressType}`]
+        : []),
+      ...(survey && model ? survey.seen.kind.describe(model) : []),
+      ...rowsOf(service),
+    ]),
+    ...section("What exists", [
+      found ? `network load balancer ${found.name}, ${found.hostname}, ${found.state}` : "no load balancer",
+      ...(published.length === 0 ? ["no address is published"] : published.map((hostname) => `published address ${hostname}`)),
+    ]),
+    ...section("What is wrong", said),
+    ...section("What would be done", steps.length === 0 ? ["nothing"] : steps.map(({ what, why }) => `${what}  (${why})`)),
+    ...section(
+      "Subnets",
+      (survey?.desire.subnets.verdicts ?? []).map(
+        ({ subnet, taken, why }) => `${taken ? "taken  " : "refused"} ${subnet.id} ${subnet.zone}: ${why}`,
+      ),
+    ),
+    ...section("Security groups", [
+      ...(model
+        ? wantedGroups(model).map(
+            (entry) => `wanted on the load balancer: ${entry.kind === "given" ? entry.id : `${entry.group.name}, managed`}`,
+          )
+        : []),
+      ...(found?.securityGroups ?? []).map((id) => `on the load balancer: ${id}`),
+    ]),
+    ...section(
+      "Targets",
+      targets.map(({ id, where, state, why }) => `${id} ${where} ${state}${why ? `: ${why}` : ""}`),
+    ),
+    ...section("Warnings", events),
+    ...section("Last calls to AWS", calls),
+    ...section("What to do next", [nextStep(preview, targets)]),
+    "",
+  ].join("\n");
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
+}
+
+/** What each annotation of ours means. */
+function rowsOf({ annotations }: ServiceView): readonly string[] {
+  return Object.entries(annotations).flatMap(([key, value]) => {
+    const name = key.startsWith(annotationPrefix) ? key.slice(annotationPrefix.length) : "";
+    const family = Object.entries(familyTable).find(([begin]) => name.startsWith(begin))?.[1];
+    const row = Object.hasOwn(rowTable, name) ? rowTable[name as keyof typeof rowTable] : family;
+    return row ? [`${key}: ${value}  ${row.meaning}`] : [];
+  });
+}
+
+function nextStep({ problems, steps }: ClassPreview, targets: readonly { readonly healthy: boolean }[]): string {
+  if (problems.length > 0) return "Fix what is wrong: until then the load balancer stays as it is.";
+  if (steps.length > 0) return "Wait: the controller takes these steps by itself. If it does not, look at its log and at the Events.";
+  if (targets.length === 0) return "Look at its TargetGroupBindings: there is nothing behind the load balancer.";
+  return targets.some(({ healthy }) => healthy) ? "Nothing: it is as it should be." : "Look at the health check: no target is healthy.";
+}
