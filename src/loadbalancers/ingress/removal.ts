@@ -35,7 +35,6 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   const left = bindingsOf(bindingLabels(group.id), context.bindings);
   const parts = { inventory, settings: { disableNodeIngress: true }, book };
   const removal = await telling(members, "FailedDeployModel", context, ask, async () => {
-    await deleteBindings(left, context, ask.signal);
     if (!(await removeFrontend(owner, context, ask)))
       return { kind: "waiting", why: "the load balancer in front goes first", refused: false, left: undefined } as const;
     try {
@@ -57,6 +56,8 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
       return { kind: "waiting", why: "the load balancer may be deleted now", refused: false, left: undefined } as const;
     }
   });
+  // Last: with its target group gone there is nothing to deregister.
+  await deleteBindings(left, context, ask.signal);
   for (const ingress of group.leaving) {
     context.memory.delete(keyOf(ingress));
     context.secrets.forget(keyOf(ingress));
