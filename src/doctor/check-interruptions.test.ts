@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkHooks, checkManagedTag, checkQueue } from "./check-interruptions.ts";
+import { type QueueFacts, sendersIn } from "./interruption-questions.ts";
+import type { Known, Picture } from "./picture.ts";
+
+const known = <T>(value: T): Known<T> => ({ known: true, value });
+const url = "https://sqs.us-east-1.amazonaws.com/111122223333/interruptions";
+const queue: QueueFacts = { url, retentionSeconds: 300, waiting: 0, senders: ["events.amazonaws.com"] };
+const instance = (id: string, tags: Readonly<Record<string, string>>) =>
+  [id, { kind: "found", instance: { id, state: "running", tags } }] as const;
+
+/** As much of a picture as these checks look at. */
+function picture(more: object): Picture {
+  const instances = new Map([instance("i-1", { "aws-node-termination-handler/managed": "" })]);
+  const whole = { features: ["interruptions"], queueUrl: url, queue: known(queue), scalingGroups: known([]), instances: known(instances) };
+  return { ...whole, ...more } as unknown as Picture;
+}
+
+const told = (findings: readonly { level: string; what: string }[]) => findings.map(({ level, what }) => `${level}: ${what}`);
+
+test("a queue that hears EventBridge and is empty is right; without a queue, or for other features, nothing is said", () => {
+  assert.deepEqual(told(checkQueue(picture({}))), [`ok: ${url} hears EventBridge, and is empty`]);
+  for (const check of [checkQueue, checkHooks, checkManagedTag]) {
+    assert.deepEqual(check(picture({ queueUrl: "" })), []);
+    assert.deepEqual(check(picture({ features: ["nodes"] })), []);
+  }
+});
+
+test("a queue that is not there, that nobody may send to, that keeps too much, or that nobody reads", () => {
+  const missing = { known: false, why: "the queue does not exist", kind: "failed" };
+  assert.deepEqual(told(checkQueue(picture({ queue: missing }))), [`problem: ${url}: the queue does not exist`]);
+  const spoiled = (more: Partial<QueueFacts>) => told(checkQueue(picture({ queue: known({ ...queue, ...more }) })));
+  assert.match(spoiled({ senders: ["sns.amazonaws.com"] })[0] ?? "", /^problem: its policy does not let events\.amazonaws\.com send/);
+  assert.match(spoiled({ retentionSeconds: 345_600 })[0] ?? "", /^warning: keeps messages for 96 hours/);
+  assert.match(spoiled({ waiting: 7 })[0] ?? "", /^warning: 7 messages wait that nobody has received/);
+});
+
+test("groups without a termination hook are named, with the command that makes one", () => {
+  const groups = [
+    { group: "a", terminationHooks: ["drain"] },
+    { group: "b", terminationHooks: [] },
+  ];
+  const [finding] = checkHooks(picture({ scalingGroups: known(groups) }));
+  assert.match(finding?.what ?? "", /ends instances of b without waiting/);
+  assert.match(finding?.remedy ?? "", /^aws autoscaling put-lifecycle-hook --auto-scaling-group-name b /);
+  assert.deepEqual(told(checkHooks(picture({ scalingGroups: known(groups.slice(0, 1)) }))), [
+    "ok: every group holds instances that are to end: a",
+  ]);
+});
+
+test("instances without the tag are named", () => {
+  const instances = new Map([instance("i-1", {}), instance("i-2", { "aws-node-termination-handler/managed": "" })]);
+  assert.match(told(checkManagedTag(picture({ instances: known(instances) })))[0] ?? "", /^warning: i-1 do not carry/);
+});
+
+test("who may send is read from a policy in each of the forms that AWS allows; one that cannot be read allows nobody", () => {
+  const policy = (Statement: unknown) => JSON.stringify({ Version: "2012-10-17", Statement });
+  const allow = { Effect: "Allow", Action: "sqs:SendMessage", Resource: "*" };
+  assert.deepEqual(sendersIn(policy([{ ...allow, Principal: { Service: ["events.amazonaws.com", "sqs.amazonaws.com"] } }])), [
+    "events.amazonaws.com",
+    "sqs.amazonaws.com",
+  ]);
+  assert.deepEqual(sendersIn(policy({ ...allow, Action: ["SQS:*"], Principal: "*" })), ["*"]);
+  assert.deepEqual(sendersIn(policy([{ ...allow, Effect: "Deny", Principal: "*" }])), []);
+  assert.deepEqual(sendersIn(policy([{ ...allow, Action: "sqs:ReceiveMessage", Principal: "*" }])), []);
+  for (const text of [undefined, "", "nonsense"]) assert.deepEqual(sendersIn(text), []);
+});
