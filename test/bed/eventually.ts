@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Pauses grow with the wait: who waits for seconds need not burn the time of those who are waited for. */
-const pauseMs = { min: 25, max: 250, ofWait: 0.1 };
+const pauseMs = { min: 25, max: 100, ofWait: 0.1 };
 
 /** Calls `check` until it no longer throws and gives what it gave; when the time is over, fails with its last failure. */
 export async function eventually<T>(check: () => T | Promise<T>, withinMs = 15_000): Promise<T> {
