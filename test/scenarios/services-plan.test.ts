@@ -178,7 +178,7 @@ test("nothing is planned for a Service that goes and is held up by somebody else
   assert.match(page.out, /Who serves it\n {2}another controller, by loadBalancerClass example\.com\/lb: Fairlead makes no load balancer/);
   assert.match(
     (await command(world, explainService, "service/theirs")).out,
-    /the AWS Load Balancer Controller, by annotation .*: external/,
+    /Who serves it\n {2}nobody[\s\S]*must be ip or instance, and is missing[\s\S]*Set the annotation/,
   );
 });
 

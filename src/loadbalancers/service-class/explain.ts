@@ -30,9 +30,7 @@ export async function explainClassService(
   const said = [...problems, ...warnings].map(({ message }) => message);
   return [
     `Service ${keyOf(service)}`,
-    ...section("Who serves it", [
-      `the load balancer controller${service.loadBalancerClass ? `, by loadBalancerClass ${service.loadBalancerClass}` : ", by annotation"}`,
-    ]),
+    ...section("Who serves it", [serverOf(service, preview)]),
     ...section("What it asks for", [
       ...(model && problems.length === 0
         ? [`network load balancer ${model.name}, ${model.internal ? "internal" : "internet-facing"}, ${model.addressType}`]
@@ -71,6 +69,12 @@ export async function explainClassService(
   ].join("\n");
 }
 
+function serverOf({ loadBalancerClass }: ServiceView, { claim }: ClassPreview): string {
+  if (claim.kind === "unclear") return "nobody";
+  if (claim.kind === "not-ours") return "another controller from now on: what the load balancer controller made for it goes";
+  return `the load balancer controller, by ${loadBalancerClass === undefined ? "annotation" : `loadBalancerClass ${loadBalancerClass}`}`;
+}
+
 function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
 }
@@ -85,7 +89,8 @@ function rowsOf({ annotations }: ServiceView): readonly string[] {
   });
 }
 
-function nextStep({ problems, steps }: ClassPreview, targets: readonly { readonly healthy: boolean }[]): string {
+function nextStep({ claim, problems, steps }: ClassPreview, targets: readonly { readonly healthy: boolean }[]): string {
+  if (claim.kind === "unclear") return "Set the annotation, or leave the Service to the controller manager by taking the type away.";
   if (problems.length > 0) return "Fix what is wrong: until then the load balancer stays as it is.";
   if (steps.length > 0) return "Wait: the controller takes these steps by itself. If it does not, look at its log and at the Events.";
   if (targets.length === 0) return "Look at its TargetGroupBindings: there is nothing behind the load balancer.";
