@@ -9,7 +9,8 @@ import { controllerMethods, modifyMethods } from "./controller/methods.ts";
 import { controllerContext } from "./controller/service.ts";
 import { parseEndpoint } from "./csi/endpoint.ts";
 import { identityMethods } from "./csi/identity.ts";
-import { type Services, serveCsi } from "./csi/server.ts";
+import { serveRegistration } from "./csi/registration.ts";
+import { type CsiServer, type Services, serveCsi } from "./csi/server.ts";
 import { InFlight } from "./in-flight.ts";
 import { exportApiMetrics, exportDetachMetrics } from "./metrics.ts";
 import { type MetricsServerOptions, serveMetrics } from "./metrics-server.ts";
@@ -25,35 +26,50 @@ export interface DriverOptions {
   readonly metrics: MetricsServerOptions | undefined;
   readonly controller: { readonly cloud: Cloud; readonly settings: ControllerSettings } | undefined;
   readonly node: { facts(signal: AbortSignal): Promise<NodeFacts>; readonly settings: NodeSettings } | undefined;
-  /** Asks for a graceful end. */
-  readonly stop: AbortSignal;
+  /** Undefined when a sidecar tells kubelet of the driver. */
+  readonly registration: { readonly folder: string; readonly endpoint: string } | undefined;
 }
 
 /** Kubelet gives a pod 30 seconds. */
 const drainMs = 20_000;
 
 /** Serves until asked to stop; then takes no more calls, and waits for those in work. */
-export async function runDriver(options: DriverOptions): Promise<void> {
+export async function runDriver(options: DriverOptions & { readonly stop: AbortSignal }): Promise<void> {
   const { host, stop } = options;
+  const driver = await startDriver(options);
+  await new Promise<void>((resolve) => {
+    if (stop.aborted) resolve();
+    stop.addEventListener("abort", () => resolve(), { once: true });
+  });
+  host.log.info("stopping: calls in progress are finished first");
+  await within(host.world.clock, drainMs, "calls in progress", undefined, (signal) => driver.stop(signal)).catch((error: unknown) => {
+    host.log.warn("calls in progress were aborted", { error });
+  });
+}
+
+/** Starts serving, and has kubelet told of it if it is to be. */
+export async function startDriver(options: DriverOptions): Promise<CsiServer> {
+  const { host } = options;
+  const log = host.log.with({ logger: "csi" });
   const endpoint = parseEndpoint(options.endpoint);
   const services = servicesOf(options);
   const metrics = options.metrics && (await serveMetrics(host.metrics, host.world.clock, options.metrics));
   // One that was killed leaves its socket behind.
   if (endpoint.kind === "unix") await rm(endpoint.path, { force: true });
-  const server = await serveCsi(endpoint, services, host.log.with({ logger: "csi" }));
+  const server = await serveCsi(endpoint, services, log);
   host.log.info("serves CSI", { endpoint: options.endpoint, services: Object.keys(services) });
-  try {
-    await new Promise<void>((resolve) => {
-      if (stop.aborted) resolve();
-      stop.addEventListener("abort", () => resolve(), { once: true });
-    });
-    host.log.info("stopping: calls in progress are finished first");
-    await within(host.world.clock, drainMs, "calls in progress", undefined, (signal) => server.stop(signal)).catch((error: unknown) => {
-      host.log.warn("calls in progress were aborted", { error });
-    });
-  } finally {
-    metrics?.close();
-  }
+  const registration = options.registration && (await serveRegistration({ ...options.registration, log }));
+  return {
+    async stop(signal) {
+      try {
+        // Kubelet first: it starts nothing new with a driver that has gone.
+        await registration?.stop(signal);
+        await server.stop(signal);
+      } finally {
+        metrics?.close();
+      }
+    },
+  };
 }
 
 function servicesOf({ host, version, controller, node }: DriverOptions): Services {

@@ -22,6 +22,8 @@ const readLimitMs = 3_000;
 export async function serveMetrics(registry: Registry, clock: Clock, options: MetricsServerOptions): Promise<{ close(): void }> {
   const allow = limiter(clock);
   const listener: RequestListener = (request, response) => {
+    // A process that answers is alive: there is nothing else for a node to probe.
+    if (request.url?.split("?")[0] === "/healthz") return void response.writeHead(200).end("ok");
     if (request.url?.split("?")[0] !== "/metrics") return void response.writeHead(404).end("404 page not found\n");
     if (!allow()) return void response.writeHead(429).end("Rate limit exceeded\n");
     registry.metrics().then(

@@ -71,6 +71,12 @@ const node = {
   "reserved-volume-attachments": flag(int, -1, "Attachments reserved for disks that are not CSI volumes. Negative: as many as there are."),
   "legacy-xfs": flag(bool, false, "Make xfs file systems without features that kernels before 5.15 lack."),
   "csi-mount-point-prefix": flag(string, "", "Accepted for compatibility; statistics of NVMe disks are not exported."),
+  "kubelet-registration-path": flag(
+    string,
+    "",
+    "Register with kubelet, in place of node-driver-registrar: the path of the socket of --endpoint as kubelet sees it.",
+  ),
+  "plugin-registration-path": flag(string, "/registration", "Kubelet's folder plugins_registry, as this process sees it."),
   "windows-host-process": flag(bool, false, "Windows only; refused here."),
 };
 

@@ -7,7 +7,7 @@ import { build } from "../../process/build.ts";
 import { agentOf } from "../../process/clients.ts";
 import { openGate } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
-import { runDriver } from "../../volumes/driver.ts";
+import { type DriverOptions, runDriver } from "../../volumes/driver.ts";
 import { type MetadataSource, nodeFacts } from "../../volumes/node/metadata.ts";
 import { awaitDetachments } from "../../volumes/node/pre-stop.ts";
 import { removeStartupTaint } from "../../volumes/node/startup-taint.ts";
@@ -38,28 +38,9 @@ export async function operate(mode: Mode, values: DriverValues, life: Life): Pro
     settings: awsSettings(environment),
     version: build.version + extra,
   });
-  const withNode = mode !== "controller";
-  const nodeName = environment.CSI_NODE_NAME;
-  const facts = withNode
-    ? await nodeFacts(
-        {
-          sources: sourcesOf(values) as readonly MetadataSource[],
-          metadata: clouds.metadata,
-          node: kube && nodeName ? (signal) => kube.get(nodes, { name: nodeName }, { signal }) : undefined,
-          nodeName,
-          region: environment.AWS_REGION,
-          clock: host.world.clock,
-          log: host.log,
-        },
-        stop,
-      )
-    : undefined;
-  if (facts !== undefined && kube !== undefined && nodeName && !environment.DISABLE_TAINT_WATCHER) {
-    removeStartupTaint(kube, nodeName, host, stop).catch((error: unknown) => {
-      if (!stop.aborted) host.log.warn("the start-up taint is not managed", { error });
-    });
-  }
-  const here = facts && (await facts(stop));
+  const metadata = clouds.metadata;
+  const node = mode === "controller" ? undefined : await nodePart(values, { host, kube, metadata, signal: stop });
+  const here = node && (await node.facts(stop));
   await runDriver({
     host,
     version,
@@ -74,16 +55,59 @@ export async function operate(mode: Mode, values: DriverValues, life: Life): Pro
             cloud: here === undefined ? await clouds.home(stop) : clouds.in(here.region),
             settings: { ...controllerSettings(values), ...(here && { ownZone: here.zone }) },
           },
-    node: facts && {
-      facts,
-      settings: {
-        legacyXfs: values["legacy-xfs"] ?? false,
-        limits: { attachLimit: values["volume-attach-limit"] ?? -1, reserved: values["reserved-volume-attachments"] ?? -1 },
-      },
-    },
+    node,
+    registration: registrationOf(values),
     stop,
   });
   await kube?.close();
+}
+
+/** What the node service is made from. */
+export interface NodeSurroundings {
+  readonly host: Host;
+  /** Undefined where there is no Kubernetes API. */
+  readonly kube: KubeClient | undefined;
+  readonly metadata: Clouds["metadata"];
+  readonly signal: AbortSignal;
+}
+
+/** Learns what the node is, and looks after its start-up taint until the signal aborts. */
+export async function nodePart(
+  values: DriverValues,
+  { host, kube, metadata, signal }: NodeSurroundings,
+): Promise<NonNullable<DriverOptions["node"]>> {
+  const { environment } = host.world;
+  const nodeName = environment.CSI_NODE_NAME || environment.NODE_NAME;
+  const facts = await nodeFacts(
+    {
+      sources: sourcesOf(values) as readonly MetadataSource[],
+      metadata,
+      node: kube && nodeName ? (inner) => kube.get(nodes, { name: nodeName }, { signal: inner }) : undefined,
+      nodeName,
+      region: environment.AWS_REGION,
+      clock: host.world.clock,
+      log: host.log,
+    },
+    signal,
+  );
+  if (kube !== undefined && nodeName && !environment.DISABLE_TAINT_WATCHER) {
+    removeStartupTaint(kube, nodeName, host, signal).catch((error: unknown) => {
+      if (!signal.aborted) host.log.warn("the start-up taint is not managed", { error });
+    });
+  }
+  return {
+    facts,
+    settings: {
+      legacyXfs: values["legacy-xfs"] ?? false,
+      limits: { attachLimit: values["volume-attach-limit"] ?? -1, reserved: values["reserved-volume-attachments"] ?? -1 },
+    },
+  };
+}
+
+/** Where kubelet is told of the driver; undefined when a sidecar does it. */
+export function registrationOf(values: DriverValues): DriverOptions["registration"] {
+  const endpoint = values["kubelet-registration-path"];
+  return endpoint ? { endpoint, folder: values["plugin-registration-path"] ?? "" } : undefined;
 }
 
 /** Undefined when there is none to be had: then what needs it is left out. */

@@ -8,6 +8,7 @@ import { csiDescriptor } from "./descriptor.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type CodeName, CsiError, codes, textOf } from "./errors.ts";
 import { modifyDescriptor } from "./modify-descriptor.ts";
+import { registrationDescriptor } from "./registration-descriptor.ts";
 
 /** One call of a service. The request has the form that the loader gives it. */
 export type Method = (request: never, rpc: Rpc) => Promise<object>;
@@ -32,6 +33,7 @@ export async function serveCsi(endpoint: Endpoint, services: Services, log: Log)
   const definitions = {
     ...fromJSON(csiDescriptor as object as Json, loaderOptions),
     ...fromJSON(modifyDescriptor as object as Json, loaderOptions),
+    ...fromJSON(registrationDescriptor as object as Json, loaderOptions),
   };
   const server = new Server();
   for (const [service, methods] of Object.entries(services)) {
