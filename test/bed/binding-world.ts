@@ -325,12 +325,12 @@ export class BindingWorld {
     return made.map(({ name }) => name);
   }
 
-  /** Changes what a slice says of a pod. */
-  async turn(service: string, name: string, change: PodWish): Promise<void> {
+  /** Changes what a slice says of a pod, or of several at once. */
+  async turn(service: string, names: string | readonly string[], change: PodWish): Promise<void> {
     const pods = this.#services.get(service) ?? [];
     this.#services.set(
       service,
-      pods.map((pod) => (pod.name === name ? { ...pod, ...change } : pod)),
+      pods.map((pod) => ([names].flat().includes(pod.name) ? { ...pod, ...change } : pod)),
     );
     await this.#slice(service, "PATCH");
   }
@@ -359,6 +359,16 @@ export class BindingWorld {
   addressesOf(service: string, names: readonly string[]): readonly string[] {
     const all = this.#services.get(service) ?? [];
     return names.map((name) => `${all.find((pod) => pod.name === name)?.ip}:8080`);
+  }
+
+  /** The pods whose gate is open. */
+  passed(gate: string): ReadonlySet<string> {
+    const pods = this.cluster.objects("pods") as unknown as {
+      metadata: { name: string };
+      status?: { conditions?: { type: string; status: string }[] };
+    }[];
+    const open = pods.filter(({ status }) => status?.conditions?.some((each) => each.type === gate && each.status === "True"));
+    return new Set(open.map(({ metadata }) => metadata.name));
   }
 
   gate(pod: string, gate: string): { readonly status: string; readonly reason?: string; readonly message?: string } | undefined {

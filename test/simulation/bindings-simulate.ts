@@ -7,7 +7,7 @@ import type { HttpRequest } from "../../src/runtime/http.ts";
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import type { Target } from "../../src/sandbox/cloud/elbv2/state.ts";
 import { type BindingWorld, bindingWorld } from "../bed/binding-world.ts";
-import { Rollout } from "./bindings-rollout.ts";
+import { Rollout } from "../bed/rollout.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { type Outcome, played } from "./outcome.ts";
@@ -19,6 +19,9 @@ const maxMissingMs = 240_000;
 const patienceMs = 900_000;
 /** A target that serves is held for its successors no longer than this, whoever is in charge. */
 const maxHeldMs = 5 * 60_000;
+
+/** So long ago may have been decided what is done now: calls are delayed, and tried again. */
+const decidedMs = 15_000;
 
 const effects: readonly Effect[] = [
   { kind: "throttle" },
@@ -184,7 +187,7 @@ class BindingScene {
     }
     const now = this.#w.world.clock.monotonic();
     if (this.#switchedAt.every((at) => now - at > maxHeldMs)) return;
-    const starting = current.addresses().filter((each) => {
+    const starting = current.addressesKnownFor(decidedMs).filter((each) => {
       const target = all.find((one) => keyOf(one) === `${arn} ${each}`);
       return target === undefined || target.verdict.kind === "pending";
     });

@@ -269,13 +269,6 @@ export const mutants: readonly Mutant[] = [
     changes: [["return targets.filter((target) => record?.has(identityOf(target)));", "return targets;"]],
     killedBy: "a target of another cluster stays",
   },
-  {
-    name: "checkpoint-kept-while-targets-change",
-    world: "bindings",
-    file: "src/loadbalancers/targets/binding-pass.ts",
-    changes: [['!== "" && !(await setCheckpoint(job, "", context))) return done;', '!== "" && false) return done;']],
-    killedBy: "every endpoint is a target, and nothing else is",
-  },
   ...interruptionMutants,
 ];
 

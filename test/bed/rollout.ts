@@ -1,24 +1,26 @@
 /** A Deployment, its pods and their kubelets, as far as a target group notices: what is rolled out, and when it is ready. */
-import type { BindingWorld } from "../bed/binding-world.ts";
-import type { Chance } from "./chance.ts";
+
+import type { Chance } from "../simulation/chance.ts";
+import type { BindingWorld } from "./binding-world.ts";
 
 interface RolloutOptions {
   readonly size: number;
   readonly chance: Chance;
   /** A pod is ready when this says so, too. */
   readonly gate?: string;
+  /** Pods that there may be beyond its size; 2 when left out. */
+  readonly surge?: number;
 }
 
 interface RolledPod {
   readonly name: string;
   readonly address: string;
   readonly generation: number;
+  readonly createdAt: number;
   ready: boolean;
   /** When it is to be gone; undefined as long as nobody has asked it to end. */
   endsAt?: number;
 }
-
-const surge = 2;
 
 export class Rollout {
   readonly name: string;
@@ -58,6 +60,7 @@ export class Rollout {
     await this.#remove();
     const staying = this.#staying();
     const current = staying.filter(({ generation }) => generation === this.#generation);
+    const { surge = 2 } = this.#options;
     const missing = Math.min(this.#size - current.length, this.#size + surge - staying.length);
     if (missing > 0) await this.#create(missing);
     const spare = staying.filter(({ ready }) => ready).length - this.#size;
@@ -79,8 +82,21 @@ export class Rollout {
     return this.#staying().some((pod) => pod.address === address);
   }
 
+  /** Whether a pod of this address still answers: until it is gone, also after it was asked to end. */
+  answers(address: string): boolean {
+    return this.#pods.some((pod) => pod.address === address);
+  }
+
   addresses(): readonly string[] {
     return this.#staying().map(({ address }) => address);
+  }
+
+  /** Those that exist for this long: whoever decided a moment ago has seen them. */
+  addressesKnownFor(ms: number): readonly string[] {
+    const now = this.#w.world.clock.monotonic();
+    return this.#staying()
+      .filter(({ createdAt }) => now - createdAt >= ms)
+      .map(({ address }) => address);
   }
 
   readyAddresses(): readonly string[] {
@@ -103,16 +119,24 @@ export class Rollout {
     const names = await this.#w.pods(this.name, count, gate ? { gates: [gate], ready: false } : {});
     const made = this.#w.addressesOf(this.name, names);
     for (const [i, name] of names.entries())
-      this.#pods.push({ name, address: made[i]!, generation: this.#generation, ready: gate === undefined });
+      this.#pods.push({
+        name,
+        address: made[i]!,
+        generation: this.#generation,
+        createdAt: this.#w.world.clock.monotonic(),
+        ready: gate === undefined,
+      });
   }
 
   async #becomeReady(): Promise<void> {
     const { gate } = this.#options;
-    for (const pod of this.#staying()) {
-      if (pod.ready || gate === undefined || this.#w.gate(pod.name, gate)?.status !== "True") continue;
-      pod.ready = true;
-      await this.#w.turn(this.name, pod.name, { ready: true });
-    }
+    const waiting = this.#staying().filter(({ ready }) => !ready);
+    if (gate === undefined || waiting.length === 0) return;
+    const passed = this.#w.passed(gate);
+    const ready = waiting.filter(({ name }) => passed.has(name));
+    for (const pod of ready) pod.ready = true;
+    const names = ready.map(({ name }) => name);
+    if (names.length > 0) await this.#w.turn(this.name, names, { ready: true });
   }
 
   async #end(pod: RolledPod): Promise<void> {

@@ -1,0 +1,89 @@
+/** A rolling update of a hundred pods while requests flow through the load balancer's data plane. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createElbv2, listenersOf } from "../../src/sandbox/cloud/elbv2/state.ts";
+import { requestFor } from "../../src/sandbox/cloud/traffic/request.ts";
+import { route } from "../../src/sandbox/cloud/traffic/route.ts";
+import { routingOf } from "../../src/sandbox/cloud/traffic/view.ts";
+import { type BindingWorld, bindingWorld } from "../bed/binding-world.ts";
+import { Rollout } from "../bed/rollout.ts";
+import { chanceOf } from "../simulation/chance.ts";
+
+const gate = "target-health.elbv2.k8s.aws/web";
+
+/** A client before the one load balancer of the world, who counts what becomes of its requests. */
+class Client {
+  readonly #world: BindingWorld;
+  readonly #elbv2;
+  readonly #rollout: Rollout;
+  #turns = 0;
+  sent = 0;
+  failed = 0;
+
+  constructor(world: BindingWorld, rollout: Rollout) {
+    this.#world = world;
+    this.#elbv2 = createElbv2(world.aws.account);
+    this.#rollout = rollout;
+  }
+
+  /** One request: it fails where the load balancer answers itself, and where its target is gone. */
+  send(): void {
+    this.#world.aws.account.time.settle();
+    const [balancer] = this.#elbv2.loadBalancers.values();
+    const [listener] = listenersOf(this.#elbv2, balancer!.arn);
+    const routing = { ...routingOf(this.#elbv2, balancer!, listener!, () => this.#turns++), admits: () => true };
+    const decision = route(routing, requestFor(`http://${balancer!.dnsName}/`));
+    this.sent++;
+    if (decision.kind !== "forwarded") this.failed++;
+    else if (!this.#rollout.answers(`${decision.choice.target.id}:${decision.choice.target.port}`)) this.failed++;
+  }
+}
+
+/** A hundred pods, a quarter more during the update, none fewer; they answer for 20 s after they are asked to end. */
+async function rollOut(protocol: "HTTP" | "TCP", gated: boolean): Promise<Client> {
+  const world = await bindingWorld();
+  try {
+    const arn = await world.group("shop", { protocol, used: true });
+    await world.service("web");
+    world.start();
+    await world.bind("web", { targetGroupARN: arn });
+    const chance = { ...chanceOf(world.world.random), between: () => 20 };
+    const rollout = new Rollout(world, "web", { size: 100, surge: 25, chance, ...(gated && { gate }) });
+    const client = new Client(world, rollout);
+    const steps = async (isOver: () => boolean, send: boolean) => {
+      for (let i = 0; i < 2_000 && !isOver(); i++) {
+        await rollout.step();
+        for (let n = 0; n < 4; n++) {
+          await world.world.advance(250);
+          if (send) client.send();
+        }
+      }
+      assert.ok(isOver());
+    };
+    await steps(() => rollout.isDone() && world.binding("web")?.status?.targets?.healthy === 100, false);
+    rollout.roll();
+    await steps(() => rollout.isDone(), true);
+    await steps(() => client.sent % 4 === 0 && world.targets(arn).length === 100, true);
+    for (let i = 0; i < 240; i++) {
+      await world.world.advance(500);
+      client.send();
+    }
+    return client;
+  } finally {
+    world.close();
+  }
+}
+
+for (const [protocol, balancer] of [
+  ["HTTP", "an application load balancer"],
+  ["TCP", "a network load balancer"],
+] as const) {
+  test(`with gates a rolling update of 100 pods behind ${balancer} fails no request; without them it does`, async (t) => {
+    const gated = await rollOut(protocol, true);
+    const open = await rollOut(protocol, false);
+    t.diagnostic(`with gates ${gated.failed} of ${gated.sent} requests failed, without ${open.failed} of ${open.sent}`);
+    assert.ok(gated.sent > 100);
+    assert.equal(gated.failed, 0);
+    assert.ok(open.failed > 0, "else the gates would be worth nothing");
+  });
+}
