@@ -46,10 +46,10 @@ export class IngressWorld extends BindingWorld {
     return arns;
   }
 
-  async ingress(name: string, rules: Rules, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
+  async ingress(name: string, rules: Rules, annotations: Readonly<Record<string, string>> = {}, className = "alb"): Promise<void> {
     await this.say("POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", {
       metadata: { name, annotations: keyed(annotations) },
-      spec: { ingressClassName: "alb", rules: rulesOf(rules) },
+      spec: { ingressClassName: className, rules: rulesOf(rules) },
     });
   }
 
