@@ -103,3 +103,35 @@ test("a crash after any call that changes something leaves nothing behind and no
   }
   assert.ok(deaths >= 8, `it died ${deaths} times`);
 });
+
+test("with three calls in ten failing, and answers that are lost, everything comes to stand and in the end to go", async (t) => {
+  const world = await bed(t);
+  const before = world.all("ec2/security-groups").length;
+  const effects = [{ kind: "fail", code: "InternalFailure", status: 500 }, { kind: "lose-answer" }] as const;
+  for (const effect of effects) {
+    for (const action of ["elasticloadbalancing:*", "ec2:*"]) world.aws.controls.faults.add({ action, effect, probability: 0.15 });
+  }
+  world.serve();
+  const names = ["a", "b", "c"];
+  const ports = [
+    { name: "http", port: 80, targetPort: 8080 },
+    { name: "more", port: 81, targetPort: 8081 },
+  ];
+  for (const name of names) await world.classService(name, { ...ip, "proxy-protocol": "*" }, { ports });
+  await world.until("all have an address", () => names.every((name) => world.hostname(name) !== ""), 2 * 3_600_000);
+  await world.until("all listeners stand", () => world.all("elbv2/listeners").length === 6, 2 * 3_600_000);
+  assert.ok(
+    world.lines.some((line) => line.includes("InternalFailure")),
+    "calls did fail",
+  );
+  await world.drop("b");
+  await world.until("b is gone", () => world.get("b") === undefined, 2 * 3_600_000);
+  world.aws.controls.faults.remove(undefined);
+  await world.world.advance(30 * 60_000);
+  const counts = ["load-balancers", "listeners", "target-groups"].map((kind) => world.all(`elbv2/${kind}`).length);
+  assert.deepEqual([...counts, world.bindings().length], [2, 4, 4, 4], world.lines.slice(-5).join("\n"));
+  for (const name of ["a", "c"]) await world.drop(name);
+  await world.until("all are gone", () => names.every((name) => world.get(name) === undefined), 2 * 3_600_000);
+  assert.deepEqual([world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length], [0, 0]);
+  await world.until("the security groups are gone", () => world.all("ec2/security-groups").length === before, 3_600_000);
+});

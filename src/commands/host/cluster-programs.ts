@@ -35,7 +35,7 @@ export const clusterPrograms: HostedPrograms = {
     },
   }),
   "load-balancer-controller": hosted({
-    summary: "TargetGroupBindings and readiness gates; in place of aws-load-balancer-controller",
+    summary: "Ingresses, Services with its class, TargetGroupBindings and readiness gates; in place of aws-load-balancer-controller",
     flags: balancerFlags,
     sections: balancerSections,
     implied: [],
