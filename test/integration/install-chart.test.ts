@@ -115,8 +115,12 @@ const valueSets: Readonly<Record<string, object>> = {
       storageClass: { enabled: true, default: true, parameters: { type: "gp3", encrypted: "true" } },
     },
   },
-  "volumes without sidecars of the controller": {
-    ebsCsiDriver: { ...volumesOn, controller: { builtInRoles: true, clusterId: "prod" } },
+  "volumes without sidecars": {
+    ebsCsiDriver: {
+      ...volumesOn,
+      controller: { builtInRoles: true, clusterId: "prod" },
+      node: { builtInRegistration: true, metricsPort: 3302 },
+    },
   },
   "a dry run beside another controller manager": {
     fullnameOverride: "fairlead-trial",
@@ -306,9 +310,9 @@ for (const [mode, kind] of [
   });
 }
 
-test("with built-in roles the controller is one container with one role, and its command line is taken", async (t) => {
+test("without sidecars controller and node are one container each with one role, and their command lines are taken", async (t) => {
   const { cluster } = await bed(t);
-  const { objects } = await rendered(cluster, valueSets["volumes without sidecars of the controller"]!);
+  const { objects } = await rendered(cluster, valueSets["volumes without sidecars"]!);
   const controller = named(objects, "Deployment", "fairlead-ebs-csi-controller");
   assert.deepEqual(
     controller.spec?.template?.spec?.containers.map(({ name }) => name),
@@ -317,6 +321,14 @@ test("with built-in roles the controller is one container with one role, and its
   const { values, warnings } = parseFlags(flagsOf("controller"), argsOf(controller).slice(1));
   validateDriver(values as DriverValues);
   assert.deepEqual([values["built-in-roles"], warnings], [true, []]);
+  const node = named(objects, "DaemonSet", "fairlead-ebs-csi-node");
+  assert.deepEqual(
+    node.spec?.template?.spec?.containers.map(({ name }) => name),
+    ["ebs-plugin"],
+  );
+  const onNode = parseFlags(flagsOf("node"), argsOf(node).slice(1)).values;
+  validateDriver(onNode as DriverValues);
+  assert.equal(onNode["kubelet-registration-path"], "/var/lib/kubelet/plugins/ebs.csi.aws.com/csi.sock");
   const roles = objects.filter(({ kind, metadata }) => kind === "ClusterRole" && metadata?.name?.includes("ebs"));
   assert.deepEqual(
     roles.map(({ metadata }) => metadata?.name),
@@ -435,6 +447,8 @@ for (const [what, values, complaint] of [
   ["a kind of workload that there is not", { controllerManager: { kind: "StatefulSet" } }, /kind/],
   ["a load balancer controller without the cluster's name", { loadBalancerController: { enabled: true } }, /clusterName/],
   ["a node limit of both kinds", { ebsCsiDriver: { node: { reservedVolumeAttachments: 1, volumeAttachLimit: 5 } } }, /ebsCsiDriver.*node/],
+  ["built-in roles without the cluster's id", { ebsCsiDriver: { controller: { builtInRoles: true } } }, /clusterId/],
+  ["probes without their port", { ebsCsiDriver: { node: { builtInRegistration: true } } }, /metricsPort/],
   [
     "a tag that the flag cannot hold",
     { ebsCsiDriver: { ...volumesOn, controller: { extraTags: { a: "b,c" } } } },
