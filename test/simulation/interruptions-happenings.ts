@@ -1,4 +1,5 @@
 /** What happens in the interruptions' world: what AWS does to instances and messages, and what goes wrong. */
+import type { HttpRequest } from "../../src/runtime/http.ts";
 import { createAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/groups.ts";
 import { putLifecycleHook } from "../../src/sandbox/cloud/autoscaling/hooks.ts";
 import { terminateInstanceInAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/instances.ts";
@@ -150,7 +151,9 @@ export class Happenings {
     w.aws.controls.faults.add({ action, effect, probability: this.#chance.between(0.2, 0.8), times: 5 });
     if (this.#chance.happens(0.5)) {
       const lost = this.#chance.happens(0.5);
-      const match = ({ method }: { method: string }) => method !== "GET";
+      // Kubelets, which are the world's own, are spared.
+      const match = ({ method, headers }: Pick<HttpRequest, "method" | "headers">) =>
+        method !== "GET" && headers["user-agent"] !== "kubelet";
       w.cluster.faults.add({ match, effect: lost ? { kind: "lose-answer" } : { kind: "refuse", status: 503 }, times: 3 });
     }
     this.trouble("faults", `${action} ${effect.kind}`);
