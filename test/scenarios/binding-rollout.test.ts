@@ -1,6 +1,7 @@
-/** A rolling update of a hundred pods while requests flow through the load balancer's data plane. */
+/** A rolling update of a hundred pods while requests flow through the load balancer's data plane; and what many bindings cost. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventual } from "../../src/aws/testing/eventual.ts";
 import { createElbv2, listenersOf } from "../../src/sandbox/cloud/elbv2/state.ts";
 import { requestFor } from "../../src/sandbox/cloud/traffic/request.ts";
 import { route } from "../../src/sandbox/cloud/traffic/route.ts";
@@ -87,3 +88,49 @@ for (const [protocol, balancer] of [
     assert.ok(open.failed > 0, "else the gates would be worth nothing");
   });
 }
+
+test("500 bindings cost five calls each to make, and a restart over them none, and no write", async (t) => {
+  const world = await bindingWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  await world.pods("web", 2);
+  const arns: string[] = [];
+  for (let i = 0; i < 500; i++) arns.push(await eventual(world.world, world.group(`web-${i}`)));
+  const kill = world.start();
+  world.resetCalls();
+  for (const [i, arn] of arns.entries()) await world.bind(`web-${i}`, { targetGroupARN: arn });
+  await world.world.advance(30 * 60_000);
+  assert.ok(arns.every((arn) => world.targets(arn).length === 2));
+  const { DescribeVpcs, ...each } = world.calls();
+  assert.equal(DescribeVpcs, 1);
+  assert.deepEqual(each, { DescribeTargetGroups: 1_000, DescribeTargetHealth: 1_000, RegisterTargets: 500 });
+  kill();
+  world.resetCalls();
+  world.start();
+  await world.world.advance(20 * 60_000);
+  assert.deepEqual([world.calls(), world.writes], [{}, []]);
+});
+
+test("50 groups of 990 targets are filled with 250 calls, cost none in steady state, and two each when a pod moves", async (t) => {
+  const world = await bindingWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  // AWS takes 1,000: a full group has to lose a target before it takes another, which costs the call that is refused.
+  const [first = ""] = await world.pods("web", 990);
+  const arns: string[] = [];
+  for (let i = 0; i < 50; i++) arns.push(await eventual(world.world, world.group(`web-${i}`)));
+  world.start();
+  world.resetCalls();
+  for (const [i, arn] of arns.entries()) await world.bind(`web-${i}`, { targetGroupARN: arn });
+  await world.world.advance(30 * 60_000);
+  assert.equal(world.calls().RegisterTargets, 250, "200 per call");
+  assert.ok(arns.every((arn) => world.targets(arn).length === 990));
+  world.resetCalls();
+  await world.world.advance(60 * 60_000);
+  assert.deepEqual([world.calls(), world.writes], [{}, []]);
+  await world.remove("web", first);
+  await world.pods("web", 1);
+  await world.world.advance(10 * 60_000);
+  const { RegisterTargets, DeregisterTargets } = world.calls();
+  assert.deepEqual([RegisterTargets, DeregisterTargets], [50, 50]);
+});
