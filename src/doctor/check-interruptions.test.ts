@@ -33,7 +33,7 @@ test("a queue that is not there, that nobody may send to, that keeps too much, o
   const spoiled = (more: Partial<QueueFacts>) => told(checkQueue(picture({ queue: known({ ...queue, ...more }) })));
   assert.match(spoiled({ senders: ["sns.amazonaws.com"] })[0] ?? "", /^problem: its policy does not let events\.amazonaws\.com send/);
   assert.match(spoiled({ retentionSeconds: 345_600 })[0] ?? "", /^warning: keeps messages for 96 hours/);
-  assert.match(spoiled({ waiting: 7 })[0] ?? "", /^warning: 7 messages wait that nobody has received/);
+  assert.match(spoiled({ waiting: 7 })[0] ?? "", /^warning: 7 messages are waiting that nothing has received/);
 });
 
 test("groups without a termination hook are named, with the command that makes one", () => {

@@ -27,7 +27,7 @@ export function checkQueue({ features, queueUrl, queue }: Picture): readonly Fin
     findings.push(warning("queue", what, `aws sqs set-queue-attributes --queue-url ${url} --attributes MessageRetentionPeriod=300`));
   }
   if (waiting > 0) {
-    const what = `${waiting} messages wait that nobody has received: does a handler read this queue?`;
+    const what = `${waiting} messages are waiting that nothing has received: does a handler read this queue?`;
     findings.push(warning("queue", what, "kubectl -n kube-system get pods -l app.kubernetes.io/part-of=fairlead"));
   }
   return findings.length > 0 ? findings : [ok("queue", `${url} hears EventBridge, and is empty`)];

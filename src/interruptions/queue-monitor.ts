@@ -105,7 +105,7 @@ export class QueueMonitor {
     }
     unsubscribe();
     await this.#giveBack();
-    life.abort(new Error("the queue is not read any more"));
+    life.abort(new Error("the queue is no longer read"));
   }
 
   /** Lets others have at once what this process held; otherwise they wait until it is visible again. */

@@ -62,7 +62,7 @@ export const hostedMetadataHandler: HostedProgram = row("for its own node, from 
 
 function row(how: string, implied: readonly string[], make: (options: Options, shared: SharedSettings) => ControllerEntry): HostedProgram {
   return hosted({
-    summary: `Nodes that are about to go, ${how}; in the place of aws-node-termination-handler`,
+    summary: `Nodes whose instance is about to be interrupted, ${how}; in place of aws-node-termination-handler`,
     flags: flagTable,
     sections: flagSections,
     implied,

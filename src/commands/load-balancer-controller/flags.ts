@@ -91,7 +91,7 @@ export const ingressFlags = {
     false,
     "With webhooks: refuse Ingresses with a new or another annotation group.name.",
   ),
-  "enable-backend-security-group": flag(bool, true, "Load balancers share a security group, which their targets let in."),
+  "enable-backend-security-group": flag(bool, true, "Load balancers share a security group, which their targets allow."),
   "enable-manage-backend-security-group-rules": flag(
     bool,
     false,
@@ -134,7 +134,7 @@ export const webhookFlags = {
     9443,
     "Port to serve webhooks on, over HTTPS, where --webhook-secret or --webhook-cert-dir is set. 0: serve none.",
   ),
-  "webhook-cert-dir": flag(string, "", "Directory with the certificate of webhooks, where somebody else makes and publishes it."),
+  "webhook-cert-dir": flag(string, "", "Directory with the certificate of webhooks, if it is created and published by other means."),
   "webhook-cert-file": flag(string, "tls.crt", "The certificate in that directory."),
   "webhook-configuration": flag(
     string,

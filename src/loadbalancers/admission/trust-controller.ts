@@ -65,7 +65,7 @@ async function keepTrust({ host, kube, place, webhooks }: TrustParts, signal: Ab
     await kube.patch(secrets, { namespace, name }, { merge }, { signal });
     host.log.info("replaced the certificate of webhooks", { keptIn: `${namespace}/${name}`, hosts: hosts.join(", ") });
   }
-  return again(lookMs, "certificates are looked at from time to time");
+  return again(lookMs, "certificates are checked periodically");
 }
 
 /** The certificates in a Secret; undefined when they are not all there. */

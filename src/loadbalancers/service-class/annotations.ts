@@ -62,14 +62,14 @@ export const loadBalancerTable = {
   "aws-load-balancer-scheme": {
     parse: oneOf(["internal", "internet-facing"], (given) => `unknown scheme: ${given}`),
     takes: "`internal` or `internet-facing`",
-    unset: "that of the load balancer that stands, else `--default-load-balancer-scheme`",
+    unset: "that of the existing load balancer, else `--default-load-balancer-scheme`",
     meaning: "Whether the load balancer has public addresses. Another scheme is another load balancer.",
   },
   "aws-load-balancer-internal": {
     parse: bool,
     takes: "`true` or `false`",
     unset: "see `aws-load-balancer-scheme`",
-    meaning: "The same in its old form; `aws-load-balancer-scheme` goes before it.",
+    meaning: "The same in its old form; `aws-load-balancer-scheme` takes precedence.",
   },
   "aws-load-balancer-ip-address-type": {
     parse: oneOf(["ipv4", "dualstack"], (given) => `unknown IPAddressType: ${given}`),
@@ -80,7 +80,7 @@ export const loadBalancerTable = {
   "aws-load-balancer-subnets": {
     parse: list,
     takes: "subnet ids or values of the Name tag, separated by commas",
-    unset: "those that it stands in, else discovered",
+    unset: "its current ones, else discovered",
     meaning: "The subnets to use. Their order is that of the addresses below.",
   },
   "aws-load-balancer-eip-allocations": {
@@ -135,7 +135,7 @@ export const loadBalancerTable = {
     parse: cidrs,
     takes: "CIDR blocks separated by commas",
     unset: "everybody",
-    meaning: "Who may reach the load balancer. `spec.loadBalancerSourceRanges` goes before it.",
+    meaning: "Who may reach the load balancer. `spec.loadBalancerSourceRanges` takes precedence.",
   },
   "aws-load-balancer-security-group-prefix-lists": {
     parse: list,
@@ -186,7 +186,7 @@ export const loadBalancerTable = {
     parse: bool,
     takes: "`true` or `false`",
     unset: "as it is",
-    meaning: "Old form of `load_balancing.cross_zone.enabled`; goes before it.",
+    meaning: "Old form of `load_balancing.cross_zone.enabled`; takes precedence over it.",
   },
   "aws-load-balancer-additional-resource-tags": {
     parse: stringMap,

@@ -593,7 +593,7 @@ test("annotations that are misspelt, unused or another cloud's", () => {
   assert.match(warnings(annotated({ "target-group-attributes.81": "a=b" })), /target-group-attributes.81 has no effect/);
   assert.match(
     warnings(annotated({ scheme: "internal", internal: "true" })),
-    /aws-load-balancer-internal has no effect: aws-load-balancer-scheme goes before it/,
+    /aws-load-balancer-internal has no effect: aws-load-balancer-scheme takes precedence/,
   );
   assert.match(
     warnings(annotated({ "manage-backend-security-group-rules": "maybe" })),

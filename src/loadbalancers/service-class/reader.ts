@@ -80,7 +80,7 @@ const isOurs = (name: string) =>
 
 /** Why annotations are left aside, by how their names begin. */
 const reasons: readonly (readonly [string, string])[] = [
-  ["aws-load-balancer-internal", "aws-load-balancer-scheme goes before it"],
+  ["aws-load-balancer-internal", "aws-load-balancer-scheme takes precedence"],
   ["aws-load-balancer-alpn-policy", "no listener speaks TLS"],
   ["aws-load-balancer-ssl-", "no port has TLS"],
   ["aws-load-balancer-backend-protocol", "no port has TLS"],
@@ -98,5 +98,5 @@ const reasons: readonly (readonly [string, string])[] = [
 
 function whyUnused(name: string, families: readonly string[]): string {
   if (families.some((family) => name.startsWith(family))) return "the load balancer has no such listener or port";
-  return reasons.find(([begin]) => name.startsWith(begin))?.[1] ?? "something else goes before it";
+  return reasons.find(([begin]) => name.startsWith(begin))?.[1] ?? "something else takes precedence";
 }

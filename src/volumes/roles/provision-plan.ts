@@ -57,7 +57,7 @@ export function creationRequest(provisioning: Provisioning): CreateVolumeRequest
   const name = volumeNameOf(claim);
   const size = bytesOfQuantity(spec?.resources?.requests?.storage ?? "");
   if (size === undefined)
-    throw new Error(`the claim asks for ${JSON.stringify(spec?.resources?.requests?.storage)} of storage, which is no size`);
+    throw new Error(`the claim asks for ${JSON.stringify(spec?.resources?.requests?.storage)} of storage, which is not a size`);
   const limit = bytesOfQuantity(spec?.resources?.limits?.storage ?? "") ?? 0n;
   return {
     name,
