@@ -1,6 +1,10 @@
 /** A cluster, an AWS account and the load balancer controller that serves Services with its class, in one process on virtual time. */
 import { AllocateAddressCommand, EC2Client } from "@aws-sdk/client-ec2";
-import { ElasticLoadBalancingV2Client, ModifyLoadBalancerAttributesCommand } from "@aws-sdk/client-elastic-load-balancing-v2";
+import {
+  AddTagsCommand,
+  ElasticLoadBalancingV2Client,
+  ModifyLoadBalancerAttributesCommand,
+} from "@aws-sdk/client-elastic-load-balancing-v2";
 import "../../src/commands/load-balancer-controller/balancers.ts";
 import "../../src/commands/load-balancer-controller/services.ts";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
@@ -81,6 +85,12 @@ export class ClassWorld extends BindingWorld {
     const client = new EC2Client(sdkConfig(this.aws));
     const made = await Promise.all(Array.from({ length: count }, () => client.send(new AllocateAddressCommand({ Domain: "vpc" }))));
     return made.map(({ AllocationId = "" }) => AllocationId);
+  }
+
+  /** Somebody tags something in AWS. */
+  async tag(arn: string, tags: Readonly<Record<string, string>>): Promise<void> {
+    const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+    await new ElasticLoadBalancingV2Client(sdkConfig(this.aws)).send(new AddTagsCommand({ ResourceArns: [arn], Tags }));
   }
 
   /** Somebody protects a load balancer in AWS. */

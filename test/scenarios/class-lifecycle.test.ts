@@ -111,6 +111,20 @@ test("a mistake is told with the key and what is allowed, stops nobody else, and
   assert.match(warned[0] ?? "", /ssl-ports has no effect: there is no certificate.*helthcheck is not known/);
 });
 
+test("a target group with the Service's marks, but without its part, is left alone and told of", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.classService("web", ip);
+  await world.settled("web");
+  const arn = await world.group("mine");
+  await world.tag(arn, { "elbv2.k8s.aws/cluster": "test", "service.k8s.aws/stack": "default/web" });
+  await world.world.advance(30 * 60_000);
+  await world.change("web", { "additional-resource-tags": "a=b" });
+  await world.world.advance(60_000);
+  assert.match(world.events("web").join("\n"), /FailedBuildModel: .*unexpected targetGroup with no resourceID: arn:.*targetgroup\/mine/);
+  assert.equal(world.all("elbv2/target-groups").length, 2);
+});
+
 test("ports of the status follow those of the Service, and nothing is written when only their order changes", async (t) => {
   const world = await bed(t);
   world.serve();

@@ -66,6 +66,7 @@ export async function surveyService(service: ServiceView, parts: SurveyParts, de
         },
       },
       desire(around) {
+        const { targetGroups } = around.seen as SeenNetwork;
         desire = desireService(service, {
           settings,
           network: around.network,
@@ -73,11 +74,14 @@ export async function surveyService(service: ServiceView, parts: SurveyParts, de
           ...(backendGroup !== undefined && { backendGroup }),
           vpcCidrs: vpcCidrs ?? [],
           ...(around.standing && { standing: around.standing as FoundNetwork }),
-          targetGroups: (around.seen as SeenNetwork).targetGroups,
+          targetGroups,
           service: parts.service,
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
         });
-        return { ...desire, access: { kind: "from-group", loadBalancer: desire.model.name } };
+        // Nobody knows which part of the Service it is: what it would be taken for, or deleted for, is no guess of ours.
+        const unnamed = targetGroups.filter(({ part }) => part === undefined);
+        const problems = unnamed.map(({ arn }) => ({ message: `unexpected targetGroup with no resourceID: ${arn}` }));
+        return { ...desire, problems: [...desire.problems, ...problems], access: { kind: "from-group", loadBalancer: desire.model.name } };
       },
       problemsWith: ({ problems }) => problems,
     },
