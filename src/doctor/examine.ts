@@ -5,6 +5,7 @@ import { checkHooks, checkManagedTag, checkQueue } from "./check-interruptions.t
 import { checkPermissions } from "./check-permissions.ts";
 import { checkClusterId, checkInstances, clusterMeant } from "./check-tags.ts";
 import type { Finding } from "./finding.ts";
+import { checkIngress } from "./ingress-questions.ts";
 import { type Picture, valueIn } from "./picture.ts";
 
 const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
@@ -21,6 +22,7 @@ const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkAccess,
   checkLease,
   checkControllers,
+  checkIngress,
   checkKubelets,
   checkProviderIds,
   checkQueue,

@@ -27,6 +27,7 @@ export const checkNames = [
   "access",
   "lease",
   "controllers",
+  "ingress",
   "kubelets",
   "provider ids",
   "queue",

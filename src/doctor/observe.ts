@@ -16,6 +16,7 @@ import type { World } from "../runtime/world.ts";
 import { type AccessNeed, hostLeaseNeeds } from "./access.ts";
 import { askPermissions } from "./ask-permissions.ts";
 import { askAccess, askLease, askRole, askVersion } from "./cluster-questions.ts";
+import { askIngress } from "./ingress-questions.ts";
 import { groupsOf, queueOf } from "./interruption-questions.ts";
 import { metadataOf, subnetsOf } from "./network-questions.ts";
 import type { Feature } from "./permissions.ts";
@@ -68,13 +69,27 @@ export async function observe(examination: Examination): Promise<Picture> {
     note(() => Promise.all(programs.map(({ account }) => account && askRole(kube, account, signal)))),
     note(() => clouds.home(signal)),
   ]);
+  const ingress = features.includes("ingresses") ? await note(() => askIngress(kube, signal)) : undefined;
   const caller = await onto(cloud, (home) =>
     note(async () => ({ arn: (await home.call(getCallerIdentity, {}, ask)).Arn ?? "", region: home.region })),
   );
   const here = caller.known ? cloud : caller;
   const instances = await onto(here, (home) => note(() => lookUp(home, valueIn(nodes) ?? [], ask)));
   const cluster = await onto(here, (home) => note(() => clusterOf(settings, clouds, home, instances, ask)));
-  const base = { features, caller, cluster, nodes, instances, access, namespace, server, lease, controllers, hostNetwork };
+  const base = {
+    features,
+    caller,
+    cluster,
+    nodes,
+    instances,
+    access,
+    namespace,
+    server,
+    lease,
+    controllers,
+    hostNetwork,
+    ...(ingress && { ingress }),
+  };
   const vpc = settings.vpc ?? valueIn(instances)?.values().find(isFound)?.instance.vpc;
   const inVpc = vpc === undefined ? [] : [{ name: "vpc-id", values: [vpc] }];
   const located = <T>(read: (home: Cloud) => Promise<T>): Promise<Known<T>> =>

@@ -5,6 +5,7 @@ import type { RouteTable } from "../aws/route-tables.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
 import type { NodeView } from "../identity/node-view.ts";
 import type { AccessNeed } from "./access.ts";
+import type { IngressFacts } from "./ingress-questions.ts";
 import type { QueueFacts, GroupFacts as ScalingGroup } from "./interruption-questions.ts";
 import type { Feature } from "./permissions.ts";
 import type { Answer } from "./probes.ts";
@@ -47,6 +48,8 @@ export interface Picture {
   readonly scalingGroups: Known<readonly ScalingGroup[]>;
   /** Controller managers that run as pods. */
   readonly controllers: Known<readonly ControllerPod[]>;
+  /** Where Ingresses are asked about. */
+  readonly ingress?: Known<IngressFacts>;
   readonly now: number;
 }
 
