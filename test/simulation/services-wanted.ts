@@ -383,9 +383,11 @@ function networkNodeRules(lb: LoadBalancer, wish: Wish, around: Surroundings): s
   ]);
   const { port } = networkCheck(wish, around);
   const checked = port === "traffic-port" ? wish.ports.map(({ nodePort }) => nodePort) : [Number(port)];
-  const open = wish.ranges.includes("0.0.0.0/0");
-  const covered = (each: number) => open && wish.ports.some(({ nodePort, udp }) => nodePort === each && !udp);
+  // All of them or none, as the reference has it: the quota of a group is met by rules that other rules make needless, too.
+  const served = new Set(wish.ports.map(({ nodePort }) => nodePort));
+  const open = wish.ranges.join() === "0.0.0.0/0" && wish.ports.every(({ udp }) => !udp);
+  const covered = open && served.symmetricDifference(new Set(checked)).size === 0;
   const blocks = lb.zones.map(({ subnetId }) => around.cidrOf(subnetId));
-  const checks = checked.filter((each) => !covered(each)).flatMap((each) => blocks.map((cidr) => `tcp ${each}-${each} ${cidr}`));
+  const checks = covered ? [] : checked.flatMap((each) => blocks.map((cidr) => `tcp ${each}-${each} ${cidr}`));
   return [...new Set([...clients, ...checks])];
 }
