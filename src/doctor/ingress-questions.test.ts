@@ -11,6 +11,7 @@ const resources = ["ingressclassparams", "targetgroupbindings"];
 test("a class that leads here and both definitions are all that Ingresses take", () => {
   assert.deepEqual(told({ classes: [alb], resources }), ["ok classes alb"]);
   assert.deepEqual(checkIngress({} as Picture), [], "nobody asked");
+  assert.deepEqual(told({ classes: [{ ...alb, controller: "nginx" }], resources: [] }), [], "nothing of it is installed");
 });
 
 test("definitions that are missing, a class that leads nowhere here and two defaults are told", () => {

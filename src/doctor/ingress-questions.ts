@@ -49,6 +49,8 @@ export function checkIngress({ ingress }: Picture): readonly Finding[] {
   const { classes, resources } = ingress.value;
   const missing = ["ingressclassparams", "targetgroupbindings"].filter((name) => !resources.includes(name));
   const own = classes.filter((each) => each.controller === controller).map(({ name }) => name);
+  // Nothing of it is installed: nobody asks for Ingresses to be served.
+  if (own.length === 0 && resources.length === 0) return [];
   const defaults = classes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
   return [
     ...(missing.length > 0 ? [problem("ingress", `the API server does not know ${missing.join(" and ")} of elbv2.k8s.aws`, install)] : []),
