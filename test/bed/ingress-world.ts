@@ -91,10 +91,11 @@ export class IngressWorld extends BindingWorld {
   }
 }
 
-const keyed = (annotations: Readonly<Record<string, string | null>>) =>
+/** Annotations with the prefix that those without a slash leave out. */
+export const keyed = (annotations: Readonly<Record<string, string | null>>) =>
   Object.fromEntries(Object.entries(annotations).map(([name, value]) => [name.includes("/") ? name : prefix + name, value]));
 
-const rulesOf = (rules: Rules) =>
+export const rulesOf = (rules: Rules) =>
   Object.entries(rules).map(([host, paths]) => ({
     ...(host !== "*" && { host }),
     http: {

@@ -49,11 +49,26 @@ export async function builtVolumeDriver(): Promise<string> {
   return cachedPath(cacheKey({ name: "aws-ebs-csi-driver", version: volumeDriverVersion }));
 }
 
+/** Between its releases 3.2 and 3.3: the newest of which Go's module proxy knows. */
+const loadBalancerController = { name: "aws-load-balancer-controller", version: "v0.0.0-20260423195125-93ff3b5fdaad" };
+
+/** The path of the reference's load balancer controller. Its module is fetched by the address of its repository. */
+export function referenceLoadBalancerController(say?: Say): Promise<string> {
+  const { name, version } = loadBalancerController;
+  const module = `sigs.k8s.io/${name}`;
+  return program({ name, version, module, package: "", replacements: [`${module} => github.com/kubernetes-sigs/${name} ${version}`] }, say);
+}
+
+/** Where it is once it is built. */
+export async function builtLoadBalancerController(): Promise<string> {
+  return cachedPath(cacheKey(loadBalancerController));
+}
+
 interface ReferenceProgram {
   readonly name: string;
   readonly module: string;
   readonly version: string;
-  /** Below the module. */
+  /** Below the module; empty: the module itself. */
   readonly package: string;
   readonly replacements?: readonly string[];
 }
@@ -70,7 +85,7 @@ function program(reference: ReferenceProgram, say: Say = () => {}): Promise<stri
     try {
       const replaced = replacements.map((each) => `replace ${each}\n`).join("");
       await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire ${module} ${version}\n${replaced}`);
-      await goBuild({ folder, package: `${module}/${reference.package}`, output }, { environment: process.env });
+      await goBuild({ folder, package: [module, reference.package].filter(Boolean).join("/"), output }, { environment: process.env });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

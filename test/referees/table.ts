@@ -3,7 +3,14 @@ import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
 import { certificateReferee, csiSanity, goValuesReferee, kubeletReferee } from "./go-programs.ts";
 import { obtainPython } from "./python.ts";
-import { builtVolumeDriver, referenceControllerManager, referenceTerminationHandler, referenceVolumeDriver } from "./reference.ts";
+import {
+  builtLoadBalancerController,
+  builtVolumeDriver,
+  referenceControllerManager,
+  referenceLoadBalancerController,
+  referenceTerminationHandler,
+  referenceVolumeDriver,
+} from "./reference.ts";
 
 type Say = (line: string) => void;
 
@@ -45,6 +52,12 @@ export const referees: readonly Referee[] = [
     tests: ["test/referees/ebs-csi-driver.test.ts"],
     obtain: referenceVolumeDriver,
     builtOnDemand: builtVolumeDriver,
+  },
+  {
+    name: "the reference's load balancer controller",
+    tests: ["test/referees/load-balancer-controller.test.ts"],
+    obtain: referenceLoadBalancerController,
+    builtOnDemand: builtLoadBalancerController,
   },
 ];
 

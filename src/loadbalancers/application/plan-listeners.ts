@@ -8,7 +8,7 @@ import { type ForeignTags, planTags } from "../elbv2/tags.ts";
 import { tagList } from "../groups/managed.ts";
 import type { ApplicationListener, ApplicationLoadBalancer, Attributes, Tags } from "../model.ts";
 import type { MutualTls } from "../routing.ts";
-import { planRules, type RulesContext, type SeenRule } from "./plan-rules.ts";
+import { leadsTo, planRules, type RulesContext, ruleDeletion, type SeenRule } from "./plan-rules.ts";
 
 export interface SeenListener {
   readonly arn: string;
@@ -30,6 +30,8 @@ export interface ListenersContext {
   readonly loadBalancer: string | Made;
   readonly arnOf: ArnOf;
   readonly isForeignTag: ForeignTags;
+  /** Target groups that are about to go. */
+  readonly leaving: ReadonlySet<string>;
 }
 
 /**
@@ -47,7 +49,14 @@ export function planListeners(model: ApplicationLoadBalancer, seen: readonly See
       return present ? changes(model, listener, present, context) : [];
     }),
     ...unwanted.map((listener) => deletion(model, listener)),
+    ...(model.keepsUnclaimed ? seen.filter(isUnclaimed).flatMap((listener) => departures(model, listener, context)) : []),
   ];
+}
+
+/** On a listener that is kept for somebody who cannot be understood: the rules of those who leave. */
+function departures(model: ApplicationLoadBalancer, listener: SeenListener, { leaving }: ListenersContext): Step[] {
+  const isLeft = (rule: SeenRule) => leadsTo(rule).length > 0 && leadsTo(rule).every((arn) => leaving.has(arn));
+  return listener.rules.filter(isLeft).map((rule) => ruleDeletion(rule, { listener: titleOf(model, listener) }));
 }
 
 function creations(model: ApplicationLoadBalancer, listener: ApplicationListener, context: ListenersContext): Step[] {

@@ -49,7 +49,7 @@ const tooManyGroups = "TooManyUniqueTargetGroupsPerLoadBalancer";
 export function planRules(wanted: readonly ListenerRule[], seen: readonly SeenRule[], context: RulesContext): Step[] {
   const { kept, moved, changed, added, removed } = matchRules(wanted, seen, context.arnOf);
   const creations = added.map((rule) => creation(rule, context));
-  const deletions = removed.map((rule) => deletion(rule, context));
+  const deletions = removed.map((rule) => ruleDeletion(rule, context));
   // New rules come first, so that nobody is left without an answer, unless AWS may not take so many at once.
   const isCrowded = seen.length + added.length > defaultQuota;
   return [
@@ -180,7 +180,15 @@ function creation(rule: ListenerRule, context: RulesContext): Step {
   );
 }
 
-function deletion({ arn, priority }: SeenRule, { listener }: RulesContext): Step {
+/** Target groups that a rule forwards to. */
+export function leadsTo({ actions }: Pick<SeenRule, "actions">): readonly string[] {
+  return actions.flatMap(({ TargetGroupArn, ForwardConfig }) => [
+    ...(TargetGroupArn ? [TargetGroupArn] : []),
+    ...(ForwardConfig?.TargetGroups ?? []).flatMap(({ TargetGroupArn: arn }) => arn ?? []),
+  ]);
+}
+
+export function ruleDeletion({ arn, priority }: SeenRule, { listener }: Pick<RulesContext, "listener">): Step {
   const what = `delete rule ${priority} of ${listener}`;
   return step(deleteRule, { RuleArn: arn }, { what, why: "nothing asks for it", settledBy: ["RuleNotFound"] });
 }

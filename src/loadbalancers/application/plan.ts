@@ -82,7 +82,12 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
     ...widening(retagged),
     ...(lb === undefined ? [creation(model, groups.ids)] : isCareful ? [] : changes(model, lb, groups.ids, isForeignTag)),
     ...planAttributes(model, arn, lb?.attributes ?? newAttributes),
-    ...planListeners(model, lb?.listeners ?? [], { loadBalancer: arn, arnOf, isForeignTag }),
+    ...planListeners(model, lb?.listeners ?? [], {
+      loadBalancer: arn,
+      arnOf,
+      isForeignTag,
+      leaving: new Set(unwanted.map((each) => each.arn)),
+    }),
     ...planCapacity(model, arn, lb?.capacity ?? 0),
     ...(isCareful ? [] : groups.close.filter(isRevocation)),
     ...unwanted.map(targetGroupDeletion),

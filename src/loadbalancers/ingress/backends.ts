@@ -179,6 +179,7 @@ function networkingOf(group: TargetGroup, port: ServicePortView, { source, setti
   const traffic = group.targetType === "instance" ? port.nodePort : port.targetPort;
   const health = group.healthCheck.port === "traffic-port" ? [] : [Number(group.healthCheck.port)];
   const control = group.controlPort === undefined ? [] : [group.controlPort];
-  const opened = [...new Set<PortRef>([traffic, ...health, ...control])];
+  // Also where two of them are one port: a binding that says the same twice is as right as one that says it once.
+  const opened: readonly PortRef[] = [traffic, ...health, ...control];
   return { ingress: opened.map((each) => ({ from, ports: [{ protocol: "TCP", port: each }] })) };
 }

@@ -2,6 +2,7 @@
 import type { Ask } from "../../aws/ask.ts";
 import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
+import { sleep } from "../../runtime/world.ts";
 import { matchesSelector } from "../targets/selector.ts";
 import { type ClassSources, classOf } from "./classes.ts";
 import type { GroupContext, IngressParts } from "./context.ts";
@@ -160,8 +161,9 @@ class IngressLoop {
   #wakeSource(): Source {
     return {
       name: "secrets",
-      start: async (enqueue) => {
+      start: async (enqueue, signal) => {
         this.#wake = enqueue;
+        signal.addEventListener("abort", () => this.#context.secrets.close(), { once: true });
         const { ingresses, classes, params, namespaces } = this.#parts;
         void Promise.all([ingresses, classes, params, namespaces].map(({ synced }) => synced)).then(() => {
           for (const ingress of ingresses.list()) {
@@ -181,12 +183,14 @@ class IngressLoop {
     return {
       name: "resync",
       start: async (enqueue, signal) => {
-        const round = () => {
-          if (signal.aborted) return;
-          for (const key of all()) enqueue(key, "background");
-          host.world.clock.after(syncPeriodMs, round);
+        const rounds = async () => {
+          for (;;) {
+            await sleep(host.world.clock, syncPeriodMs, signal);
+            for (const key of all()) enqueue(key, "background");
+          }
         };
-        host.world.clock.after(syncPeriodMs, round);
+        // Rejects when it is asked to end.
+        void rounds().catch(() => {});
       },
     };
   }

@@ -13,13 +13,13 @@ import { type Frontend, type FrontendSources, frontendWish } from "./frontend.ts
 import type { Group } from "./groups.ts";
 import { type GuardSources, guardsWish } from "./guards.ts";
 import { type Port, type PortSources, type PortWish, portsOf, portWish } from "./listeners.ts";
-import { type LoadBalancerWish, loadBalancerWish } from "./load-balancer.ts";
+import { loadBalancerWish } from "./load-balancer.ts";
 import { MemberFault, type MemberOptions, readMember } from "./member.ts";
 import { agreed, MemberFaults } from "./merge.ts";
 import { parts } from "./names.ts";
 import { withoutUseless } from "./optimise.ts";
 import { actionsOf, type Backends, type DraftRule, type RuleSources, rulesOf } from "./rules.ts";
-import { allTags, userTags } from "./tags.ts";
+import { allTags, groupTags, userTags } from "./tags.ts";
 import { isKeptRule, type KeptRule, keptRules } from "./unclaimed.ts";
 import { keyOf } from "./view.ts";
 
@@ -115,7 +115,7 @@ function desireWithout(
   const models = keys.flatMap((key) => modelOf(key) ?? []);
   const unknown = keys.filter((key) => modelOf(key) === undefined);
   const listeners = ports.map((port) =>
-    listenerOf(group, port, answers(port) ? undefined : redirect, { keys, modelOf, unknown, balancer, sources, faults }),
+    listenerOf(group, port, answers(port) ? undefined : redirect, { keys, modelOf, unknown, sources, faults }),
   );
   const backends = [...new Map(models.flatMap((each) => each.backends.map((backend) => [backend.group.name, backend] as const))).values()];
   const { choice } = balancer;
@@ -126,7 +126,8 @@ function desireWithout(
     faults: faults.all(),
     problems: [
       ...(choice.kind === "none" ? [choice.message] : []),
-      ...(models.length === 0 ? ["no Ingress of the group can be understood"] : []),
+      // Where something stands it is kept, and whoever leaves can leave.
+      ...(models.length === 0 && standing === undefined ? ["no Ingress of the group can be understood"] : []),
     ],
     understood,
     model: {
@@ -228,7 +229,6 @@ interface ListenerContext {
   modelOf(key: string): MemberModel | undefined;
   /** Those that nobody understands, nor remembers. */
   readonly unknown: readonly string[];
-  readonly balancer: LoadBalancerWish;
   readonly sources: GroupSources;
   readonly faults: MemberFaults;
 }
@@ -236,8 +236,7 @@ interface ListenerContext {
 const notFound: Action = { kind: "fixed-response", status: "404", contentType: "text/plain" };
 
 function listenerOf(group: Group, port: Port, redirect: number | undefined, context: ListenerContext): ApplicationListener {
-  const { sources, balancer } = context;
-  const { settings } = sources;
+  const { settings } = context.sources;
   const title = `${port.protocol}:${port.port}`;
   return {
     port: port.port,
@@ -249,7 +248,8 @@ function listenerOf(group: Group, port: Port, redirect: number | undefined, cont
     by: port.by,
     certificatesBy: port.certificatesBy,
     part: parts.listener(port.port),
-    tags: allTags(balancer.tags, group.id, parts.listener(port.port), settings),
+    // What members say that listen elsewhere is not said of this one. Where they disagree, the load balancer's tags tell them so.
+    tags: allTags(groupTags(port.members, settings, new MemberFaults()), group.id, parts.listener(port.port), settings),
     untagged: !settings.gates.listenerRulesTagging,
     why: `${port.members.map(({ key }) => `Ingress ${key}`).join(", ")} listen${port.members.length === 1 ? "s" : ""} on ${title}`,
     defaultActions:

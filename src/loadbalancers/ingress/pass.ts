@@ -80,7 +80,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     return { error };
   });
   if (hostname !== undefined) {
-    const ports = desire.model.listeners.map(({ port }) => port);
+    const ports = portsOf(survey);
     const inFront = "error" in front ? survey.front?.hostname : front.hostname;
     for (const member of members) {
       await telling([member], "FailedUpdateStatus", context, ask, () => report.publish(member, hostname, ports, inFront, ask.signal));
@@ -118,6 +118,12 @@ function behindOf({ seen, desire, replaced }: GroupSurvey, { applied }: Ensured,
     arn: old?.arn ?? own,
     securityGroups: securityGroups.kind === "wanted" ? securityGroups.groups.map(idOf) : (seen.found?.securityGroups ?? []),
   };
+}
+
+/** All ports of the group; those too that are kept for somebody who cannot be understood. */
+function portsOf({ desire: { model }, seen }: GroupSurvey): readonly number[] {
+  const kept = model.keepsUnclaimed ? ((seen.seen as SeenApplication).loadBalancer?.listeners ?? []) : [];
+  return [...new Set([...model.listeners, ...kept].map(({ port }) => port))];
 }
 
 /** What an author relies on in vain. */

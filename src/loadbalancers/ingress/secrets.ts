@@ -52,6 +52,13 @@ export class FollowedSecrets {
     this.#required = required;
   }
 
+  /** Follows none any more: a process does not end while it still watches something. */
+  close(): void {
+    for (const { end } of this.#followed.values()) end.abort();
+    this.#followed.clear();
+    this.#named.clear();
+  }
+
   /**
    * Follows exactly these for a group, and lets go of those that no group names any more; resolves when each has been looked
    * for. One that may not be read keeps nobody waiting for long.

@@ -1,6 +1,6 @@
 /** Rules that stand for an Ingress which nobody understands at the moment: all that are nobody else's. Pure. */
 import type { SeenApplication } from "../application/plan.ts";
-import { type SeenRule, sameSettings } from "../application/plan-rules.ts";
+import { leadsTo, sameSettings } from "../application/plan-rules.ts";
 import type { Tags, TargetGroup } from "../model.ts";
 import { standsFor } from "../target-group-plan.ts";
 import type { DraftRule } from "./rules.ts";
@@ -43,11 +43,4 @@ export function keptRules(
 /** The Ingress whose target group it is. Where the names of two fit, the longer one is meant. */
 function ownerOf<M extends { readonly key: string }>(part: string, members: readonly M[]): M | undefined {
   return members.filter(({ key }) => part.startsWith(`${key}-`)).toSorted((a, b) => b.key.length - a.key.length)[0];
-}
-
-function leadsTo({ actions }: SeenRule): readonly string[] {
-  return actions.flatMap(({ TargetGroupArn, ForwardConfig }) => [
-    ...(TargetGroupArn ? [TargetGroupArn] : []),
-    ...(ForwardConfig?.TargetGroups ?? []).flatMap(({ TargetGroupArn: arn }) => arn ?? []),
-  ]);
 }
