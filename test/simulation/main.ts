@@ -7,6 +7,7 @@
  *   node test/simulation/main.ts volumes --runs 2000      of volumes
  *   node test/simulation/main.ts interruptions --runs 500 of nodes that are about to go
  *   node test/simulation/main.ts bindings --runs 500      of pods behind target groups
+ *   node test/simulation/main.ts ingresses --runs 500     of Ingresses that share load balancers
  *
  *   --seed 1          from this seed on
  *   --processes 2     in so many processes at once
@@ -26,6 +27,7 @@ const worlds: Readonly<Record<string, () => Promise<Simulate>>> = {
   bindings: async () => (await import("./bindings-simulate.ts")).simulateBindings,
   nodes: async () => (await import("./nodes-simulate.ts")).simulateNodes,
   interruptions: async () => (await import("./interruptions-simulate.ts")).simulateInterruptions,
+  ingresses: async () => (await import("./ingresses-simulate.ts")).simulateIngresses,
   services: async () => (await import("./services-simulate.ts")).simulateServices,
   volumes: async () => (await import("./volumes-simulate.ts")).simulateVolumes,
 };

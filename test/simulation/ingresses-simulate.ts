@@ -1,0 +1,80 @@
+/**
+ * One history of Ingresses from one seed: two replicas and users live through faults; then everything that is wanted must
+ * stand, and when the last Ingress is gone the account must be as it was before the first.
+ */
+import "../../src/aws/sdk/acm.ts";
+import "../../src/commands/load-balancer-controller/ingress.ts";
+import { ingressClassParamsDefinition } from "../../src/loadbalancers/ingress/crd.ts";
+import "../../src/loadbalancers/targets/binding-controller.ts";
+import { targetGroupBindingDefinition } from "../../src/loadbalancers/targets/crd.ts";
+import "../../src/loadbalancers/targets/informers.ts";
+import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
+import { loadClients } from "../bed/service-world.ts";
+import { BalancerReplica } from "./balancer-replica.ts";
+import { type FaultMix, injectFaults } from "./faults.ts";
+import { IngressesScene } from "./ingresses-scene.ts";
+import { deleteAll, lookAround, useIngresses } from "./ingresses-users.ts";
+import { type Outcome, played } from "./outcome.ts";
+import { Replicas } from "./replicas.ts";
+
+const faultsMs = 6 * 60_000;
+const patienceMs = 60 * 60_000;
+/** So long without a change, and the work is done. */
+const restMs = 60_000;
+const quietMs = 3 * 60_000;
+
+/** Plays the history of a seed to its end. */
+export async function simulateIngresses(seed: number): Promise<Outcome> {
+  await loadClients();
+  const scene = new IngressesScene(seed);
+  await scene.prepare([targetGroupBindingDefinition, ingressClassParamsDefinition]);
+  return played(seed, scene.history, () => play(scene));
+}
+
+async function play(scene: IngressesScene): Promise<void> {
+  const { world, history } = scene;
+  const [faulty, everything] = [new AbortController(), new AbortController()];
+  const replicas = new Replicas(scene, (name) => new BalancerReplica(scene, name));
+  const ending = [useIngresses(scene, faulty.signal), injectFaults(scene, replicas, faultMixOf(scene), faulty.signal)];
+  const lasting = lookAround(scene, everything.signal);
+  await world.advance(faultsMs);
+  faulty.abort(new Error("the faults are over"));
+  await world.advance(0);
+  await Promise.all(ending);
+  await until(scene, () => scene.differences().length === 0 && world.clock.monotonic() - scene.lastChangeAt > restMs);
+  for (const difference of scene.differences()) history.broken("what is wanted exists, and nothing else", difference);
+  const quietFrom = world.clock.monotonic() + 5_000;
+  await world.advance(quietMs);
+  if (scene.lastChangeAt > quietFrom) history.broken("what is in order is left alone", `something was changed at ${scene.lastChangeAt}`);
+  for (const difference of scene.differences()) history.broken("order lasts", difference);
+  await deleteAll(scene);
+  await until(scene, () => scene.leftovers().length === 0);
+  for (const left of scene.leftovers()) history.broken("nothing is left", left);
+  everything.abort(new Error("the world ends"));
+  await world.advance(0);
+  await lasting;
+  replicas.close();
+  scene.cluster.close();
+}
+
+async function until({ world }: IngressesScene, predicate: () => boolean): Promise<void> {
+  for (let waited = 0; waited < patienceMs && !predicate(); waited += 5_000) await world.advance(5_000);
+}
+
+/** What AWS's bad days look like. */
+const effects: readonly Effect[] = [
+  { kind: "throttle" },
+  { kind: "throttle" },
+  { kind: "lose-answer" },
+  { kind: "lose-answer" },
+  { kind: "cut" },
+  { kind: "delay", ms: 3_000 },
+  { kind: "fail", code: "InternalFailure", status: 500 },
+  { kind: "fail", code: "AccessDenied", status: 403 },
+];
+
+function faultMixOf({ chance }: IngressesScene): FaultMix {
+  const actions = ["*", "*", "ec2:*", "elasticloadbalancing:*", "*:Create*", "*:Delete*", "*:Modify*", "elasticloadbalancing:*Rule*"];
+  const trouble = () => ({ effect: chance.pick(effects)!, action: chance.pick(actions)!, probability: chance.between(0.1, 0.9) });
+  return { agent: "fairlead", aws: [trouble, trouble, trouble, trouble, trouble], awsMs: 60_000, maxPauseMs: 20_000 };
+}
