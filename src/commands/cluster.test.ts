@@ -28,6 +28,6 @@ test("a command line that cannot be understood, and a file that is wrong, end wi
 test("the help of node names its programs, and no lease: it is alone on its node", async () => {
   const { status, out } = await said(node, ["--help"]);
   assert.equal(status, 0);
-  assert.match(out, /\n {2}node-termination-handler: Nodes that are about to go, for its own node/);
+  assert.match(out, /\n {2}node-termination-handler: Nodes whose instance is about to be interrupted, for its own node/);
   assert.doesNotMatch(out, /--leader-elect/);
 });
