@@ -322,6 +322,19 @@ test("a machine that came back from its maintenance serves again, and the same n
   assert.equal(step.kind, "acknowledge");
 });
 
+test("a notice that comes with the restart does not make the maintenance before it last for ever", () => {
+  const plan = planned({ phase: "ended" }, [{ id: "m", kind: "maintenance", restarts: true, end: "done" }]);
+  const { plan: next } = asWrite(nextStep(situation({ node: { ...cordonedNode(plan), bootId: "boot-2" }, arrived: [spot] })));
+  assert.deepEqual(
+    next.events.map(({ id, end }) => [id, end]),
+    [
+      ["m", "over"],
+      ["spot-1", undefined],
+    ],
+  );
+  assert.equal(next.bootId, "boot-2");
+});
+
 test("a Node whose instance is gone is out of service, where that is wanted", () => {
   const wanted = { ...settings, outOfServiceTaint: true };
   const { change, plan } = asWrite(

@@ -68,7 +68,7 @@ function takeUp({ now, me, settings, holderAlive }: Situation, node: PlannedNode
     revision: before?.revision ?? 0,
     phase: before?.phase === "draining" ? "draining" : "cordoned",
     holder: held ? before.holder : me,
-    events: [...(before?.events ?? []), ...events],
+    events: [...(before === undefined ? [] : eventsNow(before, node)), ...events],
     cordonedByUs: (before?.cordonedByUs ?? false) || !node.unschedulable,
     bootId: node.bootId,
     since: active.length > 0 ? (before?.since ?? now) : now,
@@ -108,9 +108,20 @@ function drainDue(plan: NodePlan, settings: InterruptionSettings): number | unde
   return Math.max(first, plan.since + Math.min(settings.loadBalancerWaitMs, Math.max(0, (deadline - plan.since) / 3)));
 }
 
+/** Whether the machine has started anew since the plan was made. */
+function hasRestarted({ bootId }: NodePlan, node: PlannedNode): boolean {
+  return bootId !== "" && node.bootId !== "" && bootId !== node.bootId;
+}
+
+/** The events of a plan that is about to be written for the present boot: those that the machine has come back from are over. */
+function eventsNow(plan: NodePlan, node: PlannedNode): readonly PlannedEvent[] {
+  if (!hasRestarted(plan, node)) return plan.events;
+  return plan.events.map((event) => (event.restarts ? { ...event, end: "over" as const } : event));
+}
+
 /** Events that AWS took back, or that the machine has come back from. When no other is left the Node serves again. */
 function backAgain({ over }: Situation, node: PlannedNode, plan: NodePlan): Step | undefined {
-  const restarted = plan.bootId !== "" && node.bootId !== "" && plan.bootId !== node.bootId;
+  const restarted = hasRestarted(plan, node);
   const isOver = (event: PlannedEvent) => over.has(event.id) || (restarted && event.restarts === true);
   const changed = plan.events.filter((event) => event.end !== "over" && isOver(event));
   if (changed.length === 0) return undefined;

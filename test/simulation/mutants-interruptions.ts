@@ -34,7 +34,7 @@ export const interruptionMutants: readonly Mutant[] = [
     name: "restart-is-not-noticed",
     world: "interruptions",
     file: "src/interruptions/next-step.ts",
-    changes: [["plan.bootId !== node.bootId;", "plan.bootId === node.bootId.concat(plan.holder);"]],
+    changes: [["bootId !== node.bootId;", "bootId === node.bootId.concat(bootId);"]],
     killedBy: "a machine that is back serves again",
   },
   {
