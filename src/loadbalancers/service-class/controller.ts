@@ -2,6 +2,7 @@
 import type { Ask } from "../../aws/ask.ts";
 import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
+import { sleep } from "../../runtime/world.ts";
 import { ControllerMetrics, exportCachedObjects } from "../controller-metrics.ts";
 import { claimOf } from "../service-claim.ts";
 import type { ClassContext, ClassParts } from "./context.ts";
@@ -115,26 +116,33 @@ class ClassLoop {
   #resync(): Source {
     const { host, services, syncPeriodMs } = this.#parts;
     const { clock } = host.world;
+    const keys = () =>
+      services
+        .list()
+        .filter((service) => this.#concerns(service))
+        .map(({ view }) => keyOf(view));
     return {
       name: "resync",
       start: async (enqueue, signal) => {
-        const round = (spreadMs: number) => {
-          if (signal.aborted) return;
-          const keys = services
-            .list()
-            .filter((service) => this.#concerns(service))
-            .map(({ view }) => keyOf(view));
-          for (const [i, key] of keys.entries()) {
-            clock.after((i * spreadMs) / keys.length, () => {
-              if (signal.aborted) return;
-              this.#context.due.add(key);
-              enqueue(key, "background");
-            });
-          }
-          clock.after(Math.max(syncPeriodMs, spreadMs), () => round(0));
+        const look = (key: string) => {
+          this.#context.due.add(key);
+          enqueue(key, "background");
         };
-        const first = Math.min(verifyMs, syncPeriodMs);
-        clock.after(first / 2, () => round(first / 2));
+        const rounds = async () => {
+          const first = Math.min(verifyMs, syncPeriodMs);
+          await sleep(clock, first / 2, signal);
+          const all = keys();
+          for (const key of all) {
+            look(key);
+            await sleep(clock, first / 2 / all.length, signal);
+          }
+          for (;;) {
+            await sleep(clock, syncPeriodMs, signal);
+            for (const key of keys()) look(key);
+          }
+        };
+        // Rejects when it is asked to end.
+        void rounds().catch(() => {});
       },
     };
   }
