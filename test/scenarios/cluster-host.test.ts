@@ -141,6 +141,21 @@ test("a dry run holds leases of its own beside those in charge, and says what it
   assert.ok(holder(world, `${own}-dry-run`) && holder(world, `${reference}-dry-run`));
 });
 
+test("a dry run keeps out of the leases of programs that have no dry run of their own", async (t) => {
+  const world = await bed(t);
+  const [instance] = world.launch(1);
+  const name = await world.join(instance!);
+  world.startCluster(`${config}\nload-balancer-controller: {cluster-name: prod}\nebs-csi-driver: {}`, "--dry-run");
+  await world.until("it leads", () => world.lines.some((line) => line.includes(`dry run: would patch nodes/${name}`)));
+  const leases = world.cluster.objects("leases.coordination.k8s.io") as unknown as Lease[];
+  const names = leases.map(({ metadata }) => metadata.name);
+  assert.ok(names.includes("aws-load-balancer-controller-leader-dry-run"), names.join(", "));
+  assert.deepEqual(
+    names.filter((lease) => !lease.endsWith("-dry-run")),
+    [],
+  );
+});
+
 test("a process whose own lease is that of its program holds it for both, and gives it up for both", async (t) => {
   const world = await bed(t);
   const [instance] = world.launch(1);

@@ -54,16 +54,20 @@ export async function operate(
   });
 }
 
+const dryRunSuffix = "-dry-run";
+
 /** The process's own lease first, then those of its programs: two processes that want some of the same wait for the first they share. */
 function leadershipOf(component: string, options: ProcessOptions, parts: readonly HostedParts[]): Omit<LeadershipOptions, "client"> {
   const dryRun = options["dry-run"];
   const election = electionOf(options);
   const name = options["leader-elect-resource-name"] ?? component;
-  // A dry run must never hold up, or be held up by, those in charge.
-  const home = { namespace: options["leader-elect-resource-namespace"] ?? "kube-system", name: dryRun ? `${name}-dry-run` : name };
+  // A dry run must never hold up, or be held up by, those in charge: neither of the process nor of a program that has no dry run.
+  const named = <T extends { readonly name: string }>(lease: T): T =>
+    dryRun && !lease.name.endsWith(dryRunSuffix) ? { ...lease, name: lease.name + dryRunSuffix } : lease;
+  const home = named({ namespace: options["leader-elect-resource-namespace"] ?? "kube-system", name });
   const [migration] = parts.flatMap((part) => part.migration ?? []);
   return {
-    leases: election ? [{ ...home, timings: electionTimings(election) }, ...parts.flatMap(({ leases }) => leases)] : [],
+    leases: election ? [{ ...home, timings: electionTimings(election) }, ...parts.flatMap(({ leases }) => leases).map(named)] : [],
     ...(migration && { migration }),
     home,
     dryRun,
