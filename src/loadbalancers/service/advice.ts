@@ -33,7 +33,7 @@ const table: readonly Advice[] = [
       "The account has as many security groups as its quota allows, or the load balancer more than 5: remove some, or ask AWS for more.",
   },
   {
-    when: /deletion protection is switched on/,
+    when: /deletion protection is (on|enabled)/,
     advice:
       "Deletion protection is on for the load balancer. Turn it off in the console, or with aws elbv2 modify-load-balancer-attributes --attributes Key=deletion_protection.enabled,Value=false: the deletion then continues by itself.",
   },
