@@ -72,9 +72,14 @@ export class BackendGroup {
     this.#making = undefined;
     if (id === undefined) return true;
     const name = backendGroupName(settings.cluster);
-    const applied = await apply([planGroupDeletion({ id, name }, "no load balancer uses it")], inventory.cloud, ask);
-    inventory.touchGroup({ name, id }, name);
-    return applied.kind === "done";
+    try {
+      const applied = await apply([planGroupDeletion({ id, name }, "no load balancer uses it")], inventory.cloud, ask);
+      return applied.kind === "done";
+    } finally {
+      // Whoever has asked meanwhile was given what may be gone now: the next one looks again.
+      this.#making = undefined;
+      inventory.touchGroup({ name, id }, name);
+    }
   }
 
   async #find(ask: Ask): Promise<string | undefined> {
