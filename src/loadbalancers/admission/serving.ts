@@ -53,18 +53,28 @@ export async function serveWebhooks(options: WebhookServingOptions): Promise<Pic
   routes.add(...webhookRoutes(webhooks, host));
   let problem: string | undefined = "no certificate yet";
   health.add({ name: "ready-webhook", probes: ["readyz"], problem: () => problem });
-  const opening = open(options, (why) => {
-    problem = why;
-  }).then(async (certificates) => {
+  const start = async (): Promise<Serving> => {
     const decide = async (request: AccessRequest) => decision(request, options);
-    const serving = await serve(host, { bindAddress: "", port, certificates, tls, routes, decide, bodyLimit });
-    problem = undefined;
-    return serving;
-  });
-  opening.catch((error: unknown) => {
-    problem = messageOf(error);
-    if (!signal.aborted) host.log.error("webhooks are not served", { error });
-  });
+    for (;;) {
+      try {
+        const certificates = await open(options, (why) => {
+          problem = why;
+        });
+        const serving = await serve(host, { bindAddress: "", port, certificates, tls, routes, decide, bodyLimit });
+        problem = undefined;
+        return serving;
+      } catch (error) {
+        signal.throwIfAborted();
+        const why = messageOf(error);
+        if (problem !== why) host.log.error("webhooks are not served; retrying", { error, retryInMs: waitMs });
+        problem = why;
+        await sleep(host.world.clock, waitMs, signal);
+      }
+    }
+  };
+  const opening = start();
+  // Rejects when the process ends.
+  opening.catch(() => {});
   return {
     async stop(deadline) {
       const serving = await Promise.race([opening.catch(() => undefined), aborted(deadline)]);
