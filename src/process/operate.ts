@@ -17,7 +17,7 @@ import type { Transport } from "../runtime/http.ts";
 import { messageOf } from "../runtime/message-of.ts";
 import { json, type RouteTable } from "../runtime/routes.ts";
 import type { Serving } from "../runtime/serving.ts";
-import { type Clock, jittered, sleep, within } from "../runtime/world.ts";
+import { type Clock, jittered, sleep, unlessAborted, within } from "../runtime/world.ts";
 import { build } from "./build.ts";
 import { type ClientOptions, KubeClients } from "./clients.ts";
 import { CloudOpening } from "./cloud-opening.ts";
@@ -158,7 +158,7 @@ class Process {
     const { programs, kube } = this.#operation;
     const { leadership } = this.#parts;
     const place = await this.#openCloud(until);
-    for (const program of programs) await this.#standBy(program, place);
+    for (const program of programs) await this.#standBy(program, place, until);
     await leadership.lead(this.#events.recorder(kube.component), until);
     const start = await this.#starter(place, until);
     for (const program of programs) await start(program, program.controllers);
@@ -166,12 +166,13 @@ class Process {
     for (const program of programs) await start(program, program.migrated);
   }
 
-  async #standBy({ standby, component }: Program, place: Place): Promise<void> {
+  async #standBy({ standby, component }: Program, place: Place, until: AbortSignal): Promise<void> {
     if (standby === undefined) return;
     const { host } = this.#operation;
     const { clients, leadership, health, life } = this.#parts;
     const kube = clients.named(component, leadership.gate);
-    this.#standby.push(await standby({ ...place, host, kube, informers: this.#informers, health, signal: life }));
+    // It goes on until the process is over; waiting for it to begin ends when the process is asked to stop.
+    this.#standby.push(await unlessAborted(until, standby({ ...place, host, kube, informers: this.#informers, health, signal: life })));
   }
 
   /** Stops in order: work, what is said about it, the right to do it, the server. */
