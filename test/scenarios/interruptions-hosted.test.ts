@@ -61,6 +61,18 @@ test("cluster: one that is asked to stop gives its messages back, and the next h
   w.close();
 });
 
+test("cluster: a dry run beside the one in charge does not take its messages", async () => {
+  const { w, name, interrupt } = await spotStory();
+  const dry = startCluster(w, section(w), "cluster-dry", "--dry-run");
+  await w.until("it leads", () => dry.lines.some((line) => line.includes('"acquired the leader lease"')));
+  await w.world.advance(5_000);
+  interrupt();
+  await w.world.advance(2_000);
+  startCluster(w, section(w), "cluster-a");
+  await w.until("it is cordoned", () => w.isCordoned(name), 10_000);
+  w.close();
+});
+
 test("a handler of its own leaves a plan to the leader of cluster while that one lives", async () => {
   const { w, name, interrupt } = await spotStory();
   startCluster(w, section(w), "cluster-a");

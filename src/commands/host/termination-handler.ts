@@ -34,6 +34,8 @@ export const hostedQueueHandler: HostedProgram = row(
   ["--enable-sqs-termination-draining"],
   (options, shared) =>
     entry(async (context) => {
+      // Whatever it received, the one in charge would not see, and a dry run may not give it back.
+      if (options["dry-run"]) return { kind: "skip", why: "a dry run beside others must not take messages from their queue" };
       const [{ queueHandler }, { leaderHolder, leaderWatch }, { regionOf }] = await Promise.all([
         import("../node-termination-handler/handler.ts"),
         import("../../interruptions/holders.ts"),
