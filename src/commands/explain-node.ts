@@ -1,9 +1,11 @@
 /** `fairlead explain node/NAME`: one page about a Node: which machine it is, what it should show, how its pods are reached. */
 
+import type { InstanceLookup } from "../aws/instances.ts";
 import { examineNode } from "../doctor/examine-node.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { metadataOf } from "../doctor/network-questions.ts";
 import { claimedAddresses, claimedInstance, type Nodes, type SeenNode } from "../identity/node-view.ts";
+import { hasClusterTag } from "../identity/ownership.ts";
 import { explainInterruption } from "../interruptions/explain.ts";
 import { events } from "../kube/builtin.ts";
 import { reconcileAges } from "../loadbalancers/inventory.ts";
@@ -109,7 +111,18 @@ async function findingsAbout(node: SeenNode, found: Identification, live: Live, 
     metadataOf(cloud, [node], ask),
   ]);
   const { cluster, vpc } = self;
-  return examineNode({ node, all: live.nodes.list(), lookup, cluster, vpc, region: cloud.region, groups, metadata, now });
+  const all = live.nodes.list();
+  const isForeign = lookup?.kind === "found" && !hasClusterTag(lookup.instance.tags, cluster);
+  const beside = isForeign ? await instancesOf(all, live) : new Map<string, InstanceLookup>();
+  return examineNode({ node, all, lookup, beside, cluster, vpc, region: cloud.region, groups, metadata, now });
+}
+
+/** Enough to tell whether it is one instance that is tagged for another cluster, or all of them. */
+const maxBeside = 100;
+
+async function instancesOf(views: readonly SeenNode[], { cloud, ask }: Live): Promise<ReadonlyMap<string, InstanceLookup>> {
+  const ids = [...new Set(views.flatMap((view) => claimedInstance(view) ?? []))].slice(0, maxBeside);
+  return new Map(await Promise.all(ids.map(async (id) => [id, await cloud.instances.lookup(id, ask)] as const)));
 }
 
 function next(node: SeenNode, found: Identification, findings: readonly Finding[]): string[] {

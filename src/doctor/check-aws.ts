@@ -126,7 +126,7 @@ export function checkGroups(picture: Picture): readonly Finding[] {
       problem(
         "security groups",
         `several, none with the cluster's tag, on ${some(none.map(({ id }) => id))}: which one should let load balancers in?`,
-        `aws ec2 create-tags --resources ${none[0]!.groups[0]} --tags Key=${key},Value=owned`,
+        tagOneOf(none[0]!.groups, groups, `Key=${key},Value=owned`),
       ),
     );
   }
@@ -145,6 +145,13 @@ function ownersIn(tags: Tags): readonly string[] {
   return clustersIn(tags).filter((id) => tags[clusterTagPrefix + id] === "owned");
 }
 
+/** The command that tags the first of these that no other cluster has tagged: one that it has is not ours to take. */
+function tagOneOf(ids: readonly string[], things: readonly { readonly id: string; readonly tags: Tags }[], tag: string): string {
+  const free = ids.find((id) => things.every((thing) => thing.id !== id || clustersIn(thing.tags).length === 0));
+  if (free === undefined) return `# ${ids.join(", ")}: tagged for another cluster; give this one its own, tagged ${tag}`;
+  return `aws ec2 create-tags --resources ${free} --tags ${tag}`;
+}
+
 export function checkRouteTables(picture: Picture): readonly Finding[] {
   const cluster = valueIn(picture.cluster);
   if (!picture.features.includes("routes") || cluster === undefined) return [];
@@ -161,7 +168,7 @@ export function checkRouteTables(picture: Picture): readonly Finding[] {
   const key = `${clusterTagPrefix}${cluster.id}`;
   if (tagged.length > 0) return [ok("route tables", some(tagged))];
   const main = tables.find((table) => table.main)?.id ?? "TABLE";
-  return [problem("route tables", "none has the cluster's tag", `aws ec2 create-tags --resources ${main} --tags Key=${key},Value=shared`)];
+  return [problem("route tables", "none has the cluster's tag", tagOneOf([main], tables, `Key=${key},Value=shared`))];
 }
 
 export function checkMetadata({ metadata, hostNetwork }: Picture): readonly Finding[] {

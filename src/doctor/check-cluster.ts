@@ -106,26 +106,22 @@ export function checkProviderIds(picture: Picture): readonly Finding[] {
   const instances = valueIn(picture.instances);
   const region = valueIn(picture.caller)?.region;
   const findings: Finding[] = [];
+  // Where none is known, what is wrong is more likely to be the account or the region that is asked than every Node.
+  const isAnyKnown = instances?.values().some(({ kind }) => kind === "found") ?? false;
   const claimants = new Map<string, string[]>();
   for (const node of nodes) {
     const { name } = node.metadata;
     const claim = claimOf(node);
-    const wrong = (what: string) =>
-      findings.push(
-        problem(
-          "provider ids",
-          `${name}: ${what}`,
-          `kubectl delete node ${name}   # after setting kubelet's --provider-id to aws:///ZONE/INSTANCE, or unsetting it`,
-        ),
-      );
-    if (claim.kind === "invalid") wrong(claim.reason);
-    if (claim.kind === "foreign") wrong(`it is a machine of another cloud (${node.providerId})`);
+    const wrong = (what: string, remedy: string) => findings.push(problem("provider ids", `${name}: ${what}`, remedy));
+    const corrected = `kubectl delete node ${name}   # after setting kubelet's --provider-id to aws:///ZONE/INSTANCE, or unsetting it`;
+    if (claim.kind === "invalid") wrong(claim.reason, corrected);
+    if (claim.kind === "foreign") wrong(`it is a machine of another cloud (${node.providerId})`, corrected);
     if (claim.kind !== "instance") continue;
     claimants.set(claim.instanceId, [...(claimants.get(claim.instanceId) ?? []), name]);
     if (claim.zone !== undefined && region !== undefined && safeRegion(claim.zone) !== region) {
-      wrong(`zone ${claim.zone} is not in ${region}`);
+      wrong(`zone ${claim.zone} is not in ${region}`, isAnyKnown ? corrected : notThisAccount);
     } else if (instances?.get(claim.instanceId)?.kind === "not-found") {
-      wrong(`EC2 in ${region} does not know ${claim.instanceId} with these credentials`);
+      wrong(`EC2 in ${region} does not know ${claim.instanceId} with these credentials`, isAnyKnown ? corrected : notThisAccount);
     }
   }
   for (const [id, names] of claimants) {
@@ -140,6 +136,9 @@ export function checkProviderIds(picture: Picture): readonly Finding[] {
   }
   return findings.length > 0 ? findings : [ok("provider ids", `${claimants.size} instances, each of one node`)];
 }
+
+const notThisAccount =
+  "aws sts get-caller-identity   # is this the account of the cluster, and the region? Until it is, no Node is to be deleted for this";
 
 function safeRegion(zone: string): string | undefined {
   try {

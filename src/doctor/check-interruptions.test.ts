@@ -36,6 +36,15 @@ test("a queue that is not there, that nobody may send to, that keeps too much, o
   assert.match(spoiled({ waiting: 7 })[0] ?? "", /^warning: 7 messages are waiting that nothing has received/);
 });
 
+test("what to do about a queue is a command that exists", () => {
+  const missing = { known: false, why: "the queue does not exist", kind: "failed" };
+  const silent = known({ ...queue, senders: [] });
+  for (const each of [missing, silent]) {
+    const [finding] = checkQueue(picture({ queue: each }));
+    assert.ok(finding?.remedy?.startsWith(`aws sqs get-queue-attributes --queue-url ${url} --attribute-names `), finding?.remedy);
+  }
+});
+
 test("groups without a termination hook are named, with the command that makes one", () => {
   const groups = [
     { group: "a", terminationHooks: ["drain"] },

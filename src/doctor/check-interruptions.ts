@@ -10,7 +10,7 @@ const managedTag = "aws-node-termination-handler/managed";
 
 export function checkQueue({ features, queueUrl, queue }: Picture): readonly Finding[] {
   if (!features.includes("interruptions") || queueUrl === "") return [];
-  if (!queue.known) return [problem("queue", `${queueUrl}: ${queue.why}`, "fairlead interruptions setup --plan")];
+  if (!queue.known) return [problem("queue", `${queueUrl}: ${queue.why}`, attributesOf(queueUrl, "All"))];
   const { url, retentionSeconds, waiting, senders } = queue.value;
   const findings: Finding[] = [];
   if (!senders.some((sender) => sender === eventBridge || sender === "*")) {
@@ -18,7 +18,7 @@ export function checkQueue({ features, queueUrl, queue }: Picture): readonly Fin
       problem(
         "queue",
         `its policy does not let ${eventBridge} send: no notice of EventBridge arrives`,
-        "fairlead interruptions setup --plan",
+        `${attributesOf(url, "Policy")}   # add a statement that allows ${eventBridge} sqs:SendMessage`,
       ),
     );
   }
@@ -31,6 +31,10 @@ export function checkQueue({ features, queueUrl, queue }: Picture): readonly Fin
     findings.push(warning("queue", what, "kubectl -n kube-system get pods -l app.kubernetes.io/part-of=fairlead"));
   }
   return findings.length > 0 ? findings : [ok("queue", `${url} hears EventBridge, and is empty`)];
+}
+
+function attributesOf(url: string, names: string): string {
+  return `aws sqs get-queue-attributes --queue-url ${url} --attribute-names ${names}`;
 }
 
 export function checkHooks(picture: Picture): readonly Finding[] {

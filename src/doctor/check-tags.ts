@@ -59,8 +59,12 @@ function idRemedy(instances: readonly Instance[]): string {
 /** Takes away the tags of all clusters but one. */
 function untag({ id, tags }: Instance, cluster: string | undefined): string {
   const others = clustersIn(tags).filter((each) => each !== cluster);
-  const wrong = cluster === undefined ? ["THE_WRONG_ONE"] : others;
-  return `aws ec2 delete-tags --resources ${id} --tags ${wrong.map((each) => `Key=${clusterTagPrefix}${each}`).join(" ")}`;
+  const keys = others.flatMap((each) => [
+    ...(tags[clusterTagPrefix + each] === undefined ? [] : [clusterTagPrefix + each]),
+    ...(tags[legacyClusterTag] === each ? [legacyClusterTag] : []),
+  ]);
+  const wrong = cluster === undefined ? [`${clusterTagPrefix}THE_WRONG_ONE`] : keys;
+  return `aws ec2 delete-tags --resources ${id} --tags ${wrong.map((key) => `Key=${key}`).join(" ")}`;
 }
 
 export function checkInstances(picture: Picture): readonly Finding[] {

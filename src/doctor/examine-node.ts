@@ -14,6 +14,8 @@ export interface NodeFacts {
   readonly all: readonly NodeView[];
   /** Undefined when the Node claims no instance. */
   readonly lookup: InstanceLookup | undefined;
+  /** The instances of Nodes beside it, by id: one alone does not tell that the cluster's id is wrong. */
+  readonly beside: ReadonlyMap<string, InstanceLookup>;
   readonly cluster: ClusterId;
   readonly vpc: string | undefined;
   readonly region: string;
@@ -25,10 +27,11 @@ export interface NodeFacts {
 const checks = [checkInstances, checkGroups, checkMetadata, checkKubelets, checkProviderIds];
 
 /** Warnings and problems; none when all is well with it. */
-export function examineNode({ node, all, lookup, cluster, vpc, region, groups, metadata, now }: NodeFacts): readonly Finding[] {
+export function examineNode({ node, all, lookup, beside, cluster, vpc, region, groups, metadata, now }: NodeFacts): readonly Finding[] {
   const id = claimedInstance(node);
   const notAsked: Known<never> = { known: false, why: "it does not concern one Node", kind: "missing" };
   const known = <T>(value: T): Known<T> => ({ known: true, value });
+  const own = new Map(id !== undefined && lookup !== undefined ? [[id, lookup]] : []);
   const picture: Picture = {
     features: ["nodes", "load-balancers"],
     caller: known({ arn: "", region }),
@@ -38,7 +41,7 @@ export function examineNode({ node, all, lookup, cluster, vpc, region, groups, m
     vpc,
     // Another that claims the same instance is a fault of both.
     nodes: known(all.filter((each) => each === node || (id !== undefined && claimedInstance(each) === id))),
-    instances: known(new Map(id !== undefined && lookup !== undefined ? [[id, lookup]] : [])),
+    instances: known(own),
     subnets: notAsked,
     groups: known(groups),
     routeTables: notAsked,
@@ -55,6 +58,7 @@ export function examineNode({ node, all, lookup, cluster, vpc, region, groups, m
     controllers: notAsked,
     now,
   };
-  const findings = clusterMeant(picture) === undefined ? checks.flatMap((check) => check(picture)) : checkClusterId(picture);
+  const withOthers: Picture = { ...picture, instances: known(new Map([...beside, ...own])) };
+  const findings = clusterMeant(withOthers) === undefined ? checks.flatMap((check) => check(picture)) : checkClusterId(withOthers);
   return findings.filter(({ level }) => level !== "ok");
 }
