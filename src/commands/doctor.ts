@@ -83,6 +83,8 @@ export const run: Command = async ({ argv, world, console, stopSignal }) => {
     const findings = await diagnose(options, world, { aws: aws.send }, stopSignal());
     console.out(redact(options.output === "json" ? asJson(findings) : asTable(findings)));
     return options["exit-zero"] || !findings.some(({ level }) => level === "problem") ? exitStatus.done : exitStatus.failed;
+  } catch (error) {
+    return failure("doctor", error, console);
   } finally {
     await aws.close();
   }

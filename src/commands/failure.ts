@@ -1,12 +1,12 @@
 /** How a command that could not do its work ends. */
 import { isAwsError } from "../aws/errors.ts";
-import { exitStatus } from "../process/exit.ts";
+import { exitStatus, Stopped } from "../process/exit.ts";
 import { FlagError } from "../runtime/flags.ts";
 import { messageOf } from "../runtime/message-of.ts";
 import { redact } from "../runtime/redact.ts";
 import type { Console } from "./command.ts";
 
-/** Says what went wrong, without secrets, and gives the exit status: a wrong command line has one of its own. */
+/** Says what went wrong, without secrets, and gives the exit status: a wrong command line and a signal have ones of their own. */
 export function failure(command: string, error: unknown, console: Console): number {
   const message = redact(messageOf(error));
   if (error instanceof FlagError) {
@@ -14,9 +14,20 @@ export function failure(command: string, error: unknown, console: Console): numb
     console.err(`fairlead ${command}: ${message}${hint}\nRun "fairlead ${command} --help" for its flags.\n`);
     return exitStatus.usage;
   }
+  const stopped = stoppedIn(error);
+  if (stopped !== undefined) {
+    console.err(`fairlead ${command}: ${stopped.message}\n`);
+    return exitStatus[stopped.signal];
+  }
   const denied = isAwsError(error, "denied")
     ? " The command reads with your own credentials: they need the read permissions of deploy/iam."
     : "";
   console.err(`fairlead ${command}: ${message}${denied}\n`);
   return exitStatus.failed;
+}
+
+/** The signal that what failed was ended by, however often it was wrapped since. */
+function stoppedIn(error: unknown): Stopped | undefined {
+  if (error instanceof Stopped) return error;
+  return error instanceof Error && error.cause !== undefined ? stoppedIn(error.cause) : undefined;
 }

@@ -1,5 +1,5 @@
 /** `fairlead sandbox`: a cluster and a cloud on this machine, with Fairlead at work between them. */
-import { exitStatus } from "../process/exit.ts";
+import { exitStatus, Stopped } from "../process/exit.ts";
 import { FlagError, type FlagSection, type FlagValues, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, int32, oneOf } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
@@ -47,7 +47,7 @@ export const run: Command = async ({ argv, world, console, stopSignal }) => {
   try {
     return await inhabit(options, world, console, stop);
   } catch (error) {
-    if (stop.aborted) return exitStatus.SIGINT;
+    if (stop.aborted) return exitStatus[stop.reason instanceof Stopped ? stop.reason.signal : "SIGINT"];
     return failure("sandbox", error, console);
   }
 };

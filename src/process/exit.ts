@@ -66,13 +66,23 @@ export function bearClosedPipes(): void {
   process.stderr.on("error", () => {});
 }
 
+/** A signal asked for the end. */
+export class Stopped extends Error {
+  override readonly name = "Stopped";
+  readonly signal: "SIGTERM" | "SIGINT";
+  constructor(signal: "SIGTERM" | "SIGINT") {
+    super(`received ${signal}`);
+    this.signal = signal;
+  }
+}
+
 /** Takes SIGTERM and SIGINT over: the first asks, the second ends the process at once. */
 export function stopSignal(): AbortSignal {
   const asked = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
       if (asked.signal.aborted) process.exit(exitStatus[signal]);
-      asked.abort(new Error(`received ${signal}`));
+      asked.abort(new Stopped(signal));
     });
   }
   return asked.signal;
