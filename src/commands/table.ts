@@ -51,12 +51,12 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   },
   plan: {
     summary: "Show what would be done to AWS for Services, and do nothing",
-    words: ["service/", "routes"],
+    words: ["service/", "ingress/", "routes"],
     load: () => import("./plan.ts"),
   },
   explain: {
     summary: "Explain what is wrong with a Service's load balancer or a Node, and what to do",
-    words: ["service/", "node/"],
+    words: ["service/", "ingress/", "node/"],
     load: () => import("./explain.ts"),
   },
   "ebs-csi-driver": {
