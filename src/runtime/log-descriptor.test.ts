@@ -72,8 +72,9 @@ test("a flush writes what a full pipe has refused before what came after it, and
       destination.flush();
       process.exit(0);
     };
-    // Asked for the time only when the pipe is full.
-    const clock = { now: () => 0, monotonic: () => 0, after: () => { setImmediate(lastWords); return () => {}; } };
+    // Lines are gathered for some milliseconds; asked for more, the pipe is full.
+    const after = (ms, callback) => { if (ms < 50) setTimeout(callback, ms); else setImmediate(lastWords); return () => {}; };
+    const clock = { now: () => 0, monotonic: () => 0, after };
     const destination = descriptorDestination(process.stdout.fd, clock);
     for (let i = 0; i < 2_000; i++) destination.write("x".repeat(999) + "\\n");`;
   const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], { stdio: ["ignore", "pipe", "pipe"] });
