@@ -524,6 +524,16 @@ test("the alerts lead to where the runbooks are served", async () => {
   assert.match(await template([withImage, rule, url]), /runbook_url: https:\/\/docs\.example\.org\/runbooks\/FairleadDenied\.md/);
 });
 
+test("the alert about the Lease is about the one that is held, also in a dry run and under another name", async () => {
+  const rule = "--set=controllerManager.metrics.prometheusRule.enabled=true";
+  const named = "--set=controllerManager.extraArgs.leader-elect-resource-name=mine";
+  const held = /absent\(leader_election_master_status\{name="([\w-]+)"\}/;
+  const leaseIn = async (...flags: string[]) => held.exec(await template([withImage, rule, ...flags]))?.[1];
+  assert.equal(await leaseIn(), "cloud-controller-manager");
+  assert.equal(await leaseIn("--set=controllerManager.dryRun=true"), "cloud-controller-manager-dry-run");
+  assert.equal(await leaseIn(named), "mine");
+});
+
 test('the plain manifests are what the chart renders; run "npm run docs" when they are not', async () => {
   for (const [name, text] of Object.entries(await renderManifests())) {
     assert.equal(await readFile(new URL(`../../deploy/manifests/${name}`, import.meta.url), "utf8"), text, name);
