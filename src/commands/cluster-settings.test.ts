@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeView } from "../identity/node-view.ts";
-import { regionOfNodes } from "./cluster-settings.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { Host } from "../runtime/host.ts";
+import { findSettings, regionOfNodes } from "./cluster-settings.ts";
 
 const node = (providerID: string | undefined, labels: Record<string, string> = {}, name = "n") =>
   nodeView({
@@ -30,3 +32,22 @@ for (const [what, nodes, region] of [
 ] as const) {
   test(`the region is told by ${what}`, () => assert.equal(regionOfNodes(nodes), region));
 }
+
+test("a pod of another namespace that has the labels does not stand in for the controllers of kube-system", async () => {
+  const pod = (namespace: string, region: string) => ({
+    metadata: { namespace, name: "manager" },
+    spec: { containers: [{ name: "c", args: ["--cloud-provider=aws"], env: [{ name: "AWS_REGION", value: region }] }] },
+  });
+  const settings = (...pods: readonly object[]) => {
+    const list = async (_: unknown, { labelSelector = "" }) => ({ items: labelSelector.includes("=controller-manager") ? pods : [] });
+    const kube = { config: { fromFile: true }, list } as unknown as KubeClient;
+    return findSettings({} as Host, kube, { "cloud-config": "", "strict-cloud-config": false }, new AbortController().signal);
+  };
+  const both = await settings(pod("guest", "eu-north-1"), pod("kube-system", "us-east-1"));
+  assert.equal(both.config.aws.region, "us-east-1");
+  assert.deepEqual(both.notes, [
+    "pods that call themselves controller managers run in kube-system and guest: the settings are those of pod kube-system/manager",
+  ]);
+  const elsewhere = await settings(pod("fairlead", "us-east-1"));
+  assert.deepEqual([elsewhere.config.aws.region, elsewhere.notes], ["us-east-1", []]);
+});

@@ -47,17 +47,20 @@ export async function findSettings(
   if (!kube.config.fromFile) {
     return { config: file ?? (await loadCloudConfig(host, given)), nodes: [], installation: undefined, notes: [] };
   }
-  const [seen, [installation]] = await Promise.all([nodesOf(kube, signal), findInstallations(kube, signal)]);
+  const [seen, installations] = await Promise.all([nodesOf(kube, signal), findInstallations(kube, signal)]);
+  const [installation] = installations;
   const { config, notes } = file === undefined ? await configOf(kube, installation, signal) : { config: file, notes: [] };
   const unread = installation?.unreadConfig;
   const hostNote = `pod ${installation?.pod} is given --config=${unread}, which cannot be read from here: what that file sets for the controller manager is not known`;
+  const spaces = [...new Set(installations.map(namespaceOf))];
+  const spacesNote = `pods that call themselves controller managers run in ${spaces.join(" and ")}: the settings are those of pod ${installation?.pod}`;
   const { zone, region } = config.aws;
   const found = zone || region ? undefined : (installation?.region ?? regionOfNodes(seen));
   return {
     config: found === undefined ? config : { ...config, aws: { ...config.aws, region: found } },
     nodes: seen,
     installation,
-    notes: unread === undefined ? notes : [...notes, hostNote],
+    notes: [...notes, ...(unread === undefined ? [] : [hostNote]), ...(spaces.length > 1 ? [spacesNote] : [])],
   };
 }
 
@@ -92,7 +95,10 @@ async function nodesOf(kube: KubeClient, signal: AbortSignal): Promise<readonly 
   return listed?.items.map(nodeView) ?? [];
 }
 
-/** How every controller manager that runs as a pod was started: ours first, then the reference's. */
+/**
+ * How every controller manager that runs as a pod was started: ours first, then the reference's. Those of kube-system come
+ * before all others: labels are not proof, and whoever may create pods in some namespace must not say where AWS is.
+ */
 export async function findInstallations(kube: KubeClient, signal: AbortSignal): Promise<readonly Installation[]> {
   const listed = await Promise.all(controllerSelectors.map((labelSelector) => unlessRefused(kube.list(pods, { labelSelector, signal }))));
   const running = listed.flatMap((list) => list?.items ?? []).filter(({ status }) => !isOver.has(status?.phase ?? ""));
@@ -102,7 +108,13 @@ export async function findInstallations(kube: KubeClient, signal: AbortSignal): 
     const installation = installationOf(pod, text);
     return installation && { ...installation, ...(source && text === undefined && { unreadConfig: source.path }) };
   });
-  return (await Promise.all(found)).filter((installation) => installation !== undefined);
+  const known = (await Promise.all(found)).filter((installation) => installation !== undefined);
+  const isSystem = (installation: Installation) => namespaceOf(installation) === "kube-system";
+  return [...known.filter(isSystem), ...known.filter((installation) => !isSystem(installation))];
+}
+
+function namespaceOf({ pod }: Installation): string {
+  return pod.split("/", 1)[0]!;
 }
 
 const isOver: ReadonlySet<string> = new Set(["Succeeded", "Failed"]);
