@@ -40,7 +40,7 @@ test("with the credentials of another account no Node is advised to be deleted",
     ["problem", "problem"],
   );
   for (const { remedy = "" } of findings) assert.match(remedy, /^aws sts get-caller-identity /);
-  const one = checkProviderIds(picture({ nodes, instances: known(new Map([found(a, {}), ["", { kind: "absent" }], lookups[1]!])) }));
+  const one = checkProviderIds(picture({ nodes, instances: known(new Map([found(a, {}), lookups[1]!])) }));
   assert.match(one[0]?.remedy ?? "", /^kubectl delete node b /, "where the others are known it is this one that is wrong");
 });
 
@@ -49,6 +49,13 @@ test("in another region than that of all Nodes none is advised to be deleted", (
   const [finding] = checkProviderIds(picture({ nodes, instances: known(new Map([[a, { kind: "not-found" }]])) }));
   assert.match(finding?.what ?? "", /zone eu-west-1a is not in us-east-1/);
   assert.match(finding?.remedy ?? "", /^aws sts get-caller-identity /);
+});
+
+test("a machine of another cloud is not advised to be deleted, and is no problem", () => {
+  const hybrid = { ...node("far", a), providerId: "eks-hybrid:///eu-west-1/shop/mi-1" };
+  const [finding] = checkProviderIds(picture({ nodes: known([hybrid]), instances: known(new Map()) }));
+  assert.equal(finding?.level, "warning");
+  assert.match(finding?.remedy ?? "", /^# nothing, if it is/);
 });
 
 test("a security group of another cluster is not advised to be tagged for this one", () => {

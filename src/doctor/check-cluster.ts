@@ -35,7 +35,7 @@ function accessOf({ account, answers }: ProgramAccess): readonly Finding[] {
   if (missing.length === 0) return [ok("access", `${account} may do all ${answers.length} things it needs`)];
   if (missing.length === answers.length) {
     const what = `${account} may do none of the ${missing.length} things it needs: Fairlead is not installed yet, or without its roles`;
-    return [warning("access", what, "helm upgrade --install fairlead deploy/chart --namespace kube-system   # docs/install.md")];
+    return [warning("access", what, "# install it, or upgrade its release with the values it has: docs/install.md")];
   }
   return missing.map((need) =>
     problem("access", `${account} may not ${need}`, "kubectl apply --server-side -f deploy/manifests/rbac.yaml"),
@@ -115,7 +115,7 @@ export function checkProviderIds(picture: Picture): readonly Finding[] {
     const wrong = (what: string, remedy: string) => findings.push(problem("provider ids", `${name}: ${what}`, remedy));
     const corrected = `kubectl delete node ${name}   # after setting kubelet's --provider-id to aws:///ZONE/INSTANCE, or unsetting it`;
     if (claim.kind === "invalid") wrong(claim.reason, corrected);
-    if (claim.kind === "foreign") wrong(`it is a machine of another cloud (${node.providerId})`, corrected);
+    if (claim.kind === "foreign") findings.push(foreignFinding(node));
     if (claim.kind !== "instance") continue;
     claimants.set(claim.instanceId, [...(claimants.get(claim.instanceId) ?? []), name]);
     if (claim.zone !== undefined && region !== undefined && safeRegion(claim.zone) !== region) {
@@ -135,6 +135,12 @@ export function checkProviderIds(picture: Picture): readonly Finding[] {
     );
   }
   return findings.length > 0 ? findings : [ok("provider ids", `${claimants.size} instances, each of one node`)];
+}
+
+/** A machine elsewhere may be there on purpose; nothing of ours touches it. */
+function foreignFinding({ metadata: { name }, providerId }: NodeView): Finding {
+  const what = `${name}: it is a machine of another cloud (${providerId}), and is not touched`;
+  return warning("provider ids", what, "# nothing, if it is; otherwise correct kubelet's --provider-id, and only then delete the Node");
 }
 
 const notThisAccount =

@@ -31,7 +31,7 @@ export function examineNode({ node, all, lookup, beside, cluster, vpc, region, g
   const id = claimedInstance(node);
   const notAsked: Known<never> = { known: false, why: "it does not concern one Node", kind: "missing" };
   const known = <T>(value: T): Known<T> => ({ known: true, value });
-  const own = new Map(id !== undefined && lookup !== undefined ? [[id, lookup]] : []);
+  const own = new Map<string, InstanceLookup>(id !== undefined && lookup !== undefined ? [[id, lookup]] : []);
   const picture: Picture = {
     features: ["nodes", "load-balancers"],
     caller: known({ arn: "", region }),

@@ -40,7 +40,8 @@ export async function askIngress(kube: KubeClient, signal: AbortSignal): Promise
   };
 }
 
-const install = "helm upgrade fairlead deploy/chart --reuse-values --set loadBalancerController.enabled=true   # docs/ingress.md";
+const install =
+  "helm upgrade fairlead deploy/chart --namespace kube-system --reuse-values --set loadBalancerController.enabled=true   # docs/ingress.md";
 
 /** Asked only with `--features=ingresses`. */
 export function checkIngress({ ingress }: Picture): readonly Finding[] {
