@@ -41,7 +41,10 @@ test("what to do about a queue is a command that exists", () => {
   const silent = known({ ...queue, senders: [] });
   for (const each of [missing, silent]) {
     const [finding] = checkQueue(picture({ queue: each }));
-    assert.ok(finding?.remedy?.startsWith(`aws sqs get-queue-attributes --queue-url ${url} --attribute-names `), finding?.remedy);
+    assert.ok(
+      finding?.remedy?.startsWith(`aws sqs get-queue-attributes --queue-url ${url} --attribute-names `),
+      finding?.remedy ?? "no remedy",
+    );
   }
 });
 
