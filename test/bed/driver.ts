@@ -18,7 +18,7 @@ import { serveCsi } from "../../src/volumes/csi/server.ts";
 import { InFlight } from "../../src/volumes/in-flight.ts";
 import { nodeMethods } from "../../src/volumes/node/methods.ts";
 import { linuxSystem } from "../../src/volumes/node/system.ts";
-import { hurriedWorld } from "./hurried-world.ts";
+import { booted, hurriedWorld } from "./hurried-world.ts";
 import { LoopDisks } from "./loop-disks.ts";
 
 export interface RunningDriver {
@@ -33,6 +33,7 @@ export async function startDriver(speed: number): Promise<RunningDriver> {
   const world = hurriedWorld(speed, { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" });
   const aws = createCloud({ world });
   const [node] = launchNodes(aws, standardNetwork(aws, { clusterId: "test" }), 1, "m5.large") as [Instance];
+  await booted(aws, [node]);
   const disks = new LoopDisks();
   const host = { world, log: silentLog, metrics: newRegistry() };
   const transport: Transport = async (request) => {

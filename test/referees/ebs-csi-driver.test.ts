@@ -20,7 +20,7 @@ import { controllerContext } from "../../src/volumes/controller/service.ts";
 import { serveCsi } from "../../src/volumes/csi/server.ts";
 import { csiClient } from "../bed/csi-client.ts";
 import { eventually } from "../bed/eventually.ts";
-import { hurriedWorld } from "../bed/hurried-world.ts";
+import { booted, hurriedWorld } from "../bed/hurried-world.ts";
 import { type Played, picture, play, type Scene, snapshotCompleted } from "./ebs-csi-driver/play.ts";
 import { codes, making, refusing, removing, restoring, type ScriptStep } from "./ebs-csi-driver/script.ts";
 import { referenceVolumeDriver } from "./reference.ts";
@@ -42,10 +42,7 @@ async function account(): Promise<Account> {
   const all = launchNodes(aws, standardNetwork(aws, { clusterId }), 4, "m5.large");
   // The first and the fourth are in one zone.
   const nodes = [all[0]!, all[3]!];
-  await eventually(() => {
-    aws.account.time.settle();
-    for (const { id } of nodes) assert.equal(aws.account.ec2.instances.get(id)?.state, "running");
-  });
+  await booted(aws, nodes);
   return { world, aws, nodes };
 }
 
