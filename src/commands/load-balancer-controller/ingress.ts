@@ -1,8 +1,8 @@
 /** The Ingress controller of the process, from its options. */
 import { ingressController } from "../../loadbalancers/ingress/controller.ts";
-import { ingressInformers } from "../../loadbalancers/ingress/seen.ts";
+import type { IngressInformers } from "../../loadbalancers/ingress/seen.ts";
 import type { IngressSettings } from "../../loadbalancers/ingress/settings.ts";
-import type { bindingInformers } from "../../loadbalancers/targets/informers.ts";
+import type { BindingInformers } from "../../loadbalancers/targets/informers.ts";
 import type { ProcessContext } from "../../process/program.ts";
 import type { Controller } from "../../runtime/controller.ts";
 import type { Balancers } from "./balancers.ts";
@@ -13,10 +13,9 @@ import { requiredLabel } from "./validate.ts";
 export function ingressControllerOf(
   { host, kube, recorder, informers }: ProcessContext,
   options: Options,
-  { bindings, services }: Pick<ReturnType<typeof bindingInformers>, "bindings" | "services">,
+  { bindings, services, ingresses, classes, params, namespaces }: BindingInformers & IngressInformers,
   { inventory, book, backendGroup }: Balancers,
 ): Controller {
-  const { ingresses, classes, params, namespaces } = ingressInformers(options["watch-namespace"]);
   const requiredSecretsLabel = requiredLabel(options);
   return ingressController({
     host,

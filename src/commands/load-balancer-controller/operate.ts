@@ -1,11 +1,13 @@
 /** The load balancer controller as a process: from its options to what `process/` runs. */
 import type { AwsSettings, ServiceOverride } from "../../aws/settings.ts";
 import { nodeInformer } from "../../identity/node-view.ts";
-import { bindingInformers } from "../../loadbalancers/targets/informers.ts";
+import { type IngressInformers, ingressInformers } from "../../loadbalancers/ingress/seen.ts";
+import { type BindingInformers, bindingInformers } from "../../loadbalancers/targets/informers.ts";
 import { ConfigurationFailed } from "../../process/errors.ts";
 import type { LeaseToHold } from "../../process/leadership.ts";
 import { type Network, operate as operateProcess, type ServedPorts } from "../../process/operate.ts";
 import type { ControllerEntry, ProcessContext, Program } from "../../process/program.ts";
+import type { Controller } from "../../runtime/controller.ts";
 import type { HealthChecks } from "../../runtime/health.ts";
 import type { Host } from "../../runtime/host.ts";
 import { servePlainly } from "../../runtime/plain-serving.ts";
@@ -97,17 +99,17 @@ async function servePorts(host: Host, options: Options, health: HealthChecks): P
   };
 }
 
-/** What is run; `namespace` is where the process keeps what is its own. */
-export function programOf(options: Options, namespace: string): Program {
-  const informers = bindingInformers(options["watch-namespace"], options["quic-environment-variable-name"]);
+/** What is run; `home` is the namespace where the process keeps what is its own. */
+export function programOf(options: Options, home: string): Program {
+  const namespace = options["watch-namespace"];
+  const informers = { ...bindingInformers(namespace, options["quic-environment-variable-name"]), ...ingressInformers(namespace) };
   const balancers = sharedBalancers(options);
-  const source = certificateSource(options, namespace);
+  const source = certificateSource(options, home);
   const configuration = options["webhook-configuration"];
   return {
     component,
     controllers: [
       bindings(options, informers),
-      // Not all of what the reference does for Ingresses is built.
       ...(gateOpen(options["feature-gates"], "IngressController") ? [ingresses(options, informers, balancers)] : []),
       ...(gateOpen(options["feature-gates"], "EnableServiceController") ? [classServices(options, informers, balancers)] : []),
       ...(source?.kind === "secret" ? [trustEntry(component, { ...source.place, configuration }, options, informers)] : []),
@@ -127,17 +129,20 @@ function sharedBalancers(options: Options): (context: ProcessContext) => Promise
   };
 }
 
-type BindingInformers = ReturnType<typeof bindingInformers>;
+/** A controller under one name everywhere: in Events, in its queue's metrics and in the log. */
+function entry(name: string, make: (context: ProcessContext) => Promise<Controller>): ControllerEntry {
+  return {
+    name,
+    client: component,
+    eventSource: name,
+    metric: undefined,
+    queue: name,
+    make: async (context) => ({ kind: "run", controllers: [{ controller: await make(context) }] }),
+  };
+}
 
 function bindings(options: Options, informers: BindingInformers): ControllerEntry {
-  return {
-    name: "targetGroupBinding",
-    client: component,
-    eventSource: "targetGroupBinding",
-    metric: undefined,
-    queue: "targetGroupBinding",
-    make: async (context) => ({ kind: "run", controllers: [{ controller: await bindingControllerOf(context, options, informers) }] }),
-  };
+  return entry("targetGroupBinding", (context) => bindingControllerOf(context, options, informers));
 }
 
 async function bindingControllerOf(
@@ -173,32 +178,18 @@ async function bindingControllerOf(
   });
 }
 
-function ingresses(options: Options, informers: BindingInformers, balancers: ReturnType<typeof sharedBalancers>): ControllerEntry {
-  return {
-    name: "ingress",
-    client: component,
-    eventSource: "ingress",
-    metric: undefined,
-    queue: "ingress",
-    make: async (context) => {
-      const { ingressControllerOf } = await import("./ingress.ts");
-      const controller = ingressControllerOf(context, options, informers, await balancers(context));
-      return { kind: "run", controllers: [{ controller }] };
-    },
-  };
+type SharedBalancers = ReturnType<typeof sharedBalancers>;
+
+function ingresses(options: Options, informers: BindingInformers & IngressInformers, balancers: SharedBalancers): ControllerEntry {
+  return entry("ingress", async (context) => {
+    const { ingressControllerOf } = await import("./ingress.ts");
+    return ingressControllerOf(context, options, informers, await balancers(context));
+  });
 }
 
-function classServices(options: Options, informers: BindingInformers, balancers: ReturnType<typeof sharedBalancers>): ControllerEntry {
-  return {
-    name: "service",
-    client: component,
-    eventSource: "service",
-    metric: undefined,
-    queue: "service",
-    make: async (context) => {
-      const { serviceControllerOf } = await import("./services.ts");
-      const controller = serviceControllerOf(context, options, informers.bindings, await balancers(context));
-      return { kind: "run", controllers: [{ controller }] };
-    },
-  };
+function classServices(options: Options, informers: BindingInformers, balancers: SharedBalancers): ControllerEntry {
+  return entry("service", async (context) => {
+    const { serviceControllerOf } = await import("./services.ts");
+    return serviceControllerOf(context, options, informers, await balancers(context));
+  });
 }

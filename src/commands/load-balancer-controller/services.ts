@@ -2,7 +2,7 @@
 import { classController } from "../../loadbalancers/service-class/controller.ts";
 import { classInformer } from "../../loadbalancers/service-class/seen.ts";
 import type { ClassSettings } from "../../loadbalancers/service-class/settings.ts";
-import type { bindingInformers } from "../../loadbalancers/targets/informers.ts";
+import type { BindingInformers } from "../../loadbalancers/targets/informers.ts";
 import type { ProcessContext } from "../../process/program.ts";
 import type { Controller } from "../../runtime/controller.ts";
 import type { Balancers } from "./balancers.ts";
@@ -12,7 +12,7 @@ import type { Options } from "./flags.ts";
 export function serviceControllerOf(
   { host, kube, recorder, informers }: ProcessContext,
   options: Options,
-  bindings: ReturnType<typeof bindingInformers>["bindings"],
+  { bindings }: BindingInformers,
   { inventory, book, backendGroup }: Balancers,
 ): Controller {
   return classController({

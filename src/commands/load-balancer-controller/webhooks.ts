@@ -3,9 +3,9 @@ import { serviceClassWebhook } from "../../loadbalancers/admission/service-class
 import { type CertificateSource, serveWebhooks } from "../../loadbalancers/admission/serving.ts";
 import { type TrustPlace, webhookTrustController } from "../../loadbalancers/admission/trust-controller.ts";
 import type { Webhook } from "../../loadbalancers/admission/webhook.ts";
-import { ingressInformers } from "../../loadbalancers/ingress/seen.ts";
+import type { IngressInformers } from "../../loadbalancers/ingress/seen.ts";
 import { ingressWebhooks } from "../../loadbalancers/ingress/webhooks.ts";
-import type { bindingInformers } from "../../loadbalancers/targets/informers.ts";
+import type { BindingInformers } from "../../loadbalancers/targets/informers.ts";
 import { bindingWebhooks } from "../../loadbalancers/targets/webhooks.ts";
 import { ConfigurationFailed } from "../../process/errors.ts";
 import type { ControllerEntry, StandbyContext } from "../../process/program.ts";
@@ -14,7 +14,7 @@ import { gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
 import { cloudAs } from "./roles.ts";
 
-type BindingInformers = ReturnType<typeof bindingInformers>;
+type Followed = BindingInformers & IngressInformers;
 
 /** Where certificates come from; undefined where no webhook is served. */
 export function certificateSource(options: Options, namespace: string): CertificateSource | undefined {
@@ -31,7 +31,7 @@ export async function startWebhooks(
   context: StandbyContext,
   options: Options,
   source: CertificateSource,
-  informers: BindingInformers,
+  informers: Followed,
 ): Promise<Pick<Serving, "stop">> {
   const { host, kube, health, signal } = context;
   const authorities = options["kube-ca-pem-filepath"];
@@ -52,7 +52,7 @@ export async function startWebhooks(
 function webhooksOf(
   { cloud, clouds, self, informers: shared }: Pick<StandbyContext, "cloud" | "clouds" | "self" | "informers">,
   options: Options,
-  informers: BindingInformers,
+  informers: Followed,
 ): readonly Webhook[] {
   return [
     ...bindingWebhooks({
@@ -66,7 +66,7 @@ function webhooksOf(
     serviceClassWebhook(options["load-balancer-class"]),
     ...(gateOpen(options["feature-gates"], "IngressController")
       ? ingressWebhooks({
-          classes: shared.shared(ingressInformers(options["watch-namespace"]).classes),
+          classes: shared.shared(informers.classes),
           ingressClass: options["ingress-class"],
           forbidsClassAnnotation: options["disable-ingress-class-annotation"],
           forbidsGroupAnnotation: options["disable-ingress-group-name-annotation"],
@@ -84,7 +84,7 @@ async function readFile({ host }: StandbyContext, path: string): Promise<Buffer>
 }
 
 /** The leader's part: it makes the certificates and publishes whom to trust. */
-export function trustEntry(client: string, place: TrustPlace, options: Options, informers: BindingInformers): ControllerEntry {
+export function trustEntry(client: string, place: TrustPlace, options: Options, informers: Followed): ControllerEntry {
   return {
     name: "webhookTrust",
     client,

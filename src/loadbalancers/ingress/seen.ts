@@ -72,7 +72,9 @@ export type Classes = Informer<ClassState>;
 export type Params = Informer<ParamsState>;
 export type Namespaces = Informer<NamespaceState>;
 
-/** Those of one namespace, or of all where it is empty. Each is made and followed once, by whoever asks first. */
+export type IngressInformers = ReturnType<typeof ingressInformers>;
+
+/** Those of one namespace, or of all where it is empty. To be called once per process: every call gives keys of its own. */
 export function ingressInformers(namespace: string) {
   const scope = namespace === "" ? {} : { namespace };
   return {

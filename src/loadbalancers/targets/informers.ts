@@ -6,7 +6,9 @@ import { type Bindings, bindingState, type SeenBinding, targetGroupBindings } fr
 import { type Pods, podState, type SeenPod } from "./pods.ts";
 import { type Backends, backendState, type SeenSlice, type Slices, sliceState } from "./slices.ts";
 
-/** An empty namespace stands for all. Each is made and followed once, by whoever asks first. */
+export type BindingInformers = ReturnType<typeof bindingInformers>;
+
+/** An empty namespace stands for all. To be called once per process: every call gives keys of its own. */
 export function bindingInformers(namespace: string, quicVariable: string) {
   const scope = namespace === "" ? {} : { namespace };
   return {
