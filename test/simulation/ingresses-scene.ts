@@ -10,6 +10,7 @@ import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { IngressAccount } from "./ingresses-account.ts";
 import { plantForeign } from "./ingresses-foreign.ts";
+import { LeaseRule } from "./lease-rule.ts";
 import { streamedListsOf } from "./streamed-lists.ts";
 
 /** Compiled once: they are the same in every history. */
@@ -48,11 +49,15 @@ export class IngressesScene {
   readonly #settled = new Map<string, readonly string[]>();
   readonly #told = new Set<string>();
 
+  /** Who leads, and that nobody else writes. */
+  readonly lease: LeaseRule;
+
   constructor(seed: number) {
     this.world = virtualWorld(seed);
     this.history = new History(this.world.clock);
     this.chance = chanceOf(this.world.random);
     this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 500, streamedLists: streamedListsOf(seed) });
+    this.lease = new LeaseRule(this, leaseName);
     this.cloud = createCloud({ world: this.world, seed, shapes });
     this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 2 });
     this.account = new IngressAccount(this.cloud);
@@ -131,22 +136,6 @@ export class IngressesScene {
       if (!action.startsWith("Describe")) this.#changed(action);
     }
   };
-
-  leads(hostname: string): boolean {
-    return this.#leaseHolder().startsWith(`${hostname}_`);
-  }
-
-  /** Rule 5: whoever starts a write must hold the lease at that moment. */
-  checkLeads(hostname: string, doing: string): void {
-    if (this.leads(hostname)) return;
-    const holder = this.#leaseHolder() || "nobody";
-    this.history.broken("no write starts without the lease", `${hostname} sends ${doing} while the lease is held by ${holder}`);
-  }
-
-  #leaseHolder(): string {
-    const lease = this.cluster.objects("leases.coordination.k8s.io").find(({ metadata }) => metadata.name === leaseName);
-    return String((lease as { spec?: { holderIdentity?: string } } | undefined)?.spec?.holderIdentity ?? "");
-  }
 
   async say(who: string, method: string, path: string, body?: object): Promise<HttpResponse> {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";

@@ -11,6 +11,7 @@ import "../../src/loadbalancers/targets/informers.ts";
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { loadClients } from "../bed/service-world.ts";
 import { BalancerReplica } from "./balancer-replica.ts";
+import { comeToNothing, comeToOrder, type EndingTimes } from "./ending.ts";
 import { type FaultMix, injectFaults } from "./faults.ts";
 import { IngressesScene } from "./ingresses-scene.ts";
 import { deleteAll, lookAround, useIngresses } from "./ingresses-users.ts";
@@ -18,10 +19,7 @@ import { type Outcome, played } from "./outcome.ts";
 import { Replicas } from "./replicas.ts";
 
 const faultsMs = 6 * 60_000;
-const patienceMs = 60 * 60_000;
-/** So long without a change, and the work is done. */
-const restMs = 60_000;
-const quietMs = 3 * 60_000;
+const times: EndingTimes = { patienceMs: 60 * 60_000, restMs: 60_000, quietMs: 3 * 60_000 };
 
 /** Plays the history of a seed to its end. */
 export async function simulateIngresses(seed: number): Promise<Outcome> {
@@ -32,7 +30,7 @@ export async function simulateIngresses(seed: number): Promise<Outcome> {
 }
 
 async function play(scene: IngressesScene): Promise<void> {
-  const { world, history } = scene;
+  const { world } = scene;
   const [faulty, everything] = [new AbortController(), new AbortController()];
   const replicas = new Replicas(scene, (name) => new BalancerReplica(scene, name));
   const ending = [useIngresses(scene, faulty.signal), injectFaults(scene, replicas, faultMixOf(scene), faulty.signal)];
@@ -41,24 +39,14 @@ async function play(scene: IngressesScene): Promise<void> {
   faulty.abort(new Error("the faults are over"));
   await world.advance(0);
   await Promise.all(ending);
-  await until(scene, () => scene.differences().length === 0 && world.clock.monotonic() - scene.lastChangeAt > restMs);
-  for (const difference of scene.differences()) history.broken("what is wanted exists, and nothing else", difference);
-  const quietFrom = world.clock.monotonic() + 5_000;
-  await world.advance(quietMs);
-  if (scene.lastChangeAt > quietFrom) history.broken("what is in order is left alone", `something was changed at ${scene.lastChangeAt}`);
-  for (const difference of scene.differences()) history.broken("order lasts", difference);
+  await comeToOrder(scene, times);
   await deleteAll(scene);
-  await until(scene, () => scene.leftovers().length === 0);
-  for (const left of scene.leftovers()) history.broken("nothing is left", left);
+  await comeToNothing(scene, times);
   everything.abort(new Error("the world ends"));
   await world.advance(0);
   await lasting;
   replicas.close();
   scene.cluster.close();
-}
-
-async function until({ world }: IngressesScene, predicate: () => boolean): Promise<void> {
-  for (let waited = 0; waited < patienceMs && !predicate(); waited += 5_000) await world.advance(5_000);
 }
 
 /** What AWS's bad days look like. */

@@ -10,6 +10,7 @@ import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/c
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
+import { LeaseRule } from "./lease-rule.ts";
 import { clusterCidr, plantForeignRoutes, wrongRoutes } from "./nodes-routes.ts";
 import { wrongRouteCall } from "./route-tables.ts";
 import { streamedListsOf } from "./streamed-lists.ts";
@@ -57,11 +58,15 @@ export class NodesScene {
   /** A machine of the cluster that is always there: else nothing that is missing could be proven to be. */
   protected readonly witness: Instance;
 
+  /** Who leads, and that nobody else writes. */
+  readonly lease: LeaseRule;
+
   constructor(seed: number, controllers = nodeControllers, settings = "") {
     this.world = virtualWorld(seed);
     this.history = new History(this.world.clock);
     this.chance = chanceOf(this.world.random);
     this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 500, streamedLists: streamedListsOf(seed) });
+    this.lease = new LeaseRule(this, leaseName);
     this.cloud = createCloud({ world: this.world, seed, shapes });
     this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 2 });
     this.witness = launchNodes(this.cloud, this.network, 1)[0]!;
@@ -120,22 +125,6 @@ export class NodesScene {
 
   /** Told after everything by which a replica changed the world, or tried to. */
   protected changed(_by: string, _done: boolean, _input?: string): void {}
-
-  leads(hostname: string): boolean {
-    return this.#leaseHolder().startsWith(`${hostname}_`);
-  }
-
-  /** Rule 5: whoever starts a write must hold the lease at that moment. */
-  checkLeads(hostname: string, doing: string): void {
-    if (this.leads(hostname)) return;
-    const holder = this.#leaseHolder() || "nobody";
-    this.history.broken("no write starts without the lease", `${hostname} sends ${doing} while the lease is held by ${holder}`);
-  }
-
-  #leaseHolder(): string {
-    const lease = this.cluster.objects("leases.coordination.k8s.io").find(({ metadata }) => metadata.name === leaseName);
-    return String((lease as { spec?: { holderIdentity?: string } } | undefined)?.spec?.holderIdentity ?? "");
-  }
 
   async say(who: string, method: string, path: string, body?: object, patch = "strategic-merge"): Promise<HttpResponse> {
     const answer = await this.cluster.send({

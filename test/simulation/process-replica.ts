@@ -5,6 +5,7 @@ import { type Logs, openLogs } from "../../src/runtime/logs.ts";
 import { newRegistry } from "../../src/runtime/metrics.ts";
 import type { VirtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import type { History } from "./history.ts";
+import type { LeaseRule } from "./lease-rule.ts";
 import { type Machine, machineIn } from "./machine.ts";
 import { NetworkLink } from "./network-link.ts";
 import type { Resident } from "./replicas.ts";
@@ -16,9 +17,7 @@ export interface ReplicaScene {
   /** The API server and AWS, as replicas reach them. */
   readonly serve: Transport;
   readonly serveAws: Transport;
-  leads(hostname: string): boolean;
-  /** Breaks the history when somebody starts a write without the lease. */
-  checkLeads(hostname: string, doing: string): void;
+  readonly lease: Pick<LeaseRule, "leads" | "check">;
 }
 
 /** What a program is started with. */
@@ -49,7 +48,7 @@ export abstract class ProcessReplica<Scene extends ReplicaScene> implements Resi
         server,
         onSend: (request) => {
           const { what, guarded } = describe(request);
-          if (guarded) scene.checkLeads(name, what);
+          if (guarded) scene.lease.check(name, what);
         },
         onAnswer: (request, how) => history.tell(name, `${describe(request).what} → ${how}`),
       });
@@ -61,7 +60,7 @@ export abstract class ProcessReplica<Scene extends ReplicaScene> implements Resi
   protected abstract operate(start: Start): Promise<void>;
 
   get leading(): boolean {
-    return this.machine.alive && this.scene.leads(this.name);
+    return this.machine.alive && this.scene.lease.leads(this.name);
   }
 
   run(onExit: () => void): void {

@@ -4,6 +4,7 @@
  */
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { loadClients } from "../bed/service-world.ts";
+import { comeToNothing, comeToOrder, type EndingTimes } from "./ending.ts";
 import { type FaultMix, injectFaults } from "./faults.ts";
 import { ManagerReplica } from "./manager-replica.ts";
 import { live, report } from "./nodes-users.ts";
@@ -20,11 +21,13 @@ import { bringStrangers } from "./services-strangers.ts";
 import { deleteAll, lookAround, useServices } from "./services-users.ts";
 
 const faultsMs = 6 * 60_000;
-/** A replaced load balancer is drained for ten minutes, by the wall clocks of replicas that may be half an hour apart. */
-const patienceMs = 75 * 60_000;
-/** A group that was replaced goes when AWS lets go of it: so long without a change, and the work is done. */
-const restMs = 60_000;
-const quietMs = 3 * 60_000;
+const times: EndingTimes = {
+  // A replaced load balancer is drained for ten minutes, by the wall clocks of replicas that may be half an hour apart.
+  patienceMs: 75 * 60_000,
+  // A group that was replaced goes when AWS lets go of it.
+  restMs: 60_000,
+  quietMs: 3 * 60_000,
+};
 
 /** Plays the history of a seed to its end. */
 export async function simulateServices(seed: number): Promise<Outcome> {
@@ -34,7 +37,7 @@ export async function simulateServices(seed: number): Promise<Outcome> {
 }
 
 async function play(scene: ServicesScene): Promise<void> {
-  const { world, history } = scene;
+  const { world } = scene;
   const [faulty, everything] = [new AbortController(), new AbortController()];
   const replicas = new Replicas(scene, (name) => new ManagerReplica(scene, name));
   const actors = [live, useServices, askForTooMuch, holdDeletions, letFewerIn, handOverGroup, bringStrangers, meddle];
@@ -44,28 +47,17 @@ async function play(scene: ServicesScene): Promise<void> {
   faulty.abort(new Error("the faults are over"));
   await world.advance(0);
   await Promise.all(ending);
-  await until(scene, () => scene.differences().length === 0 && world.clock.monotonic() - scene.lastChangeAt > restMs);
-  for (const difference of scene.differences()) history.broken("what is wanted exists, and nothing else", difference);
-  // The last Node to go may have gone this moment, and its targets go a second later.
-  const quietFrom = world.clock.monotonic() + 5_000;
-  await world.advance(quietMs);
-  if (scene.lastChangeAt > quietFrom) history.broken("what is in order is left alone", `something was changed at ${scene.lastChangeAt}`);
-  for (const difference of scene.differences()) history.broken("order lasts", difference);
+  await comeToOrder(scene, times);
   const moveOut = squat(scene);
   await deleteAll(scene);
   await moveOut();
-  await until(scene, () => scene.leftovers().length === 0);
-  for (const left of scene.leftovers()) history.broken("nothing is left", left);
+  await comeToNothing(scene, times);
   await releaseAll(scene);
   everything.abort(new Error("the world ends"));
   await world.advance(0);
   await Promise.all(lasting);
   replicas.close();
   scene.cluster.close();
-}
-
-async function until({ world }: ServicesScene, predicate: () => boolean): Promise<void> {
-  for (let waited = 0; waited < patienceMs && !predicate(); waited += 5_000) await world.advance(5_000);
 }
 
 /** What AWS's bad days look like. */
