@@ -6,7 +6,6 @@ import type { Self } from "../identity/self.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { loadKubeConfig } from "../kube/config/load.ts";
 import type { Connect } from "../kube/connections.ts";
-import { isApiError } from "../kube/errors.ts";
 import { EventPipeline } from "../kube/event-recorder.ts";
 import { Controllers } from "../runtime/controllers.ts";
 import { LeadershipLost } from "../runtime/election.ts";
@@ -17,14 +16,16 @@ import type { Transport } from "../runtime/http.ts";
 import { messageOf } from "../runtime/message-of.ts";
 import { json, type RouteTable } from "../runtime/routes.ts";
 import type { Serving } from "../runtime/serving.ts";
-import { type Clock, jittered, sleep, unlessAborted, within } from "../runtime/world.ts";
+import { jittered, unlessAborted, within } from "../runtime/world.ts";
+import { apiServerAnswers } from "./api-server-answers.ts";
 import { build } from "./build.ts";
 import { type ClientOptions, KubeClients } from "./clients.ts";
 import { CloudOpening } from "./cloud-opening.ts";
-import { ApiServerUnhealthy, CloudUnusable, ConfigurationFailed } from "./errors.ts";
+import { CloudUnusable, ConfigurationFailed } from "./errors.ts";
 import { SharedInformers } from "./informers.ts";
 import { Leadership, type LeadershipOptions } from "./leadership.ts";
 import type { ControllerEntry, ProcessContext, Program } from "./program.ts";
+import { startApart } from "./start-apart.ts";
 import { startControllers } from "./start-controllers.ts";
 
 /** What one life of a process is made from. */
@@ -43,6 +44,8 @@ export interface Operation {
   /** Binds the port that health, metrics and the rest are served on. */
   serve(health: HealthChecks): Promise<ServedPorts>;
   readonly programs: readonly Program[];
+  /** They are several that have nothing to do with each other: one that cannot be started is tried again while the others run. */
+  readonly apart?: boolean;
   /** Every object is reconciled again after a random period between this and twice this. */
   readonly minResyncMs: number;
 }
@@ -168,11 +171,14 @@ class Process {
 
   async #standBy({ standby, component }: Program, place: Place, until: AbortSignal): Promise<void> {
     if (standby === undefined) return;
-    const { host } = this.#operation;
+    const { host, apart = false } = this.#operation;
     const { clients, leadership, health, life } = this.#parts;
     const kube = clients.named(component, leadership.gate);
-    // It goes on until the process is over; waiting for it to begin ends when the process is asked to stop.
-    this.#standby.push(await unlessAborted(until, standby({ ...place, host, kube, informers: this.#informers, health, signal: life })));
+    const start = async () => {
+      // It goes on until the process is over; waiting for it to begin ends when the process is asked to stop.
+      this.#standby.push(await unlessAborted(until, standby({ ...place, host, kube, informers: this.#informers, health, signal: life })));
+    };
+    await (apart ? startApart(component, start, { ...host, health, signal: until }) : start());
   }
 
   /** Stops in order: work, what is said about it, the right to do it, the server. */
@@ -217,7 +223,7 @@ class Process {
 
   /** What all controllers share is made once; the result starts some of a program's controllers. */
   async #starter(place: Place, until: AbortSignal): Promise<(program: Program, entries: readonly ControllerEntry[]) => Promise<void>> {
-    const { host, minResyncMs } = this.#operation;
+    const { host, minResyncMs, apart = false } = this.#operation;
     const { clients, health, leadership } = this.#parts;
     const { world, log } = host;
     const informers = this.#informers;
@@ -236,7 +242,9 @@ class Process {
         health,
         signal: until,
         contextFor: (entry) => this.#contextFor(entry, { ...place, informers, resyncMs }),
-        onFailure: (error) => this.#failed.abort(error),
+        apart,
+        // Where others run beside it, the log and its line of /readyz are enough.
+        onFailure: (error) => apart || this.#failed.abort(error),
       });
   }
 
@@ -270,22 +278,6 @@ type Shared = Place & Pick<ProcessContext, "informers" | "resyncMs">;
 
 function unusable(cause: unknown): never {
   throw new CloudUnusable(cause);
-}
-
-/** Asks once a second, for ten seconds. */
-async function apiServerAnswers(client: KubeClient, clock: Clock, signal: AbortSignal): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await client.raw("/healthz", { signal, timeoutMs: 5_000 });
-      return;
-    } catch (cause) {
-      signal.throwIfAborted();
-      // A refusal proves that the server is up.
-      if (isApiError(cause, "forbidden", "unauthorized")) return;
-      if (tries === 10) throw new ApiServerUnhealthy(cause);
-      await sleep(clock, 1_000, signal);
-    }
-  }
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

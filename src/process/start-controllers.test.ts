@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { done } from "../runtime/controller.ts";
 import { Controllers } from "../runtime/controllers.ts";
 import { openGate } from "../runtime/gate.ts";
 import { HealthChecks } from "../runtime/health.ts";
@@ -47,6 +48,7 @@ test("a controller that works on one key for hours is slow, not dead: no probe h
     health,
     signal: new AbortController().signal,
     contextFor: () => undefined as never,
+    apart: false,
     onFailure: (error) => assert.fail(error),
   });
   await world.advance(3 * 3600_000);
@@ -56,4 +58,52 @@ test("a controller that works on one key for hours is slow, not dead: no probe h
     assert.ok(healthy, text);
     assert.match(text, /\[\+\]node-route-controller ok/, "the reference's users know a line for each controller");
   }
+});
+
+test("where controllers stand apart, one that cannot be made is named by readiness and tried again, and the next one runs", async () => {
+  const world = virtualWorld(1);
+  const host = { world, log: silentLog, metrics: newRegistry() };
+  const health = new HealthChecks(host);
+  const reconciled: string[] = [];
+  let broken = true;
+  let tries = 0;
+  const entry = (name: string): ControllerEntry => ({
+    name,
+    client: name,
+    eventSource: name,
+    metric: name,
+    queue: name,
+    make: async () => {
+      if (name === "bad" && tries++ >= 0 && broken) throw new Error("its file cannot be read");
+      const sources = [{ name: "keys", start: async (enqueue: (key: string) => void) => enqueue(name) }];
+      return { kind: "run", controllers: [{ controller: { name, concurrency: 1, sources, reconcile: async () => said(name) } }] };
+    },
+  });
+  const said = (name: string) => {
+    reconciled.push(name);
+    return done;
+  };
+  await startControllers([entry("bad"), entry("good")], {
+    manager: "test",
+    intervalMs: 0,
+    world,
+    log: silentLog,
+    controllers: new Controllers(host, { manager: "test", gate: openGate() }),
+    health,
+    signal: new AbortController().signal,
+    contextFor: () => undefined as never,
+    apart: true,
+    onFailure: (error) => assert.fail(error),
+  });
+  const ready = () => health.answer("readyz", { verbose: true, exclude: [] });
+  await world.advance(60_000);
+  assert.deepEqual(reconciled, ["good"]);
+  assert.deepEqual([ready().healthy, health.answer("livez", { verbose: false, exclude: [] }).healthy], [false, true]);
+  assert.match(ready().text, /\[-\]bad-start failed/);
+  assert.ok(tries > 1 && tries < 10, `${tries} tries in a minute`);
+
+  broken = false;
+  await world.advance(600_000);
+  assert.deepEqual(reconciled, ["good", "bad"]);
+  assert.ok(ready().healthy, ready().text);
 });

@@ -5,6 +5,7 @@ import type { Log } from "../runtime/log.ts";
 import { jittered, sleep, type World } from "../runtime/world.ts";
 import { ControllersFailed } from "./errors.ts";
 import type { ControllerEntry, Enabled, ProcessContext } from "./program.ts";
+import { startApart } from "./start-apart.ts";
 
 /** What starting takes. */
 export interface StartOptions {
@@ -18,6 +19,8 @@ export interface StartOptions {
   readonly health: HealthChecks;
   readonly signal: AbortSignal;
   contextFor(entry: ControllerEntry): ProcessContext;
+  /** One that cannot be made is tried again while the others run; otherwise starting fails with it. */
+  readonly apart: boolean;
   /** Told when a controller turns out to be unable to work. */
   onFailure(error: ControllersFailed): void;
 }
@@ -27,7 +30,8 @@ export async function startControllers(entries: readonly ControllerEntry[], star
   const { world, intervalMs, signal } = start;
   for (const [index, entry] of entries.entries()) {
     if (index > 0 && intervalMs > 0) await sleep(world.clock, jittered(world.random, intervalMs, 1), signal);
-    await startOne(entry, start);
+    if (start.apart) await startApart(entry.name, () => startOne(entry, start), start);
+    else await startOne(entry, start);
   }
 }
 

@@ -105,6 +105,26 @@ test("cluster: a section that cannot work is refused with what is wrong, and fla
   w.close();
 });
 
+test("cluster: a handler that cannot be made is named and tried again, and the other programs run", async () => {
+  const { w, name, interrupt } = await spotStory();
+  const handler = section(w, "webhook-url: http://hook, webhook-template-file: /etc/body");
+  const running = startCluster(w, `${handler}\ncontroller-manager: {controllers: [cloud-node]}`, "cluster-a");
+  await w.until(
+    "the controller manager works",
+    () => running.lines.some((line) => line.includes('Started \\"cloud-node-controller\\"')),
+    60_000,
+  );
+  assert.ok(
+    running.lines.some((line) => /cannot start .*interruptions/.test(line)),
+    running.lines.join("\n"),
+  );
+  await w.world.files.write("/etc/body", "{{ .EventID }}", 0o600);
+  await polls(w);
+  interrupt();
+  await w.until("it is cordoned", () => w.isCordoned(name), 5_000);
+  w.close();
+});
+
 test("node: drains its own Node from the metadata service, without asking AWS for anything", async () => {
   const { w, name, node, interrupt } = await spotStory();
   startNode(w, "node-termination-handler: {emit-kubernetes-events: true}", node);

@@ -50,6 +50,7 @@ export async function operate(
         configuration: () => Object.assign({}, ...parts.map(({ configuration }) => configuration)),
       }),
     programs: parts.map(({ program }) => program),
+    apart: true,
     minResyncMs: options["min-resync-period"],
   });
 }
