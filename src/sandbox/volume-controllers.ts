@@ -9,6 +9,8 @@ import { isApiError } from "../kube/errors.ts";
 import type { KubeObject, Resource, Stored } from "../kube/resource.ts";
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, VolumeAttachment } from "../kube/types.ts";
 import { sleep } from "../runtime/world.ts";
+import { inTreeName } from "../volumes/migration.ts";
+import { driverName } from "../volumes/names.ts";
 import { claims, persistentVolumes, storageClasses, volumeAttachments } from "../volumes/storage-resources.ts";
 
 export interface VolumeStandInOptions {
@@ -58,7 +60,13 @@ const annotations = {
   provisioner: "volume.kubernetes.io/storage-provisioner",
   selectedNode: "volume.kubernetes.io/selected-node",
   bound: "pv.kubernetes.io/bind-completed",
+  provisionedBy: "pv.kubernetes.io/provisioned-by",
+  migratedTo: "pv.kubernetes.io/migrated-to",
+  resizer: "volume.kubernetes.io/storage-resizer",
 };
+
+/** Kubernetes gives what is of its former plugin to the driver. */
+const inDriversName = (provisioner: string) => (provisioner === inTreeName ? driverName : provisioner);
 
 class Look {
   readonly #kube: KubeClient;
@@ -86,6 +94,10 @@ class Look {
     if (!spec?.volumeName) return this.#awaitVolume(claim);
     const volume = this.#seen.volumes.find((each) => each.metadata.name === spec.volumeName);
     const size = volume?.spec?.capacity?.storage;
+    const isMigrated = volume?.spec?.awsElasticBlockStore !== undefined && metadata.annotations?.[annotations.resizer] === undefined;
+    if (isMigrated && status?.phase === "Bound" && spec.resources?.requests?.storage !== status.capacity?.storage) {
+      await this.#change(claims, claim, "", { metadata: { annotations: { [annotations.resizer]: driverName } } });
+    }
     if (status?.allocatedResourceStatuses?.storage === "NodeResizePending" && size !== undefined && this.#isAttached(spec.volumeName)) {
       await this.#change(claims, claim, "status", {
         status: { capacity: { storage: size }, allocatedResourceStatuses: null, conditions: null },
@@ -113,10 +125,11 @@ class Look {
     const waits = storageClass.volumeBindingMode === "WaitForFirstConsumer" && !metadata.annotations?.[annotations.selectedNode];
     const node = this.#users(claim).find((pod) => pod.spec?.nodeName)?.spec?.nodeName;
     if (waits && node === undefined) return;
-    if (metadata.annotations?.[annotations.provisioner] === storageClass.provisioner && !waits) return;
+    const provisioner = inDriversName(storageClass.provisioner);
+    if (metadata.annotations?.[annotations.provisioner] === provisioner && !waits) return;
     await this.#change(claims, claim, "", {
       metadata: {
-        annotations: { [annotations.provisioner]: storageClass.provisioner, ...(waits && { [annotations.selectedNode]: node }) },
+        annotations: { [annotations.provisioner]: provisioner, ...(waits && { [annotations.selectedNode]: node }) },
       },
     });
   }
@@ -124,6 +137,9 @@ class Look {
   async #volume(volume: Volume): Promise<void> {
     const { metadata, spec, status } = volume;
     const claim = this.#seen.claims.find((each) => each.metadata.uid === spec?.claimRef?.uid);
+    if (metadata.annotations?.[annotations.provisionedBy] === inTreeName && metadata.annotations[annotations.migratedTo] === undefined) {
+      await this.#change(persistentVolumes, volume, "", { metadata: { annotations: { [annotations.migratedTo]: driverName } } });
+    }
     if (status?.phase === "Bound" || (status?.phase === "Pending" && spec?.claimRef)) {
       if (claim === undefined) await this.#change(persistentVolumes, volume, "status", { status: { phase: "Released" } });
     } else if (metadata.deletionTimestamp !== undefined) await this.#unprotect(persistentVolumes, volume, "kubernetes.io/pv-protection");
@@ -139,14 +155,16 @@ class Look {
       }
     }
     for (const attachment of this.#seen.attachments) {
-      if (wanted.delete(attachment.metadata.name) || attachment.metadata.deletionTimestamp !== undefined) continue;
+      const { metadata, spec } = attachment;
+      // Volumes of pods from before CSI are not looked after here.
+      if (wanted.delete(metadata.name) || metadata.deletionTimestamp !== undefined || spec.source.inlineVolumeSpec) continue;
       await this.#kube.delete(volumeAttachments, { name: attachment.metadata.name }, { signal: this.#signal });
     }
     for (const [name, { node, volume }] of wanted) {
       const others = this.#seen.attachments.filter(({ spec }) => spec.source.persistentVolumeName === volume.metadata.name);
       // One after the other: where the volume is still elsewhere, that comes first.
       if (others.length > 0 && !volume.spec?.accessModes?.includes("ReadWriteMany")) continue;
-      const attacher = volume.spec?.csi?.driver ?? "";
+      const attacher = volume.spec?.awsElasticBlockStore ? driverName : (volume.spec?.csi?.driver ?? "");
       const source = { persistentVolumeName: volume.metadata.name };
       await this.#kube.create(
         volumeAttachments,

@@ -19,6 +19,11 @@ export function goValuesReferee(say?: (line: string) => void): Promise<string> {
   return build("go-values", ["go.mod", "main.go"], say);
 }
 
+/** Kubernetes' own translation of volumes from before CSI. */
+export function translationReferee(say?: (line: string) => void): Promise<string> {
+  return build("csi-translation", ["go.mod", "go.sum", "main.go"], say);
+}
+
 /** The CSI project's own test suite for drivers, as it is. */
 export function csiSanity(say?: (line: string) => void): Promise<string> {
   return build("csi-sanity", ["go.mod", "go.sum"], say, "github.com/kubernetes-csi/csi-test/v5/cmd/csi-sanity");

@@ -1,7 +1,7 @@
 /** Every referee: a program nobody here wrote that ours is held to. What is added here is built and run by `npm run referees`. */
 import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
-import { certificateReferee, csiSanity, goValuesReferee, kubeletReferee } from "./go-programs.ts";
+import { certificateReferee, csiSanity, goValuesReferee, kubeletReferee, translationReferee } from "./go-programs.ts";
 import { obtainPython } from "./python.ts";
 import {
   builtLoadBalancerController,
@@ -36,6 +36,7 @@ export const referees: readonly Referee[] = [
   { name: "Go's crypto/x509", tests: ["test/referees/client-certificates.test.ts"], obtain: certificateReferee },
   { name: "Go's strconv, time and csv", tests: ["test/referees/go-values.test.ts"], obtain: goValuesReferee },
   { name: "csi-sanity", tests: ["test/referees/csi-sanity.test.ts"], obtain: csiSanity },
+  { name: "Kubernetes' translation of volumes", tests: ["test/referees/csi-translation.test.ts"], obtain: translationReferee },
   { name: "kubelet", tests: ["test/referees/kubelet.test.ts"], obtain: kubeletReferee },
   {
     name: "the reference's controller manager",

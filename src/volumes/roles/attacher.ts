@@ -8,6 +8,7 @@ import { type Controller, done, type Outcome } from "../../runtime/controller.ts
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import type { StringMap } from "../csi/messages.ts";
+import { translatedVolume } from "../migration.ts";
 import { driverName } from "../names.ts";
 import { persistentVolumes, volumeAttachments } from "../storage-resources.ts";
 import { addFinalizer, removeFinalizer } from "./finalizers.ts";
@@ -98,15 +99,14 @@ function isStatusOnly(before: SeenAttachment | undefined, after: SeenAttachment 
 async function attach(attachment: SeenAttachment, parts: RoleParts, signal: AbortSignal): Promise<void> {
   const { kube, volumes, host } = parts;
   const { metadata, spec } = attachment;
-  const volume = volumes.get(spec.source.persistentVolumeName ?? "");
-  if (volume === undefined)
-    throw new Error(`there is no PersistentVolume ${spec.source.persistentVolumeName ?? "(inline volumes are not served)"}`);
-  if (volume.metadata.deletionTimestamp !== undefined) throw new Error(`PersistentVolume ${volume.metadata.name} is marked for deletion`);
-  const source = volume.spec?.csi;
-  if (source?.driver !== driverName) throw new Error(`PersistentVolume ${volume.metadata.name} is not of ${driverName}`);
   const nodeId = nodeIdOf(attachment, parts);
+  const volume = volumes.get(spec.source.persistentVolumeName ?? "");
+  if (volume?.metadata.deletionTimestamp !== undefined) throw new Error(`PersistentVolume ${volume.metadata.name} is marked for deletion`);
+  const disk = volumeSpec(attachment, volume);
+  const source = disk.csi;
+  if (source?.driver !== driverName) throw new Error(`${nameOf(attachment)} is not of ${driverName}`);
   // Before anything is done in AWS: whoever deletes them afterwards waits for us.
-  await addFinalizer(kube, persistentVolumes, volume.metadata, attachFinalizer, signal);
+  if (volume !== undefined) await addFinalizer(kube, persistentVolumes, volume.metadata, attachFinalizer, signal);
   await addFinalizer(kube, volumeAttachments, metadata, attachFinalizer, signal);
   if (metadata.annotations?.[nodeIdAnnotation] !== nodeId) {
     const merge = { metadata: { annotations: { [nodeIdAnnotation]: nodeId } } };
@@ -115,12 +115,7 @@ async function attach(attachment: SeenAttachment, parts: RoleParts, signal: Abor
   const request = {
     volumeId: source.volumeHandle,
     nodeId,
-    volumeCapability: capabilityOf(
-      volume.spec?.accessModes?.[0] ?? "",
-      volume.spec?.volumeMode,
-      source.fsType ?? "",
-      volume.spec?.mountOptions,
-    ),
+    volumeCapability: capabilityOf(disk.accessModes?.[0] ?? "", disk.volumeMode, source.fsType ?? "", disk.mountOptions),
     volumeContext: source.volumeAttributes ?? {},
   };
   const answer = await callDriver<{ publishContext: StringMap }>(parts, "ControllerPublishVolume", request, callMs, signal);
@@ -133,16 +128,26 @@ async function detach(attachment: SeenAttachment, parts: RoleParts, signal: Abor
   const { kube, volumes, host } = parts;
   const { metadata, spec } = attachment;
   if (!metadata.finalizers?.includes(attachFinalizer)) return;
-  const volume = volumes.get(spec.source.persistentVolumeName ?? "");
-  const volumeId = volume?.spec?.csi?.volumeHandle;
   // The finalizer on the PersistentVolume keeps it until here. Without it nobody knows which disk it was.
-  if (volumeId === undefined)
-    throw new Error(`PersistentVolume ${spec.source.persistentVolumeName} is gone: which disk to detach is not known`);
+  const volumeId = volumeSpec(attachment, volumes.get(spec.source.persistentVolumeName ?? "")).csi?.volumeHandle;
+  if (volumeId === undefined) throw new Error(`${nameOf(attachment)} is not of ${driverName}: which disk to detach is not known`);
   await callDriver(parts, "ControllerUnpublishVolume", { volumeId, nodeId: nodeIdOf(attachment, parts) }, callMs, signal);
   const status = { attached: false, attachmentMetadata: null, detachError: null };
   await kube.patch(volumeAttachments, { name: metadata.name, subresource: "status" }, { merge: { status }, uid: metadata.uid }, { signal });
   await removeFinalizer(kube, volumeAttachments, metadata, attachFinalizer, signal);
   host.log.info("detached a volume", { volume: volumeId, node: spec.nodeName });
+}
+
+/** What is attached: a PersistentVolume, which may be from before CSI, or a pod's own volume from then, translated by whoever asks. */
+function volumeSpec(attachment: SeenAttachment, volume: SeenVolume | undefined): NonNullable<SeenVolume["spec"]> {
+  const inline = attachment.spec.source.inlineVolumeSpec;
+  const spec = inline ?? (volume && translatedVolume(volume).spec);
+  if (spec === undefined) throw new Error(`there is no ${nameOf(attachment)}`);
+  return spec;
+}
+
+function nameOf({ spec }: SeenAttachment): string {
+  return spec.source.inlineVolumeSpec ? "the volume of a pod" : `PersistentVolume ${spec.source.persistentVolumeName}`;
 }
 
 /** The node's own id of itself; of a node that is gone, what was noted when it was attached. */

@@ -9,11 +9,11 @@ import type { Host } from "../../runtime/host.ts";
 import { TimedOut, within } from "../../runtime/world.ts";
 import { CsiError } from "../csi/errors.ts";
 import type { Methods } from "../csi/server.ts";
-import { driverName } from "../names.ts";
+import { diskOf } from "../migration.ts";
 import { claims, csiNodes, persistentVolumes, storageClasses, volumeAttachments } from "../storage-resources.ts";
 
 export type Claims = Informer<Trimmed<PersistentVolumeClaim>, "class" | "volume">;
-export type Volumes = Informer<Trimmed<PersistentVolume>, "handle">;
+export type Volumes = Informer<Trimmed<PersistentVolume>, "disk">;
 export type Classes = Informer<Trimmed<StorageClass>>;
 export type Attachments = Informer<Trimmed<VolumeAttachment>, "volume">;
 export type CsiNodes = Informer<Trimmed<CSINode>>;
@@ -61,7 +61,7 @@ export const roleInformers = {
       informer({
         client,
         of: persistentVolumes,
-        indexes: { handle: ({ spec }) => (spec?.csi?.driver === driverName ? [spec.csi.volumeHandle] : []) },
+        indexes: { disk: (volume) => [diskOf(volume) ?? []].flat() },
       }),
   },
   classes: { name: "storageclasses", make: (client: KubeClient): Classes => informer({ client, of: storageClasses }) },

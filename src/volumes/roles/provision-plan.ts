@@ -4,6 +4,7 @@ import type { Trimmed } from "../../kube/informer.ts";
 import type { Frozen } from "../../kube/resource.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../kube/types.ts";
 import type { ContentSource, CreateVolumeRequest, StringMap, VolumeAnswer, VolumeCapability } from "../csi/messages.ts";
+import { asInTree, inTreeName } from "../migration.ts";
 import { driverName } from "../names.ts";
 import { bytesOfQuantity, quantityOfBytes } from "../quantity.ts";
 import type { Accessibility } from "./accessibility.ts";
@@ -17,6 +18,8 @@ export const annotations = {
   provisioner: ["volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner"],
   selectedNode: "volume.kubernetes.io/selected-node",
   provisionedBy: "pv.kubernetes.io/provisioned-by",
+  /** The driver that has taken over from an in-tree plugin; put there by kube-controller-manager. */
+  migratedTo: "pv.kubernetes.io/migrated-to",
   deletionSecret: ["volume.kubernetes.io/provisioner-deletion-secret-name", "volume.kubernetes.io/provisioner-deletion-secret-namespace"],
 } as const;
 
@@ -29,8 +32,8 @@ const sidecarPrefix = "csi.storage.k8s.io/";
 /** Whether a volume is to be made for the claim now. */
 export function wantsVolume({ metadata, spec }: SeenClaim, storageClass: SeenClass | undefined): boolean {
   if (spec?.volumeName || metadata.deletionTimestamp !== undefined || storageClass === undefined) return false;
-  if (storageClass.provisioner !== driverName) return false;
-  if (!annotations.provisioner.some((key) => metadata.annotations?.[key] === driverName)) return false;
+  if (storageClass.provisioner !== driverName && storageClass.provisioner !== inTreeName) return false;
+  if (![...annotations.provisioner, annotations.migratedTo].some((key) => metadata.annotations?.[key] === driverName)) return false;
   return storageClass.volumeBindingMode !== "WaitForFirstConsumer" || metadata.annotations?.[annotations.selectedNode] !== undefined;
 }
 
@@ -41,6 +44,7 @@ export function volumeNameOf({ metadata }: SeenClaim): string {
 
 export interface Provisioning {
   readonly claim: SeenClaim;
+  /** One from before CSI is translated, but for its provisioner. */
   readonly storageClass: SeenClass;
   readonly accessibility: Accessibility | undefined;
   readonly source: ContentSource | undefined;
@@ -106,8 +110,16 @@ export function capabilityOf(
   return { accessType: "mount", mount: { fsType, mountFlags }, accessMode };
 }
 
-/** The PersistentVolume of what the driver has made. `identity` tells which process had it made. */
+/**
+ * The PersistentVolume of what the driver has made. `identity` tells which process had it made. For a class from before CSI it is
+ * of the in-tree kind, which is what users of that class know, and what a cluster that goes back can still use.
+ */
 export function volumeFor(provisioning: Provisioning, made: VolumeAnswer, identity: string): PersistentVolume {
+  const volume = driverVolumeFor(provisioning, made, identity);
+  return provisioning.storageClass.provisioner === inTreeName ? asInTree(volume) : volume;
+}
+
+function driverVolumeFor(provisioning: Provisioning, made: VolumeAnswer, identity: string): PersistentVolume {
   const { claim, storageClass } = provisioning;
   const { metadata, spec } = claim;
   const fsType = fsTypeOf(provisioning);
@@ -115,7 +127,7 @@ export function volumeFor(provisioning: Provisioning, made: VolumeAnswer, identi
     metadata: {
       name: volumeNameOf(claim),
       annotations: {
-        [annotations.provisionedBy]: driverName,
+        [annotations.provisionedBy]: storageClass.provisioner,
         ...Object.fromEntries(annotations.deletionSecret.map((key) => [key, ""])),
       },
       finalizers: [volumeFinalizer],
@@ -164,7 +176,8 @@ export function attributesClassOf({ spec }: SeenClaim): string | undefined {
 
 /** Whether the disk of a PersistentVolume is to be deleted, and the object with it. */
 export function wantsDeletion({ metadata, spec, status }: SeenVolume): boolean {
-  if (metadata.annotations?.[annotations.provisionedBy] !== driverName || spec?.csi?.driver !== driverName) return false;
+  if (![annotations.provisionedBy, annotations.migratedTo].some((key) => metadata.annotations?.[key] === driverName)) return false;
+  if (spec?.csi?.driver !== driverName && spec?.awsElasticBlockStore === undefined) return false;
   // Kept by us alone, or not ours to keep: with neither it is gone already.
   if (metadata.deletionTimestamp !== undefined && !metadata.finalizers?.includes(volumeFinalizer)) return false;
   return status?.phase === "Released" && spec.persistentVolumeReclaimPolicy === "Delete";

@@ -12,6 +12,7 @@ import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { CsiError } from "../csi/errors.ts";
 import type { StringMap, VolumeAnswer } from "../csi/messages.ts";
+import { inTreeName, translatedClass } from "../migration.ts";
 import { driverName } from "../names.ts";
 import { claims, persistentVolumes, volumeAttributesClasses } from "../storage-resources.ts";
 import { type Accessibility, accessibilityOf, type DriverNode } from "./accessibility.ts";
@@ -79,7 +80,8 @@ class Provisioner {
       return done;
     }
     try {
-      await this.#provision(key, claim, storageClass, signal);
+      const translated = storageClass.provisioner === inTreeName ? (translatedClass(storageClass) as SeenClass) : storageClass;
+      await this.#provision(key, claim, translated, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (refusalIn(error)) throw error;

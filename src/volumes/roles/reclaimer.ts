@@ -5,6 +5,7 @@ import { watchSource } from "../../kube/watch-source.ts";
 import { type Controller, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
+import { translatedVolume } from "../migration.ts";
 import { persistentVolumes } from "../storage-resources.ts";
 import { removeFinalizer } from "./finalizers.ts";
 import { callDriver, type RoleParts } from "./parts.ts";
@@ -46,7 +47,7 @@ async function reclaim(volume: SeenVolume, parts: RoleParts, signal: AbortSignal
   const { name, uid } = volume.metadata;
   const attached = attachments.by("volume", name)[0];
   if (attached !== undefined) throw new Error(`persistentvolume ${name} is still attached to node ${attached.spec.nodeName}`);
-  const volumeId = volume.spec?.csi?.volumeHandle ?? "";
+  const volumeId = translatedVolume(volume).spec?.csi?.volumeHandle ?? "";
   await callDriver(parts, "DeleteVolume", { volumeId }, callMs, signal);
   host.log.info("deleted a volume", { volume: volumeId, persistentVolume: name });
   await kube.delete(persistentVolumes, { name }, { uid, signal }).catch((error: unknown) => {

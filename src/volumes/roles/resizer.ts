@@ -6,6 +6,7 @@ import { type Controller, done, type Outcome } from "../../runtime/controller.ts
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { CsiError } from "../csi/errors.ts";
+import { translatedVolume } from "../migration.ts";
 import { driverName } from "../names.ts";
 import { quantityOfBytes } from "../quantity.ts";
 import { claims, persistentVolumes, volumeAttributesClasses } from "../storage-resources.ts";
@@ -28,6 +29,9 @@ import {
 /** Longer than csi-resizer waits: EC2 takes minutes, and what it is asked for twice in one window is one change. */
 const callMs = 4 * 60_000;
 
+/** Who lets the volume of a claim grow; put there by kube-controller-manager when one is to. */
+const resizerAnnotation = "volume.kubernetes.io/storage-resizer";
+
 /** Codes by which the driver says that asking again will not help. */
 const infeasibleGrowth: ReadonlySet<string> = new Set(["InvalidArgument", "OutOfRange", "NotFound"]);
 
@@ -45,8 +49,9 @@ export function resizer(parts: RoleParts): Controller {
     ],
     async reconcile(key, signal): Promise<Outcome> {
       const claim = seen.get(key);
-      const volume = claim && volumes.get(claim.spec?.volumeName ?? "");
-      if (claim === undefined || volume?.spec?.csi?.driver !== driverName) return done;
+      const stored = claim && volumes.get(claim.spec?.volumeName ?? "");
+      if (claim === undefined || stored === undefined || !isOurs(claim, stored)) return done;
+      const volume = translatedVolume(stored);
       if (claim.metadata.deletionTimestamp !== undefined) return done;
       const size = wantedGrowth(claim, volume);
       const target = wantedAttributes(claim);
@@ -69,10 +74,17 @@ export function resizer(parts: RoleParts): Controller {
   };
 }
 
+/** A volume of the driver, or one from before CSI that kube-controller-manager has given to it. */
+function isOurs({ metadata }: SeenClaim, { spec }: SeenVolume): boolean {
+  if (spec?.awsElasticBlockStore !== undefined) return metadata.annotations?.[resizerAnnotation] === driverName;
+  return spec?.csi?.driver === driverName;
+}
+
 /** A change of nothing that is read here: our own words, and kubelet's. */
 function isStatusOnly(before: SeenClaim | undefined, after: SeenClaim): boolean {
   if (before === undefined || before.metadata.uid !== after.metadata.uid) return false;
-  return JSON.stringify([before.spec, before.status?.phase]) === JSON.stringify([after.spec, after.status?.phase]);
+  const read = ({ metadata, spec, status }: SeenClaim) => JSON.stringify([spec, status?.phase, metadata.annotations?.[resizerAnnotation]]);
+  return read(before) === read(after);
 }
 
 async function grow(claim: SeenClaim, volume: SeenVolume, bytes: bigint, parts: RoleParts, signal: AbortSignal): Promise<void> {
