@@ -108,6 +108,10 @@ export function step<Input extends object, Output>(
   };
 }
 
+/** Whether a step is a call of this action. */
+export const isStepOf = ({ action }: Step, { service, name }: Pick<Step["action"], "service" | "name">): boolean =>
+  action.service === service && action.name === name;
+
 export const isMade = (value: unknown): value is Made =>
   typeof value === "object" && value !== null && typeof (value as Made).made === "string";
 

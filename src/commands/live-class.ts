@@ -11,7 +11,7 @@ import { classFinalizer, classServiceState, type ServiceState } from "../loadbal
 import type { Clock } from "../runtime/world.ts";
 import type { Live } from "./live.ts";
 import { controllerOptions } from "./live-ingress.ts";
-import { classSettings } from "./load-balancer-controller/services.ts";
+import { classSettings } from "./load-balancer-controller/settings.ts";
 
 /** Whether it may be a Service of the load balancer controller's, or was one: only then is anything asked for it. */
 export function mayBeOfClass({ loadBalancerClass, view, metadata }: SeenService): boolean {

@@ -24,7 +24,7 @@ import { backendState } from "../loadbalancers/targets/slices.ts";
 import type { Clock } from "../runtime/world.ts";
 import { type Live, NotPossible } from "./live.ts";
 import { type Options, parseOptions } from "./load-balancer-controller/flags.ts";
-import { ingressSettings } from "./load-balancer-controller/ingress.ts";
+import { ingressSettings } from "./load-balancer-controller/settings.ts";
 
 /** Objects of a manifest that are put in the place of those of their name. */
 export interface Overlay {

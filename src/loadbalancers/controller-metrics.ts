@@ -23,11 +23,7 @@ export class ControllerMetrics {
     this.#controller = controller;
     this.#clock = clock;
     this.#since = clock.monotonic();
-    this.#errors = counter(metrics, {
-      name: "awslbc_controller_reconcile_errors_total",
-      help: "Reconciles that failed, by controller and by what failed.",
-      labels: ["controller", "error_category"],
-    });
+    this.#errors = reconcileErrors(metrics);
     this.#durations = histogram(metrics, {
       name: "awslbc_controller_reconcile_stage_duration",
       help: "How long each stage of a reconcile took, in seconds.",
@@ -77,6 +73,15 @@ export class ControllerMetrics {
     this.#passes.clear();
     this.#since = this.#clock.monotonic();
   }
+}
+
+/** Failures of all controllers of the process. */
+export function reconcileErrors(metrics: Registry) {
+  return counter(metrics, {
+    name: "awslbc_controller_reconcile_errors_total",
+    help: "Reconciles that failed, by controller and by what failed.",
+    labels: ["controller", "error_category"],
+  });
 }
 
 /** How many objects there are of each kind that is followed. The first controller of a process tells it. */

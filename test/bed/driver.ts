@@ -18,8 +18,9 @@ import { serveCsi } from "../../src/volumes/csi/server.ts";
 import { InFlight } from "../../src/volumes/in-flight.ts";
 import { nodeMethods } from "../../src/volumes/node/methods.ts";
 import { linuxSystem } from "../../src/volumes/node/system.ts";
-import { booted, hurriedWorld } from "./hurried-world.ts";
+import { booted } from "./booted.ts";
 import { LoopDisks } from "./loop-disks.ts";
+import { fastWorld } from "./world.ts";
 
 export interface RunningDriver {
   readonly socket: string;
@@ -30,7 +31,7 @@ export interface RunningDriver {
 
 /** Starts it. For the driver and for AWS time passes `speed` times as fast as for everybody else. */
 export async function startDriver(speed: number): Promise<RunningDriver> {
-  const world = hurriedWorld(speed, { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" });
+  const world = { ...fastWorld(speed), environment: { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret" } };
   const aws = createCloud({ world });
   const [node] = launchNodes(aws, standardNetwork(aws, { clusterId: "test" }), 1, "m5.large") as [Instance];
   await booted(aws, [node]);

@@ -22,3 +22,10 @@ export function hurriedWorld(factor: number): World {
     },
   };
 }
+
+/** The same, and the wall clock hurries along: what AWS takes its time for is over sooner too. */
+export function fastWorld(factor: number): World {
+  const world = hurriedWorld(factor);
+  const [wall, start] = [world.clock.now(), world.clock.monotonic()];
+  return { ...world, clock: { ...world.clock, now: () => wall + world.clock.monotonic() - start } };
+}

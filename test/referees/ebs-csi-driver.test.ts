@@ -18,9 +18,10 @@ import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { controllerMethods } from "../../src/volumes/controller/methods.ts";
 import { controllerContext } from "../../src/volumes/controller/service.ts";
 import { serveCsi } from "../../src/volumes/csi/server.ts";
+import { booted } from "../bed/booted.ts";
 import { csiClient } from "../bed/csi-client.ts";
 import { eventually } from "../bed/eventually.ts";
-import { booted, hurriedWorld } from "../bed/hurried-world.ts";
+import { fastWorld } from "../bed/world.ts";
 import { type Played, picture, play, type Scene, snapshotCompleted } from "./ebs-csi-driver/play.ts";
 import { codes, making, refusing, removing, restoring, type ScriptStep } from "./ebs-csi-driver/script.ts";
 import { referenceVolumeDriver } from "./reference.ts";
@@ -37,7 +38,7 @@ interface Account {
 }
 
 async function account(): Promise<Account> {
-  const world = hurriedWorld(speed, keys);
+  const world = { ...fastWorld(speed), environment: keys };
   const aws = createCloud({ world });
   const all = launchNodes(aws, standardNetwork(aws, { clusterId }), 4, "m5.large");
   // The first and the fourth are in one zone.

@@ -1,6 +1,7 @@
 /** What AWS tells of an application load balancer: only what is managed is asked for, and what is asked for at once shares calls. */
 import type { Listener, Rule } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { Ask } from "../../aws/ask.ts";
+import { attributesOf } from "../elbv2/kind.ts";
 import { observeMarkedGroups } from "../elbv2/marked.ts";
 import type { Inventory } from "../inventory.ts";
 import type { ObserveOptions } from "../kind.ts";
@@ -40,15 +41,11 @@ async function observeLoadBalancer(
   ask: Ask,
 ): Promise<SeenLoadBalancer> {
   const { loadBalancers } = inventory.cloud;
-  const { managed, attributesAgeMs } = options;
+  const { managed } = options;
   const [tags, listeners, attributes, capacity] = await Promise.all([
     inventory.tags(arn, ask),
     observeListeners(arn, managed?.listenerAttributes ?? [], inventory, ask),
-    managed?.attributes
-      ? inventory.networkAttributes.get(attributesKey(name, options.attributesKey), attributesAgeMs, () =>
-          loadBalancers.attributes(arn, ask),
-        )
-      : {},
+    managed?.attributes ? attributesOf({ name, arn }, options, inventory, ask) : {},
     managed?.capacity ? loadBalancers.capacity(arn, ask) : undefined,
   ]);
   return {
@@ -63,9 +60,6 @@ async function observeLoadBalancer(
     listeners,
   };
 }
-
-/** A load balancer, and everything asked of it that attributes follow from. */
-export const attributesKey = (name: string, key: string) => `${name} ${key}`;
 
 async function observeListeners(arn: string, withAttributes: readonly number[], inventory: Inventory, ask: Ask): Promise<SeenListener[]> {
   const { loadBalancers, listeners } = inventory.cloud;

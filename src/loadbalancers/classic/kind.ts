@@ -1,5 +1,6 @@
 /** Classic load balancers: instances behind one load balancer, and a security group that the nodes let everything in from. */
 import { modifyAttributes } from "../../aws/elb-actions.ts";
+import { isStepOf } from "../../aws/plan.ts";
 import { marksOfSource } from "../groups/claims.ts";
 import { presentAges, reconcileAges } from "../inventory.ts";
 import { hostnameOf, type LoadBalancerKind, namesWith } from "../kind.ts";
@@ -79,7 +80,7 @@ export const classic: LoadBalancerKind<ClassicLoadBalancer, SeenClassic, FoundCl
   },
   hostnameIn: (output) => hostnameOf(output as { readonly DNSName?: string }) || undefined,
   rememberAttributes({ model, steps, isNew }, key, { classicAttributes }, now) {
-    const isWritten = isNew || steps.some(({ action }) => action.name === modifyAttributes.name);
+    const isWritten = isNew || steps.some((step) => isStepOf(step, modifyAttributes));
     if (isWritten) classicAttributes.offer(attributesKey(model.name, key), model.attributes, now);
   },
   forgetAttributes: (name, key, { classicAttributes }) => classicAttributes.invalidate(attributesKey(name, key)),

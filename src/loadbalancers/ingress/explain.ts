@@ -1,8 +1,6 @@
 /** One page about the load balancer of an Ingress: who asks for what, why it is so, what stands, what differs, and what to do next. */
 import type { Ask } from "../../aws/ask.ts";
 import { conditionsText } from "../application/conditions.ts";
-import { application } from "../application/kind.ts";
-import type { SeenApplication } from "../application/plan.ts";
 import type { BackendHealth } from "../kind.ts";
 import { type ApplicationListener, wantedGroups } from "../model.ts";
 import type { Action } from "../routing.ts";
@@ -25,8 +23,8 @@ export interface Explained {
 export async function explainIngress(told: Explained, { inventory }: Pick<SurveyContext, "inventory">, ask: Ask): Promise<string> {
   const { preview, ingress, published, events } = told;
   const { survey } = preview;
-  const { found, seen } = survey?.seen ?? {};
-  const health = found && seen ? await application.health(found as never, seen as SeenApplication, inventory, ask) : [];
+  const found = survey?.seen.found;
+  const health = survey && found ? await survey.seen.kind.health(found, survey.seen.seen, inventory, ask) : [];
   return [
     `Ingress ${keyOf(ingress)}`,
     ...section("Its group", members(preview)),

@@ -9,6 +9,7 @@ import { applySurvey } from "../apply.ts";
 import { freshAges } from "../inventory.ts";
 import type { SecurityGroups } from "../model.ts";
 import type { FoundNetwork } from "../network/find.ts";
+import type { SeenNetwork } from "../network/plan.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { remove } from "../remove.ts";
 import { type Survey, survey } from "../survey.ts";
@@ -75,7 +76,7 @@ export async function ensureFrontend(
   const hostname = ensured.hostname ?? front?.hostname;
   const told = hostname === undefined ? {} : { hostname };
   if (ensured.applied.kind === "waiting") return { ...told, outcome: again(waitMs, ensured.applied.why) };
-  const { targetGroups } = frontend.afterParts(wish.model, seen.seen as never, ensured.applied.made);
+  const { targetGroups } = frontend.afterParts(wish.model, seen.seen as SeenNetwork, ensured.applied.made);
   const arns = new Map(wish.model.targetGroups.map(({ name }, i) => [name, targetGroups[i]?.arn ?? ""]));
   const outcome = await register(group, wish, arns, behind.arn, context, ask);
   return { ...told, ...(outcome && { outcome }) };

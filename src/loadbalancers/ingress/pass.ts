@@ -1,7 +1,6 @@
 /** One look at a group, carried out and told. */
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
-import { deleteTargetGroup } from "../../aws/elbv2-actions.ts";
 import type { AwsError } from "../../aws/errors.ts";
 import type { Step } from "../../aws/plan.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
@@ -13,7 +12,7 @@ import { applySurvey, type Ensured } from "../apply.ts";
 import { type GroupOnLoadBalancer, managedGroups } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import type { Survey } from "../survey.ts";
-import { bindingsOf, deleteBindings, writeBindings } from "../targets/owned-bindings.ts";
+import { bindingsOf, deleteBindings, deletesBoundGroup, writeBindings } from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
 import { annotationKey, unknownAnnotations, unservedAnnotations } from "./annotations.ts";
@@ -203,11 +202,8 @@ async function deployAll(
 ): Promise<Deployed> {
   const { inventory, host } = context;
   const own = bindingsOf(bindingLabels(group.id), context.bindings);
-  const isBound = (step: Step) =>
-    step.action === (deleteTargetGroup as unknown as Step["action"]) &&
-    own.some(({ spec }) => spec.targetGroupARN === (step.input as { readonly TargetGroupArn?: string }).TargetGroupArn);
   const unguarded = seen.steps.filter((step) => !isGuardStep(step));
-  const steps = unguarded.filter((step) => !isBound(step));
+  const steps = unguarded.filter((step) => !deletesBoundGroup(step, own));
   const postponed = unguarded.length - steps.length;
   const targetSets = new TargetSets();
   const ensured = await applySurvey(

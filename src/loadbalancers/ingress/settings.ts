@@ -1,20 +1,8 @@
 /** What flags and feature gates say about Ingresses. */
-import type { Guards, Tags } from "../model.ts";
+import { type ControllerGates, type ControllerSettings, defaultControllerSettings } from "../controller-settings.ts";
+import type { Guards } from "../model.ts";
 
-export interface IngressSettings {
-  /** `--cluster-name` */
-  readonly cluster: string;
-  readonly vpc: string;
-  readonly defaultTags: Tags;
-  readonly externalManagedTags: readonly string[];
-  readonly defaultTargetType: "instance" | "ip";
-  readonly defaultScheme: "internal" | "internet-facing";
-  readonly defaultSslPolicy: string;
-  /** Whether load balancers share a group towards their targets. */
-  readonly sharesBackendGroup: boolean;
-  readonly managesBackendRules: boolean;
-  /** Opens targets for single ports, and not for all. */
-  readonly restrictsRules: boolean;
+export interface IngressSettings extends ControllerSettings {
   readonly toleratesMissingService: boolean;
   readonly toleratesMissingAction: boolean;
   readonly allowedAuthorities: readonly string[];
@@ -23,44 +11,15 @@ export interface IngressSettings {
   readonly gates: IngressGates;
 }
 
-export interface IngressGates {
-  readonly listenerRulesTagging: boolean;
-  readonly weightedTargetGroups: boolean;
-  readonly ipTargetType: boolean;
-  readonly subnetsClusterTagCheck: boolean;
-  readonly subnetDiscoveryByReachability: boolean;
+export interface IngressGates extends ControllerGates {
   readonly singleSubnet: boolean;
-  readonly capacityReservation: boolean;
-  readonly enhancedDefaults: boolean;
-  readonly defaultTagsLowPriority: boolean;
-  readonly healthCheckAdvanced: boolean;
 }
 
-export const defaultGates: IngressGates = {
-  listenerRulesTagging: true,
-  weightedTargetGroups: true,
-  ipTargetType: true,
-  subnetsClusterTagCheck: true,
-  subnetDiscoveryByReachability: true,
-  singleSubnet: false,
-  capacityReservation: true,
-  enhancedDefaults: false,
-  defaultTagsLowPriority: false,
-  healthCheckAdvanced: true,
-};
-
 export const defaultSettings: Omit<IngressSettings, "cluster" | "vpc"> = {
-  defaultTags: {},
-  externalManagedTags: [],
-  defaultTargetType: "instance",
-  defaultScheme: "internal",
-  defaultSslPolicy: "ELBSecurityPolicy-2016-08",
-  sharesBackendGroup: true,
-  managesBackendRules: false,
-  restrictsRules: true,
+  ...defaultControllerSettings,
   toleratesMissingService: true,
   toleratesMissingAction: true,
   allowedAuthorities: [],
   guards: ["webAcl", "classicWebAcl", "shield"],
-  gates: defaultGates,
+  gates: { ...defaultControllerSettings.gates, singleSubnet: false },
 };

@@ -1,5 +1,6 @@
 /** What AWS tells of a network load balancer that is known by its owner's marks: only what is managed is asked for. */
 import type { Ask } from "../../aws/ask.ts";
+import { attributesOf } from "../elbv2/kind.ts";
 import { observeMarkedGroups } from "../elbv2/marked.ts";
 import type { Inventory } from "../inventory.ts";
 import type { ObserveOptions } from "../kind.ts";
@@ -27,18 +28,17 @@ export async function observeBound(
 
 async function observeLoadBalancer(
   found: FoundNetwork,
-  { managed, attributesKey, attributesAgeMs }: ObserveOptions,
+  options: ObserveOptions,
   inventory: Inventory,
   ask: Ask,
 ): Promise<SeenLoadBalancer> {
   const { name, arn, securityGroups, addressType, zones, sourceNat, privateLinkRules } = found;
   const { loadBalancers } = inventory.cloud;
+  const { managed } = options;
   const [tags, listeners, attributes, capacity] = await Promise.all([
     inventory.tags(arn, ask),
     observeListeners(arn, managed?.listenerAttributes ?? [], inventory, ask),
-    managed?.attributes
-      ? inventory.networkAttributes.get(`${name} ${attributesKey}`, attributesAgeMs, () => loadBalancers.attributes(arn, ask))
-      : {},
+    managed?.attributes ? attributesOf({ name, arn }, options, inventory, ask) : {},
     managed?.capacity ? loadBalancers.capacity(arn, ask) : undefined,
   ]);
   return {

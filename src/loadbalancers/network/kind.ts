@@ -1,10 +1,10 @@
 /** Network load balancers: a target group behind each listener, and clients that reach the nodes with their own addresses. */
-import { modifyLoadBalancerAttributes } from "../../aws/elbv2-actions.ts";
 import { healthOf } from "../elbv2/health.ts";
+import { attributesOf, elbv2 } from "../elbv2/kind.ts";
 import { markedLoadBalancers } from "../elbv2/marked.ts";
 import { marksOfClients } from "../groups/claims.ts";
 import { reconcileAges } from "../inventory.ts";
-import { hostnameOf, type LoadBalancerKind, namesWith } from "../kind.ts";
+import type { LoadBalancerKind } from "../kind.ts";
 import type { NetworkLoadBalancer } from "../model.ts";
 import { planTargets, type SeenTargetGroup } from "../target-group-plan.ts";
 import {
@@ -23,6 +23,7 @@ import { seeListener } from "./observe.ts";
 import { planNetwork, planNetworkDeletion, type SeenNetwork } from "./plan.ts";
 
 export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNetwork> = {
+  ...elbv2,
   name: "network",
 
   async find(name, inventory, ages, ask) {
@@ -32,22 +33,15 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
   async findMarked(owner, inventory, maxAgeMs, ask) {
     return (await markedLoadBalancers("network", owner, inventory, maxAgeMs, ask)).map(foundNetwork);
   },
-  namesBehind: async (hostname, { loadBalancers }, maxAgeMs, ask, by) => namesWith(hostname, await loadBalancers.all(maxAgeMs, ask, by)),
-  tags: ({ arn }, { cloud }, ask) => cloud.loadBalancers.tags(arn, ask),
   targetGroups: (owner, standing, inventory, maxAgeMs, ask) => namedTargetGroups(owner, standing[0]?.arn, inventory, maxAgeMs, ask),
-  managedGroupName: ({ securityGroupName }) => securityGroupName,
 
   async observe(found, options, inventory, ask) {
     const { loadBalancers } = inventory.cloud;
-    const { owner, attributesAgeMs } = options;
+    const { owner } = options;
     const [groups, listeners, attributes] = await Promise.all([
       plannedTargetGroups(owner, found?.arn, inventory, found ? reconcileAges.presentMs : reconcileAges.absentMs, ask),
       found ? loadBalancers.listeners(found.arn, ask) : [],
-      found
-        ? inventory.networkAttributes.get(attributesKey(found.name, options.attributesKey), attributesAgeMs, () =>
-            loadBalancers.attributes(found.arn, ask),
-          )
-        : {},
+      found ? attributesOf(found, options, inventory, ask) : {},
     ]);
     const targetGroups = await observeGroups(groups, options.targetGroupAttributes, inventory, ask);
     if (found === undefined) return { kind: "network", targetGroups };
@@ -102,18 +96,7 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
     }));
     return { ...seen, targetGroups };
   },
-  hostnameIn(output) {
-    const { LoadBalancers = [] } = output as { readonly LoadBalancers?: readonly { readonly DNSName?: string }[] };
-    return hostnameOf({ ...LoadBalancers[0] }) || undefined;
-  },
-  rememberAttributes({ model, seen, steps, isNew }, key, { networkAttributes }, now) {
-    const isWritten = isNew || steps.some(({ action }) => action.name === modifyLoadBalancerAttributes.name);
-    const attributes = { ...seen.loadBalancer?.attributes, ...model.attributes };
-    if (isWritten) networkAttributes.offer(attributesKey(model.name, key), attributes, now);
-  },
-  forgetAttributes: (name, key, { networkAttributes }) => networkAttributes.invalidate(attributesKey(name, key)),
 
-  touch: (name, inventory, by) => inventory.loadBalancers.touch(name, by),
   touchTargets(_name, { targetGroups }, inventory, by) {
     for (const { name } of targetGroups) inventory.targetGroups.touch(name, by);
   },
@@ -149,6 +132,3 @@ export const network: LoadBalancerKind<NetworkLoadBalancer, SeenNetwork, FoundNe
       listenerPort: listeners.find(({ forward }) => forward.to.some(({ group }) => group === name))?.port,
     })),
 };
-
-/** A load balancer, and everything asked of it that attributes follow from. */
-const attributesKey = (name: string, key: string) => `${name} ${key}`;

@@ -3,7 +3,7 @@
 import { desireService, type ServiceDesire } from "./desire.ts";
 import type { ServiceSources } from "./draft.ts";
 import { groupFixture, networkFixture } from "./network.fixture.ts";
-import { type ClassGates, type ClassSettings, defaultGates, defaultSettings } from "./settings.ts";
+import { type ClassGates, type ClassSettings, defaultSettings } from "./settings.ts";
 import type { ServicePortView, ServiceView } from "./view.ts";
 
 export const prefix = "service.beta.kubernetes.io/";
@@ -52,7 +52,7 @@ export const service = ({ annotations = {}, settings: _s, gates: _g, around: _a,
 export function desire(wish: Wish = {}): ServiceDesire {
   const { settings = {}, gates = {}, around = {} } = wish;
   return desireService(service(wish), {
-    settings: { ...defaultSettings, cluster: "prod-eu", vpc: "vpc-1", ...settings, gates: { ...defaultGates, ...gates } },
+    settings: { ...defaultSettings, cluster: "prod-eu", vpc: "vpc-1", ...settings, gates: { ...defaultSettings.gates, ...gates } },
     network: networkFixture,
     groups: groupFixture,
     backendGroup: "sg-backend",

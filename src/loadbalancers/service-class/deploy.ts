@@ -1,13 +1,13 @@
 /** Brings a Service's load balancer and its bindings to what it asks for. */
 import type { Ask } from "../../aws/ask.ts";
-import { deleteTargetGroup, modifyListener } from "../../aws/elbv2-actions.ts";
-import { isMade, type Step } from "../../aws/plan.ts";
+import { modifyListener } from "../../aws/elbv2-actions.ts";
+import { isMade, isStepOf, type Step } from "../../aws/plan.ts";
 import { applySurvey, type Ensured } from "../apply.ts";
 import { managedGroups } from "../model.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
 import type { SeenNetwork } from "../network/plan.ts";
 import type { SeenBinding } from "../targets/binding.ts";
-import { bindingsOf, deleteBindings, writeBindings } from "../targets/owned-bindings.ts";
+import { bindingsOf, deleteBindings, deletesBoundGroup, writeBindings } from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
 import type { ClassContext } from "./context.ts";
@@ -33,7 +33,7 @@ export async function deploy(service: SeenService, { seen, desire }: ClassSurvey
   const labels = bindingLabels(service.view);
   const own = bindingsOf(labels, context.bindings);
   const move = moveOf(service, { seen, desire }, own, context);
-  const bound = seen.steps.filter((step) => isOf(step, deleteTargetGroup) && own.some(({ spec }) => spec.targetGroupARN === groupIn(step)));
+  const bound = seen.steps.filter((step) => deletesBoundGroup(step, own));
   const steps = (move.waits ? seen.steps.filter(isPreparation) : seen.steps).filter((step) => !bound.includes(step));
   const targetSets = new TargetSets();
   const ensured = await applySurvey(
@@ -69,7 +69,7 @@ export async function deploy(service: SeenService, { seen, desire }: ClassSurvey
 function moveOf({ view }: SeenService, { seen }: ClassSurvey, own: readonly SeenBinding[], { moving, host }: ClassContext): Move {
   const key = keyOf(view);
   const now = host.world.clock.monotonic();
-  const groups = seen.steps.filter((step) => isOf(step, modifyListener)).flatMap(groupsForwardedTo);
+  const groups = seen.steps.filter((step) => isStepOf(step, modifyListener)).flatMap(groupsForwardedTo);
   const standing = (seen.seen as SeenNetwork).targetGroups.map(({ arn }) => arn);
   const isEmpty = (arn: string) => {
     const targets = own.find(({ spec }) => spec.targetGroupARN === arn)?.status.targets;
@@ -87,10 +87,6 @@ interface Move {
 
 /** What changes nothing about where traffic goes. */
 const isPreparation = (step: Step) => step.effect === "create" && !/Listener/.test(step.action.name);
-
-const isOf = ({ action }: Step, other: { readonly name: string }) => action.name === other.name;
-
-const groupIn = ({ input }: Step) => (input as { readonly TargetGroupArn?: unknown }).TargetGroupArn;
 
 interface ForwardInput {
   readonly DefaultActions?: readonly {

@@ -351,7 +351,7 @@ test("health checks: defaults by traffic policy, ports by name, what is taken on
     matcher: { kind: "http", codes: "200" },
     keepsAll: true,
   });
-  const gated = check({ ...annotated(given), gates: { healthCheckAdvancedConfig: false } });
+  const gated = check({ ...annotated(given), gates: { healthCheckAdvanced: false } });
   assert.deepEqual([gated?.timeout, gated?.matcher], [10, undefined]);
   const named = (wish: Wish) => check({ ...wish, annotations: { ...wish.annotations, "healthcheck-port": "http" } })?.port;
   assert.equal(named({ ports: [port(80, { name: "http" })] }), "31234");

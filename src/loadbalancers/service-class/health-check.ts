@@ -24,20 +24,20 @@ const interval = 10;
 const isLocal = (targetType: string, { type, local }: ServiceView) => targetType === "instance" && type === "LoadBalancer" && local;
 
 export function healthCheckOf({ read, settings }: Draft, targetType: "instance" | "ip", backing: ServiceView): TargetHealthCheck {
-  const { healthCheckAdvancedConfig } = settings.gates;
+  const { healthCheckAdvanced } = settings.gates;
   const local = isLocal(targetType, backing);
   const defaults = defaultsOf[local ? "local" : "cluster"];
   const protocol = read.get(`${prefix}protocol`) ?? defaults.protocol;
   const isHttp = protocol !== "TCP";
   const given = read.get(`${prefix}port`) ?? (local ? String(backing.healthCheckNodePort) : "traffic-port");
   const path = isHttp ? (read.get(`${prefix}path`) ?? defaults.path) : undefined;
-  const codes = isHttp && healthCheckAdvancedConfig ? (read.get(`${prefix}success-codes`) ?? "200-399") : undefined;
+  const codes = isHttp && healthCheckAdvanced ? (read.get(`${prefix}success-codes`) ?? "200-399") : undefined;
   return {
     protocol,
     port: portOf(given, targetType, backing),
     ...(path !== undefined && { path }),
     interval: read.get(`${prefix}interval`) ?? interval,
-    timeout: (healthCheckAdvancedConfig ? read.get(`${prefix}timeout`) : undefined) ?? defaults.timeout,
+    timeout: (healthCheckAdvanced ? read.get(`${prefix}timeout`) : undefined) ?? defaults.timeout,
     healthyThreshold: read.get(`${prefix}healthy-threshold`) ?? defaults.threshold,
     unhealthyThreshold: read.get(`${prefix}unhealthy-threshold`) ?? defaults.threshold,
     ...(codes !== undefined && { matcher: { kind: "http", codes } }),

@@ -2,7 +2,7 @@
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { modifyCapacityReservation } from "../../aws/elbv2-actions.ts";
-import type { Step } from "../../aws/plan.ts";
+import { isStepOf, type Step } from "../../aws/plan.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
 import type { FoundNetwork } from "../network/find.ts";
@@ -58,7 +58,7 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
   return postponesCapacity ? again(settings.stabilizationMs, "capacity is reserved when the load balancer is active") : done;
 }
 
-const isReservation = ({ action }: Step) => action === (modifyCapacityReservation as unknown as Step["action"]);
+const isReservation = (step: Step) => isStepOf(step, modifyCapacityReservation);
 
 async function build(service: SeenService, context: ClassContext, ask: Ask): Promise<ClassSurvey> {
   const { inventory, settings, report, memory, backendGroup, services } = context;

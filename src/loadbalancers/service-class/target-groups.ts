@@ -55,7 +55,7 @@ export function boundGroup(draft: Draft, backing: ServiceView, port: ServicePort
     addressType,
     fixesAddressType: true,
     healthCheck,
-    ...(!settings.gates.healthCheckAdvancedConfig && { fixesHealthCheck: true }),
+    ...(!settings.gates.healthCheckAdvanced && { fixesHealthCheck: true }),
     attributes,
   };
   const networking = networkingOf(draft, { ...wish, group, backing, port, preservesClients: preservesClients(group) });

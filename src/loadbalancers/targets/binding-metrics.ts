@@ -2,6 +2,7 @@
 import type { Registry } from "prom-client";
 import { awsErrorIn } from "../../aws/errors.ts";
 import { counter, histogram } from "../../runtime/metrics.ts";
+import { reconcileErrors } from "../controller-metrics.ts";
 
 const buckets = [10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600];
 
@@ -23,11 +24,7 @@ export class BindingMetrics {
       labels: ["namespace", "name"],
       buckets,
     });
-    this.#errors = counter(metrics, {
-      name: "awslbc_controller_reconcile_errors_total",
-      help: "Reconciles that failed, by controller and by what failed.",
-      labels: ["controller", "error_category"],
-    });
+    this.#errors = reconcileErrors(metrics);
     this.#withoutQuicId = counter(metrics, {
       name: "awslbc_quic_target_missing_server_id",
       help: "Pods that were not registered because no container has a QUIC server id, counted at every look.",

@@ -1,4 +1,6 @@
 /** The TargetGroupBindings that are made for an owner of load balancers: which are there, and what makes them as they are wanted. */
+import { deleteTargetGroup } from "../../aws/elbv2-actions.ts";
+import { isStepOf, type Step } from "../../aws/plan.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
 import { sortedJson } from "../elbv2/actions.ts";
@@ -26,6 +28,12 @@ export interface BindingParts {
 export function bindingsOf(labels: Labels, bindings: Bindings): readonly SeenBinding[] {
   const pairs = Object.entries(labels);
   return bindings.list().filter(({ metadata }) => pairs.every(([key, value]) => metadata.labels[key] === value));
+}
+
+/** Whether a step deletes a target group that one of the bindings still fills. */
+export function deletesBoundGroup(step: Step, bindings: readonly SeenBinding[]): boolean {
+  const { TargetGroupArn: arn } = step.input as { readonly TargetGroupArn?: unknown };
+  return isStepOf(step, deleteTargetGroup) && bindings.some(({ spec }) => spec.targetGroupARN === arn);
 }
 
 /** The ARN of a target group by its name in the model, and of the managed security group by its place-holder. */
