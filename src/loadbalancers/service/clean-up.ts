@@ -13,9 +13,8 @@ import { changedMeanwhile, type Job, logStep, type ServiceContext, stage, staleM
 import type { Remembered } from "./memory.ts";
 import { hasOwnHostname } from "./owner.ts";
 import { removedCondition } from "./report.ts";
-import { hasFinalizer, type SeenService } from "./seen.ts";
+import { hasFinalizer, otherServer, type SeenService } from "./seen.ts";
 import { leave } from "./state.ts";
-import { otherServer } from "./task.ts";
 import { patienceMs, pauseMs, tellWaiting, waitForRemoval } from "./waiting.ts";
 
 /** AWS needs at least this long to clear away a load balancer: only then does it let go of the security groups. */

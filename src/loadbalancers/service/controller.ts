@@ -16,12 +16,11 @@ import { NodeSync } from "./node-sync.ts";
 import { ownerOf, serviceDoor } from "./owner.ts";
 import { preview } from "./preview.ts";
 import { Report, Superseded } from "./report.ts";
-import { hasFinalizer, type SeenService } from "./seen.ts";
+import { concernsLoadBalancer, hasFinalizer, type SeenService, taskOf } from "./seen.ts";
 import { Misconfigured, problemsOf, settle, tellAboutNodes, warn } from "./settle.ts";
 import { driftSource, serviceSource, wakeSource } from "./sources.ts";
 import { distrust, drifts, isTrusted, newState, type Standing, settledFor, standingIn, wanted, wantedTargetsOnly } from "./state.ts";
 import { convergeTargets } from "./targets-only.ts";
-import { concernsLoadBalancer, taskOf } from "./task.ts";
 
 /** Every load balancer is read fully once in this time, whether or not anything changed. */
 const driftMs = 60 * 60_000;

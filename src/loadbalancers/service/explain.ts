@@ -9,9 +9,8 @@ import { nodeGroupsOf, registrable } from "../targets.ts";
 import { adviceFor } from "./advice.ts";
 import { type AnnotationRow, annotationPrefix, annotationTable, sourceRangesAnnotation } from "./annotations.ts";
 import type { Preview } from "./preview.ts";
-import type { SeenService } from "./seen.ts";
+import { otherServer, type SeenService } from "./seen.ts";
 import type { SurveyParts } from "./survey.ts";
-import { otherServer } from "./task.ts";
 
 export interface Explained {
   readonly preview: Preview;

@@ -11,10 +11,9 @@ import { type Leftovers, leftovers, planRemoval } from "../remove.ts";
 import type { Survey } from "../survey.ts";
 import { targetWarnings } from "../targets.ts";
 import { ownerOf } from "./owner.ts";
-import type { SeenService } from "./seen.ts";
+import { type SeenService, taskOf } from "./seen.ts";
 import { type ServiceSurvey, type SurveyParts, surveyService } from "./survey.ts";
 import { surveyTargets } from "./targets-only.ts";
-import { taskOf } from "./task.ts";
 
 /** What would happen to one Service. */
 export interface Preview {

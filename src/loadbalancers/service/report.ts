@@ -7,8 +7,7 @@ import { isApiError } from "../../kube/errors.ts";
 import { objectRef } from "../../kube/event-recorder.ts";
 import { redact } from "../../runtime/redact.ts";
 import type { Clock } from "../../runtime/world.ts";
-import { cleanupFinalizer, hasFinalizer, type SeenService, type ServiceCondition, serviceState } from "./seen.ts";
-import { otherServer } from "./task.ts";
+import { cleanupFinalizer, hasFinalizer, otherServer, type SeenService, type ServiceCondition, serviceState } from "./seen.ts";
 
 /** The reasons users and their alerts know, with the texts that never change. */
 const events = {

@@ -1,9 +1,11 @@
-/** Services as the informer keeps them, and nothing else of them. */
+/** Services as the informer keeps them, nothing else of them, and what there is to do for each. */
 import { services } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { type Informer, informer } from "../../kube/informer.ts";
 import type { Frozen, Stored } from "../../kube/resource.ts";
 import type { Service } from "../../kube/types.ts";
+import { annotationKey } from "./annotations.ts";
+import { type WantedKind, wantedKindOf } from "./type-annotation.ts";
 import type { ServiceView } from "./view.ts";
 
 /** Guards a Service until nothing in AWS is left of its load balancer. */
@@ -104,4 +106,61 @@ export function serviceState({ metadata, spec = {}, status = {} }: Stored<Servic
 
 export function hasFinalizer({ metadata }: SeenService): boolean {
   return metadata.finalizers.includes(cleanupFinalizer);
+}
+
+/**
+ * Decided once: the controller, its dry run, `plan` and `explain` all ask here.
+ *
+ *     the Service is …                              without our finalizer   with it
+ *     being deleted, or of another type             none                    clean-up
+ *     given to another controller by its class      none                    leave-to-others
+ *     given to another controller by its annotation leave-to-others         leave-to-others
+ *     of load balancer type none                    targets-only            targets-only
+ *     anything else of type LoadBalancer            ensure                  ensure
+ */
+export type Task =
+  | { readonly kind: "ensure"; readonly of: WantedKind }
+  /** Target groups are made, and whatever forwards to them is not ours. */
+  | { readonly kind: "targets-only" }
+  /** What we made for it goes. Our finalizer stays until the Service goes, its status is theirs. */
+  | { readonly kind: "leave-to-others" }
+  /** What we made for it goes, and then our finalizer. */
+  | { readonly kind: "clean-up" }
+  | { readonly kind: "none" };
+
+export function taskOf(service: SeenService): Task {
+  const { metadata, type, loadBalancerClass, view } = service;
+  const ifGuarded = (kind: "clean-up" | "leave-to-others"): Task => ({ kind: hasFinalizer(service) ? kind : "none" });
+  if (metadata.deletionTimestamp !== undefined || type !== "LoadBalancer") return ifGuarded("clean-up");
+  if (loadBalancerClass !== undefined) return ifGuarded("leave-to-others");
+  const kind = wantedKindOf(view.annotations);
+  if (kind === "targets") return { kind: "targets-only" };
+  return kind === "foreign" ? { kind: "leave-to-others" } : { kind: "ensure", of: kind };
+}
+
+/** Who else serves a Service, in words; undefined when nobody else does. Then nothing of its status is ours. */
+export function otherServer({ loadBalancerClass, view }: SeenService): string | undefined {
+  if (loadBalancerClass !== undefined) {
+    const known = classes.get(loadBalancerClass);
+    return `${known ?? "another controller"}, by loadBalancerClass ${loadBalancerClass}`;
+  }
+  if (wantedKindOf(view.annotations) !== "foreign") return undefined;
+  const key = annotationKey("type");
+  return `the AWS Load Balancer Controller, by annotation ${key}: ${view.annotations[key]}`;
+}
+
+const classes: ReadonlyMap<string, string> = new Map([
+  ["service.k8s.aws/nlb", "the AWS Load Balancer Controller"],
+  ["eks.amazonaws.com/nlb", "EKS Auto Mode"],
+]);
+
+/** Whether a change of a Service is a reason to look at its load balancer. Labels, selectors and status are not. */
+export function concernsLoadBalancer(before: SeenService | undefined, after: SeenService): boolean {
+  const task = taskOf(after);
+  if (task.kind === "clean-up") return true;
+  if (before === undefined) return task.kind !== "none";
+  if (taskOf(before).kind !== task.kind) return true;
+  // Without its finalizer what stands would be left behind.
+  if (hasFinalizer(before) && !hasFinalizer(after)) return true;
+  return task.kind !== "none" && before.fingerprint !== after.fingerprint;
 }

@@ -2,8 +2,7 @@
 import { keyOf } from "../../kube/store.ts";
 import type { Source } from "../../runtime/controller.ts";
 import { type Clock, sleep } from "../../runtime/world.ts";
-import type { SeenService, Services } from "./seen.ts";
-import { taskOf } from "./task.ts";
+import { type SeenService, type Services, taskOf } from "./seen.ts";
 
 /** Changes of Services that matter. What has its address already when it is first seen waits for no one: edits go before it. */
 export function serviceSource(

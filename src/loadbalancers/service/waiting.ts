@@ -6,8 +6,7 @@ import type { Leftovers, Removal } from "../remove.ts";
 import { type ServiceContext, waitMs } from "./context.ts";
 import type { Remembered } from "./memory.ts";
 import { removedCondition } from "./report.ts";
-import type { SeenService } from "./seen.ts";
-import { taskOf } from "./task.ts";
+import { type SeenService, taskOf } from "./seen.ts";
 
 /** A removal that has not ended after this long is spoken of. */
 export const patienceMs = 30_000;

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stored } from "../../kube/resource.ts";
 import type { Service, ServiceSpec } from "../../kube/types.ts";
-import { cleanupFinalizer, serviceState } from "./seen.ts";
-import { concernsLoadBalancer, otherServer, taskOf } from "./task.ts";
+import { cleanupFinalizer, concernsLoadBalancer, otherServer, serviceState, taskOf } from "./seen.ts";
 
 function service(spec: Partial<ServiceSpec> = {}, metadata: Partial<Stored<Service>["metadata"]> = {}, status: Service["status"] = {}) {
   return serviceState({
