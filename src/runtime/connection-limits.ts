@@ -72,6 +72,11 @@ export class ConnectionLimits {
     };
   }
 
+  /** Cuts all on which no request is in work. */
+  closeIdle(): void {
+    for (const { requests, socket } of [...this.#open.values()]) if (requests === 0) socket.destroy();
+  }
+
   /** Somebody has shown who they are on this connection. */
   authenticated(socket: PeerSocket): void {
     const connection = this.#open.get(idOf(socket));

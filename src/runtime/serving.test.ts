@@ -211,6 +211,14 @@ test("a probe is answered, however many idle connections others hold", async (t)
   assert.equal((await ask("/healthz")).status, 200);
 });
 
+test("a connection that says nothing does not keep the server from stopping", async (t) => {
+  const { serving } = await started(t);
+  await idle(t, serving.port, 1);
+  const began = clock.monotonic();
+  await serving.stop(new AbortController().signal);
+  assert.ok(clock.monotonic() - began < 2_000, "long before the time limit of a handshake");
+});
+
 test("those who have not said who they are keep no connection after their answer", async (t) => {
   const { ask, asPrometheus } = await started(t);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -83,7 +83,11 @@ export async function serve(host: Host, options: ServingOptions): Promise<Servin
   log.info("serving securely", { address: options.bindAddress, port });
   return {
     port,
-    stop: (deadline) => stopServer(server, stopping, deadline),
+    stop: (deadline) => {
+      // The server does not know of those that have not finished their handshake, and would wait for them.
+      limits.closeIdle();
+      return stopServer(server, stopping, deadline);
+    },
   };
 }
 
