@@ -203,7 +203,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "LoadBalancerReplacement",
     type: "Normal",
     on: "Service",
-    means: "A load balancer of another kind takes the old one's place.",
+    means: "A load balancer of another kind or scheme takes the old one's place.",
     todo: "Point DNS names at the new address before the old one is gone.",
   },
   {

@@ -54,7 +54,7 @@ export async function openClassServices(live: Live, clock: Clock, written: reado
       return found && stateOf(found).view;
     },
   };
-  return { inventory, stateOf, preview: (service) => previewClassService(stateOf(service).view, parts, ask) };
+  return { inventory, stateOf, preview: (service) => previewClassService(stateOf(service), parts, ask) };
 }
 
 /** What is written, with what the API server has given it or would give it. */

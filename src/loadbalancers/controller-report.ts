@@ -48,6 +48,10 @@ export class ControllerReport<Of extends Reported> {
     this.#parts.recorder.record(objectRef(this.#resource, object), "Warning", reason, texts[reason] + cause, reason);
   }
 
+  protected event(object: Of, type: "Normal" | "Warning", reason: "LoadBalancerReplacement", message: string): void {
+    this.#parts.recorder.record(objectRef(this.#resource, object), type, reason, message);
+  }
+
   /** Said when it is another than was said before. */
   warn(object: Of, warnings: readonly string[]): void {
     const text = warnings.join("; ");

@@ -49,6 +49,6 @@ export function claimOf(service: Claimable, settings: ClaimSettings): ServiceCla
   const targetType = annotations[targetTypeAnnotation];
   if (targetType !== undefined && targetTypes.includes(targetType)) return { kind: "ours" };
   const found = targetType === undefined ? "is missing" : `is ${JSON.stringify(targetType)}`;
-  const message = `nobody makes a load balancer: with annotation ${typeAnnotation}: external, annotation ${targetTypeAnnotation} must be ip or instance, and ${found}`;
+  const message = `no load balancer is created: with annotation ${typeAnnotation}: external, annotation ${targetTypeAnnotation} must be ip or instance, and ${found}`;
   return { kind: "unclear", message };
 }

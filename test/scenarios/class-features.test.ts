@@ -364,22 +364,6 @@ test("tags, attributes, names and capacity are as asked for; what others keep is
   assert.equal(groups(world)[0]?.attributes["proxy_protocol_v2.enabled"], "false");
 });
 
-test("another scheme is another load balancer, also of one that is protected in AWS; no scheme keeps what stands", async (t) => {
-  const world = await bed(t);
-  world.serve();
-  await world.classService("web", { ...ip, scheme: "internet-facing" });
-  await world.settled("web");
-  await world.change("web", { scheme: null });
-  await world.world.advance(60_000);
-  assert.equal(balancers(world)[0]?.scheme, "internet-facing");
-  await world.protect(balancers(world)[0]!.arn);
-  await world.change("web", { scheme: "internal" });
-  await world.until("the other stands", () => balancers(world)[0]?.scheme === "internal", 300_000);
-  await world.world.advance(60_000);
-  assert.equal(world.hostname("web").startsWith(balancers(world)[0]!.name), true);
-  assert.equal(balancers(world).length, 1);
-});
-
 test("pods in the place of nodes: the listener moves when the new targets are registered, and the old group goes", async (t) => {
   const world = await bed(t);
   world.serve();

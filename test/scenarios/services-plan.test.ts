@@ -172,7 +172,7 @@ test("nothing is planned for a Service that goes and is held up by somebody else
   assert.equal(theirs.status, 0);
   assert.match(
     theirs.out,
-    /^service default\/theirs: nothing to do\n {2}\? nobody makes a load balancer: .* must be ip or instance, and is missing\n$/,
+    /^service default\/theirs: nothing to do\n {2}\? no load balancer is created: .* must be ip or instance, and is missing\n$/,
   );
   const page = await command(world, explainService, "service/classed");
   assert.match(page.out, /Who serves it\n {2}another controller, by loadBalancerClass example\.com\/lb: Fairlead makes no load balancer/);

@@ -58,6 +58,7 @@ export function desire(wish: Wish = {}): ServiceDesire {
     backendGroup: "sg-backend",
     vpcCidrs: ["10.0.0.0/16", "2001:db8::/56"],
     targetGroups: [],
+    takenNames: [],
     service: () => undefined,
     isForeignTag: () => false,
     ...around,

@@ -45,4 +45,6 @@ export interface ClassContext extends ClassParts {
   readonly due: Set<string>;
   /** Since when a Service's listeners wait for the targets of new groups, on the monotonic clock. */
   readonly moving: Map<string, number>;
+  /** Since when the address of a Service's new load balancer is published in the place of an old one's, on the monotonic clock. */
+  readonly handedOver: Map<string, number>;
 }

@@ -42,6 +42,7 @@ class ClassLoop {
       memory: new Map(),
       due: new Set(),
       moving: new Map(),
+      handedOver: new Map(),
     };
     exportCachedObjects(host.metrics, {
       service: () => services.list().length,
@@ -98,9 +99,11 @@ class ClassLoop {
     return this.#concerns(after) ? [key, ...others] : others;
   }
 
-  /** Services that lead a part of their traffic to this one. */
+  /** Services that lead a part of their traffic to this one. While all are being listed each is looked at anyway. */
   #mentioning(namespace: string, name: string): readonly string[] {
-    return this.#parts.services
+    const { services } = this.#parts;
+    if (!services.hasSynced) return [];
+    return services
       .list()
       .filter(({ view }) => view.namespace === namespace && view.name !== name && mentionsService(view, name))
       .filter((service) => this.#concerns(service))

@@ -6,6 +6,7 @@ import { applySurvey, type Ensured } from "../apply.ts";
 import { managedGroups } from "../model.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
 import type { SeenNetwork } from "../network/plan.ts";
+import type { Survey } from "../survey.ts";
 import type { SeenBinding } from "../targets/binding.ts";
 import { bindingsOf, deleteBindings, deletesBoundGroup, writeBindings } from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
@@ -28,11 +29,16 @@ export interface Deployed {
 /** How long a listener that serves waits for the targets of a new group; they may never come. */
 const maxMoveMs = 120_000;
 
-export async function deploy(service: SeenService, { seen, desire }: ClassSurvey, context: ClassContext, ask: Ask): Promise<Deployed> {
+export async function deploy(
+  service: SeenService,
+  { seen, desire, replaced }: ClassSurvey,
+  context: ClassContext,
+  ask: Ask,
+): Promise<Deployed> {
   const { inventory, host } = context;
   const labels = bindingLabels(service.view);
   const own = bindingsOf(labels, context.bindings);
-  const move = moveOf(service, { seen, desire }, own, context);
+  const move = moveOf(service, seen, own, context);
   const bound = seen.steps.filter((step) => deletesBoundGroup(step, own));
   const steps = (move.waits ? seen.steps.filter(isPreparation) : seen.steps).filter((step) => !bound.includes(step));
   const targetSets = new TargetSets();
@@ -55,7 +61,7 @@ export async function deploy(service: SeenService, { seen, desire }: ClassSurvey
   const ids = { arnOf: (name: string) => arns.get(name), groupId: (id: string) => (id === managedSource ? groupId : id) };
   const wroteBindings = await writeBindings(labels, desire.bindings, ids, context, ask.signal);
   if (move.waits) return { ensured, wroteBindings, waitsFor: "the targets of new target groups are being registered" };
-  const kept = new Set(arns.values());
+  const kept = new Set([...arns.values(), ...replaced.targetGroups.map(({ arn }) => arn)]);
   const surplus = own.filter(({ spec }) => !kept.has(spec.targetGroupARN));
   await deleteBindings(surplus, context, ask.signal);
   const waitsFor = bound.length > 0 ? "bindings of target groups that are no longer wanted are being emptied" : undefined;
@@ -66,7 +72,7 @@ export async function deploy(service: SeenService, { seen, desire }: ClassSurvey
  * A listener that serves is led to another group only when that has targets: until then the steps that bring new groups are
  * taken, and no other.
  */
-function moveOf({ view }: SeenService, { seen }: ClassSurvey, own: readonly SeenBinding[], { moving, host }: ClassContext): Move {
+function moveOf({ view }: SeenService, seen: Survey, own: readonly SeenBinding[], { moving, host }: ClassContext): Move {
   const key = keyOf(view);
   const now = host.world.clock.monotonic();
   const groups = seen.steps.filter((step) => isStepOf(step, modifyListener)).flatMap(groupsForwardedTo);

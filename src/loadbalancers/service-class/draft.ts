@@ -21,6 +21,8 @@ export interface ServiceSources {
   readonly standing?: FoundNetwork;
   /** Target groups of the Service that stand. */
   readonly targetGroups: readonly SeenTargetGroup[];
+  /** Names of target groups behind a load balancer that is being replaced. */
+  readonly takenNames: readonly string[];
   /** Another Service of the namespace. */
   service(namespace: string, name: string): ServiceView | undefined;
   isForeignTag(key: string): boolean;

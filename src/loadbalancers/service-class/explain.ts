@@ -40,6 +40,10 @@ export async function explainClassService(
     ]),
     ...section("What exists", [
       found ? `network load balancer ${found.name}, ${found.hostname}, ${found.state}` : "no load balancer",
+      ...(survey?.replaced.loadBalancers ?? []).map(
+        ({ name, hostname }) =>
+          `network load balancer ${name}, ${hostname}, of the scheme that was asked for before: it goes when clients have left it`,
+      ),
       ...(published.length === 0 ? ["no address is published"] : published.map((hostname) => `published address ${hostname}`)),
     ]),
     ...section("What is wrong", said),

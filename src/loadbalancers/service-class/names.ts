@@ -26,14 +26,14 @@ export interface TargetGroupIdentity {
   readonly protocol: string;
   readonly healthCheckProtocol: string;
   readonly healthCheckInterval: number;
-  /** Set where one of another family has the name. */
-  readonly family?: string;
+  /** Said where another one has the name that follows from the rest. */
+  readonly apart?: string;
 }
 
 /** Also the name of its binding. The protocol and interval of health checks are in it because AWS could not change them once. */
 export function targetGroupName(cluster: string, identity: TargetGroupIdentity): string {
-  const { backing, base, targetPort, servicePort, targetType, protocol, healthCheckProtocol, healthCheckInterval, family = "" } = identity;
-  const what = [targetPort, servicePort, targetType, protocol, healthCheckProtocol, healthCheckInterval, family];
+  const { backing, base, targetPort, servicePort, targetType, protocol, healthCheckProtocol, healthCheckInterval, apart = "" } = identity;
+  const what = [targetPort, servicePort, targetType, protocol, healthCheckProtocol, healthCheckInterval, apart];
   return readable(backing, hash(cluster, base?.uid ?? "", backing.uid, ...what));
 }
 

@@ -1,19 +1,17 @@
 /** One look at a Service, carried out and told. */
-import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { modifyCapacityReservation } from "../../aws/elbv2-actions.ts";
 import { isStepOf, type Step } from "../../aws/plan.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
-import { boundNetwork } from "../network/bound-kind.ts";
-import type { FoundNetwork } from "../network/find.ts";
 import { claimOf } from "../service-claim.ts";
 import type { ClassContext } from "./context.ts";
 import { type Deployed, deploy } from "./deploy.ts";
 import { ServiceFault } from "./reader.ts";
-import { deleteUnprotected, removeService } from "./removal.ts";
+import { removeService } from "./removal.ts";
+import { addressOf, awaitsAddress, finishReplacement, retire } from "./replacement.ts";
 import { classFinalizer, isGuarded, type SeenService } from "./seen.ts";
 import { attributesAsked, type ClassSurvey, surveyService } from "./survey.ts";
-import { during, logStep, stages, staleMs, waitMs } from "./telling.ts";
+import { during, stages, staleMs, waitMs } from "./telling.ts";
 import { keyOf } from "./view.ts";
 
 export async function reconcileService(key: string, context: ClassContext, ask: Ask): Promise<Outcome> {
@@ -33,12 +31,17 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
   const { report, memory, settings } = context;
   const key = keyOf(service.view);
   const survey = await build(service, context, ask);
-  const { seen, desire } = survey;
+  const { seen, desire, replaced } = survey;
   const guarded = await during(stages.addFinalizer, service, context, ask, () =>
     report.setFinalizer(service, classFinalizer, true, ask.signal),
   );
   if (!guarded) return again(staleMs, "the Service has changed in the meantime");
-  if (seen.found && seen.found.internal !== desire.model.internal) return replace(service, seen.found as FoundNetwork, context, ask);
+  const inTheWay = replaced.loadBalancers.filter(({ name }) => name === desire.model.name);
+  if (inTheWay.length > 0) {
+    // A name that somebody chose cannot be had twice.
+    await during(stages.deploy, service, context, ask, () => retire(service, inTheWay, context, ask));
+    return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
+  }
   // AWS reserves capacity for what is active only: that comes later, and nothing waits for it.
   const isNew = seen.found === undefined || seen.found.state === "provisioning";
   const postponesCapacity = isNew && seen.steps.some(isReservation);
@@ -46,7 +49,7 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
   const deployed = await during(stages.deploy, service, context, ask, () =>
     deploy(service, { ...survey, seen: { ...seen, steps } }, context, ask),
   );
-  const told = await tell(service, deployed, context, ask);
+  const { told, waits } = await tell(service, survey, deployed, context, ask);
   const { applied } = deployed.ensured;
   if (applied.kind === "waiting") {
     return again(seen.steps.some(isReservation) ? settings.stabilizationMs : waitMs, applied.why);
@@ -55,6 +58,8 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
   memory.set(key, { attributesAsked: attributesAsked(service.view), usesBackendGroup: desire.usesBackendGroup });
   context.due.delete(key);
   if (told || steps.length > 0) report.reconciled(service);
+  const moved = waits ?? (await during(stages.deploy, service, context, ask, () => finishReplacement(service, survey, context, ask)));
+  if (moved !== undefined) return moved;
   return postponesCapacity ? again(settings.stabilizationMs, "capacity is reserved when the load balancer is active") : done;
 }
 
@@ -72,7 +77,8 @@ async function build(service: SeenService, context: ClassContext, ask: Ask): Pro
     service: (namespace: string, name: string) => services.get(`${namespace}/${name}`)?.view,
   };
   return during(stages.build, service, context, ask, async () => {
-    const survey = await surveyService(service.view, parts, { readsAttributes }, ask);
+    const published = service.published.map(({ hostname }) => hostname);
+    const survey = await surveyService(service.view, parts, { readsAttributes, published }, ask);
     report.warn(
       service,
       survey.desire.warnings.map(({ message }) => message),
@@ -83,22 +89,17 @@ async function build(service: SeenService, context: ClassContext, ask: Ask): Pro
   });
 }
 
-/** AWS changes no scheme, and lets a target group stand behind one load balancer only: the old one has to go first. */
-async function replace(service: SeenService, found: FoundNetwork, context: ClassContext, ask: Ask): Promise<Outcome> {
-  const { inventory } = context;
-  await during(stages.deploy, service, context, ask, () =>
-    deleteUnprotected([found], context, ask, () =>
-      apply(boundNetwork.planDeletion(found, "Service"), inventory.cloud, { ...ask, onStep: logStep(context, service) }),
-    ),
-  );
-  boundNetwork.touch(found.name, inventory, keyOf(service.view));
-  return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
+interface Told {
+  /** Whether there was anything to tell. */
+  readonly told: boolean;
+  /** Set while the address of another one stays published. */
+  readonly waits?: Outcome | undefined;
 }
 
-/** Whether there was anything to tell. */
-async function tell(service: SeenService, { ensured, wroteBindings }: Deployed, context: ClassContext, ask: Ask): Promise<boolean> {
-  const { hostname } = ensured;
-  if (hostname === undefined) return wroteBindings;
+async function tell(service: SeenService, survey: ClassSurvey, deployed: Deployed, context: ClassContext, ask: Ask): Promise<Told> {
+  const { ensured, wroteBindings } = deployed;
+  const hostname = await during(stages.deploy, service, context, ask, () => addressOf(service, { ensured, survey }, context, ask));
+  if (hostname === undefined) return { told: wroteBindings };
   const published = await during(stages.status, service, context, ask, () => context.report.publish(service, hostname, ask.signal));
-  return published || wroteBindings;
+  return { told: published || wroteBindings, waits: awaitsAddress(ensured, hostname) };
 }

@@ -4,13 +4,12 @@ import type { Step } from "../../aws/plan.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { Problem } from "../model.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
-import type { FoundNetwork } from "../network/find.ts";
 import { leftovers, planRemoval } from "../remove.ts";
 import { claimOf, type ServiceClaim } from "../service-claim.ts";
+import { targetGroupDeletion } from "../target-group-plan.ts";
 import { ownerOf } from "./owner.ts";
-import { classFinalizer } from "./seen.ts";
+import { classFinalizer, type SeenService } from "./seen.ts";
 import { type ClassSurvey, type SurveyParts, surveyService } from "./survey.ts";
-import type { ServiceView } from "./view.ts";
 
 export interface ClassPreview {
   readonly claim: ServiceClaim;
@@ -24,7 +23,7 @@ export interface ClassPreview {
 
 /** Undefined for a Service that this controller has nothing to do with. */
 export async function previewClassService(
-  service: ServiceView & { readonly finalizers: readonly string[] },
+  { view: service, published }: Pick<SeenService, "view" | "published">,
   parts: SurveyParts,
   ask: Ask,
 ): Promise<ClassPreview | undefined> {
@@ -32,11 +31,14 @@ export async function previewClassService(
   const claim = claimOf(service, { loadBalancerClass: settings.loadBalancerClass, loadBalancersOnly: settings.gates.loadBalancersOnly });
   const isGuarded = service.finalizers.includes(classFinalizer);
   if (claim.kind === "ours") {
-    const survey = await surveyService(service, parts, { readsAttributes: true }, ask);
-    const { seen, desire } = survey;
-    const replaces = seen.problems.length === 0 && seen.found !== undefined && seen.found.internal !== desire.model.internal;
-    // What would be made in its place is planned when it is gone.
-    const steps = replaces ? boundNetwork.planDeletion(seen.found as FoundNetwork, "Service") : seen.steps;
+    const depth = { readsAttributes: true, published: published.map(({ hostname }) => hostname) };
+    const survey = await surveyService(service, parts, depth, ask);
+    const { seen, desire, replaced } = survey;
+    const steps = [
+      ...seen.steps,
+      ...replaced.loadBalancers.flatMap((lb) => boundNetwork.planDeletion(lb, "Service")),
+      ...replaced.targetGroups.map(targetGroupDeletion),
+    ];
     return { claim, steps, problems: seen.problems, warnings: desire.warnings, survey };
   }
   if (!isGuarded && claim.kind === "not-ours") return undefined;

@@ -17,6 +17,11 @@ export class Report extends ControllerReport<SeenService> {
     return this.patch(service, { status: { loadBalancer: { ingress: [entry] } } }, "status", signal);
   }
 
+  /** Tells that another load balancer serves it from now on. */
+  replaced(service: SeenService, message: string): void {
+    this.event(service, "Normal", "LoadBalancerReplacement", message);
+  }
+
   /** Takes the address back. */
   async unpublish(service: SeenService, signal: AbortSignal): Promise<void> {
     if (service.published.length > 0) await this.patch(service, { status: { loadBalancer: { ingress: null } } }, "status", signal);

@@ -2,15 +2,18 @@
 import type { Ask } from "../../aws/ask.ts";
 import { findLoadBalancers } from "../find.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
-import { boundNetwork } from "../network/bound-kind.ts";
+import { hostnameOf } from "../kind.ts";
 import type { FoundNetwork } from "../network/find.ts";
 import type { SeenNetwork } from "../network/plan.ts";
 import { type Survey, survey } from "../survey.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
+import { isBehind } from "../target-groups.ts";
 import { noTargets } from "../targets.ts";
 import { annotationPrefix } from "./annotations.ts";
 import { desireService, type ServiceDesire } from "./desire.ts";
 import { ownerOf } from "./owner.ts";
 import { AnnotationReader, ServiceFault } from "./reader.ts";
+import { besides, ofOtherScheme, type Replaced } from "./replacement.ts";
 import type { ClassSettings } from "./settings.ts";
 import type { ServiceView } from "./view.ts";
 
@@ -25,21 +28,42 @@ export interface SurveyParts {
 export interface SurveyDepth {
   /** Whether attributes of target groups are read also where none but AWS's own are asked for. */
   readonly readsAttributes: boolean;
+  /** Host names that the status names. */
+  readonly published: readonly string[];
 }
 
 export interface ClassSurvey {
   readonly seen: Survey;
   readonly desire: ServiceDesire;
+  /** Load balancers of another scheme than is wanted now. */
+  readonly replaced: Replaced;
 }
 
 /** How old attributes may be: AWS tells of them one load balancer at a time. */
 const attributesAgeMs = 60 * 60_000;
 
 export async function surveyService(service: ServiceView, parts: SurveyParts, depth: SurveyDepth, ask: Ask): Promise<ClassSurvey> {
+  const { found } = await findOwn(service, parts, depth, ask);
+  const first = await look(service, found, [], parts, depth, ask);
+  const others = ofOtherScheme(found, first.desire.model.internal);
+  // Of one that cannot be understood nobody knows which scheme it asks for.
+  if (others.length === 0 || first.desire.problems.length > 0) return first;
+  const standing = found.filter((lb) => !others.includes(lb));
+  return look(service, standing, others, parts, depth, ask);
+}
+
+/** A look at one of the Service's load balancers, beside others that it replaces. */
+async function look(
+  service: ServiceView,
+  found: readonly FoundNetwork[],
+  replaced: readonly FoundNetwork[],
+  parts: SurveyParts,
+  depth: SurveyDepth,
+  ask: Ask,
+): Promise<ClassSurvey> {
   const { inventory, settings } = parts;
   const owner = ownerOf(service, settings);
-  const { found } = await findLoadBalancers(owner, inventory, reconcileAges, ask);
-  const standing = found[0] as FoundNetwork | undefined;
+  const [standing] = found;
   const needs = needsOf(service, standing, settings);
   const [backendGroup, groups, vpcCidrs] = await Promise.all([
     needs.backendGroup ? parts.backendGroup(ask) : undefined,
@@ -47,9 +71,13 @@ export async function surveyService(service: ServiceView, parts: SurveyParts, de
     needs.vpcCidrs ? inventory.cloud.vpcs.cidrs(settings.vpc, ask) : [],
   ]);
   let desire: ServiceDesire | undefined;
+  let taken: readonly SeenTargetGroup[] = [];
+  const kind = besides(replaced, (theirs) => {
+    taken = theirs;
+  });
   const seen = await survey(
     {
-      kind: boundNetwork,
+      kind,
       standing: found,
       newName: owner.ownName,
       targets: noTargets,
@@ -75,6 +103,7 @@ export async function surveyService(service: ServiceView, parts: SurveyParts, de
           vpcCidrs: vpcCidrs ?? [],
           ...(around.standing && { standing: around.standing as FoundNetwork }),
           targetGroups,
+          takenNames: taken.map(({ name }) => name),
           service: parts.service,
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
         });
@@ -88,7 +117,33 @@ export async function surveyService(service: ServiceView, parts: SurveyParts, de
     inventory,
     ask,
   );
-  return { seen, desire: desire! };
+  return { seen, desire: desire!, replaced: { loadBalancers: replaced, targetGroups: taken } };
+}
+
+/**
+ * The load balancers that carry the Service's marks, the one whose address is published first. Where there is none, and the
+ * status names one of this account, its tags may have been written a moment ago: they are read anew before another one is made.
+ */
+async function findOwn(
+  service: ServiceView,
+  { inventory, settings }: SurveyParts,
+  { published }: SurveyDepth,
+  ask: Ask,
+): Promise<{ readonly found: readonly FoundNetwork[] }> {
+  const owner = ownerOf(service, settings);
+  const find = async () => (await findLoadBalancers(owner, inventory, reconcileAges, ask)).found as readonly FoundNetwork[];
+  const isPublished = ({ hostname }: { readonly hostname: string }) => published.includes(hostname);
+  let found = await find();
+  if (found.length === 0 && published.length > 0) {
+    const all = await inventory.loadBalancers.all(reconcileAges.presentMs, ask, owner.key);
+    const named = all.filter((lb) => isPublished({ hostname: hostnameOf(lb) })).map(({ LoadBalancerArn = "" }) => LoadBalancerArn);
+    if (named.length === 0) return { found };
+    const groups = await inventory.targetGroups.all(reconcileAges.presentMs, ask, owner.key);
+    const behind = groups.filter((group) => named.some((arn) => isBehind(group, arn)));
+    for (const arn of [...named, ...behind.map(({ TargetGroupArn = "" }) => TargetGroupArn)]) inventory.touchTags(arn);
+    found = await find();
+  }
+  return { found: found.toSorted((a, b) => Number(isPublished(b)) - Number(isPublished(a))) };
 }
 
 interface Needs {

@@ -43,8 +43,12 @@ export function boundGroup(draft: Draft, backing: ServiceView, port: ServicePort
     healthCheckInterval: healthCheck.interval,
   };
   const usual = targetGroupName(settings.cluster, identity);
-  const isTaken = draft.targetGroups.some((group) => group.name === usual && !sameFamily(group, { addressType }));
-  const name = isTaken ? targetGroupName(settings.cluster, { ...identity, family: addressType }) : usual;
+  const isOfOtherFamily = draft.targetGroups.some((group) => group.name === usual && !sameFamily(group, { addressType }));
+  const apart = [
+    ...(isOfOtherFamily ? [addressType] : []),
+    ...(draft.takenNames.includes(usual) ? [wish.internal ? "internal" : "internet-facing"] : []),
+  ].join("");
+  const name = targetGroupName(settings.cluster, { ...identity, apart });
   const group: TargetGroup = {
     name,
     part,

@@ -1,0 +1,130 @@
+/**
+ * Another scheme is another load balancer. The new one is made beside the old one, with target groups of its own, because AWS
+ * lets a target group stand behind one load balancer only. When it serves whatever the old one does its address is published;
+ * the old one goes when clients have had time to follow.
+ */
+import { apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import { again, type Outcome } from "../../runtime/controller.ts";
+import type { Ensured } from "../apply.ts";
+import { healthOf } from "../elbv2/health.ts";
+import type { Inventory } from "../inventory.ts";
+import type { BackendHealth, LoadBalancerKind } from "../kind.ts";
+import { boundNetwork } from "../network/bound-kind.ts";
+import type { FoundNetwork } from "../network/find.ts";
+import type { SeenNetwork } from "../network/plan.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
+import type { ClassContext } from "./context.ts";
+import { deleteUnprotected } from "./removal.ts";
+import type { SeenService } from "./seen.ts";
+import type { ClassSurvey } from "./survey.ts";
+import { logStep, staleMs } from "./telling.ts";
+import { keyOf } from "./view.ts";
+
+/** Names are looked up anew every minute, and those who keep them for others need a few. */
+const handOverMs = 5 * 60_000;
+/** How soon a new one is looked at again that cannot take over yet. */
+const lookMs = 15_000;
+/** One that replaces somebody else's is published after this long, healthy or not: its author has asked for it. */
+const healthLimitMs = 5 * 60_000;
+
+/** Load balancers of a Service that another one replaces, and the target groups behind them. */
+export interface Replaced {
+  readonly loadBalancers: readonly FoundNetwork[];
+  readonly targetGroups: readonly SeenTargetGroup[];
+}
+
+/** Those of another scheme than is wanted. */
+export const ofOtherScheme = (found: readonly FoundNetwork[], internal: boolean) => found.filter((lb) => lb.internal !== internal);
+
+/** The kind without target groups that stand behind a load balancer which is replaced; those are handed to `onGroups`. */
+export function besides(loadBalancers: readonly FoundNetwork[], onGroups: (groups: readonly SeenTargetGroup[]) => void): LoadBalancerKind {
+  const arns = new Set(loadBalancers.map(({ arn }) => arn));
+  return {
+    ...boundNetwork,
+    async observe(found, options, inventory, ask) {
+      const own = found as FoundNetwork | undefined;
+      const seen = await boundNetwork.observe(own, options, inventory, ask);
+      const isTheirs = ({ users = [] }: SeenTargetGroup) => users.some((arn) => arns.has(arn));
+      const isUsed = ({ users = [] }: SeenTargetGroup) => own !== undefined && users.includes(own.arn);
+      onGroups(seen.targetGroups.filter(isTheirs));
+      const rest = seen.targetGroups.filter((group) => !isTheirs(group));
+      // Of two for the same port the one that is in use stands for it, and the one that was left behind goes.
+      return { ...seen, targetGroups: rest.toSorted((a, b) => Number(isUsed(b)) - Number(isUsed(a))) };
+    },
+  } as LoadBalancerKind;
+}
+
+/** What is published: while another address is, that of the one that serves. */
+export async function addressOf(
+  service: SeenService,
+  { ensured: { applied, hostname }, survey }: { readonly ensured: Ensured; readonly survey: ClassSurvey },
+  { inventory, handedOver, host, report }: ClassContext,
+  ask: Ask,
+): Promise<string | undefined> {
+  const key = keyOf(service.view);
+  const [old] = survey.replaced.loadBalancers;
+  const shown = service.published[0]?.hostname ?? "";
+  if (hostname === undefined) return old?.hostname;
+  if (old === undefined) handedOver.delete(key);
+  else if (shown === hostname && !handedOver.has(key)) handedOver.set(key, host.world.clock.monotonic());
+  if (handedOver.has(key) || shown === hostname || (old === undefined && shown === "")) return hostname;
+  const age = host.world.clock.now() - (survey.seen.found?.createdAt ?? host.world.clock.now());
+  // What somebody else has published may be gone at any time: that is not waited for without end.
+  const isLate = old === undefined && survey.seen.found !== undefined && age >= healthLimitMs;
+  const isReady = isLate || (applied.kind === "done" && (await canTakeOver(survey, inventory, ask)));
+  if (!isReady) return old?.hostname ?? shown;
+  if (old !== undefined) {
+    handedOver.set(key, host.world.clock.monotonic());
+    report.replaced(service, `published ${hostname} instead of ${old.hostname}, which is kept for ${handOverMs / 60_000} minutes`);
+  }
+  return hostname;
+}
+
+/** Whether another address than its own is still published for a Service: then it is looked at again soon. */
+export function awaitsAddress({ hostname }: Ensured, published: string): Outcome | undefined {
+  if (hostname === undefined || published === hostname) return undefined;
+  return again(lookMs, `the targets of the new load balancer are not healthy yet; ${published} stays published`);
+}
+
+/** The old one goes when clients have had time to follow; undefined when there is none. */
+export async function finishReplacement(
+  service: SeenService,
+  { replaced: { loadBalancers } }: ClassSurvey,
+  context: ClassContext,
+  ask: Ask,
+): Promise<Outcome | undefined> {
+  const [old] = loadBalancers;
+  if (old === undefined) return undefined;
+  const { handedOver, host } = context;
+  const since = handedOver.get(keyOf(service.view)) ?? host.world.clock.monotonic();
+  const left = since + handOverMs - host.world.clock.monotonic();
+  if (left > 0) return again(left, `clients are given time to leave ${old.name}`);
+  await retire(service, loadBalancers, context, ask);
+  return again(staleMs, `what belonged to ${old.name} goes`);
+}
+
+/** Deletes load balancers that others have replaced, or cannot stand beside. What protects them was meant for what is served. */
+export async function retire(service: SeenService, loadBalancers: readonly FoundNetwork[], context: ClassContext, ask: Ask): Promise<void> {
+  const { inventory } = context;
+  for (const lb of loadBalancers) {
+    await deleteUnprotected([lb], context, ask, () =>
+      apply(boundNetwork.planDeletion(lb, "Service"), inventory.cloud, { ...ask, onStep: logStep(context, service) }),
+    );
+    boundNetwork.touch(lb.name, inventory, keyOf(service.view));
+  }
+}
+
+/** Whether clients may be sent to the new one: it is active, and serves whatever is wanted of it, or whatever the old one does. */
+async function canTakeOver({ seen: { found, seen }, replaced }: ClassSurvey, inventory: Inventory, ask: Ask): Promise<boolean> {
+  if (found?.state !== "active") return false;
+  const { targetGroups } = seen as SeenNetwork;
+  const partOf = ({ part = "" }: SeenTargetGroup) => part;
+  const [now, before] = await Promise.all([
+    healthOf(targetGroups, partOf, inventory, ask),
+    healthOf(replaced.targetGroups, partOf, inventory, ask),
+  ]);
+  const isServed = ({ targets }: BackendHealth) => targets.some(({ healthy }) => healthy);
+  if (replaced.loadBalancers.length === 0) return now.length > 0 && now.every(isServed);
+  return before.filter(isServed).every(({ where }) => now.every((backend) => backend.where !== where || isServed(backend)));
+}
