@@ -127,7 +127,7 @@ class InterruptionWork {
       node: state,
       arrived: inbox.eventsOf(name),
       over: inbox.overOf(name),
-      holderAlive: plan !== undefined && !mine && worked ? await holders.isAlive(plan.holder, plan.revision, signal) : false,
+      holderAlive: plan !== undefined && !mine && worked ? await holders.isAlive({ node: name, ...plan }, signal) : false,
       pods: seen,
       orphanedDaemonSets: await this.#orphaned(seen ?? [], signal),
       instanceGone: mine && (draining || watches) && isGone !== undefined && (await isGone(state!.instanceId, signal)),

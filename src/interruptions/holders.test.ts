@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { scriptedClient, scriptedServer } from "../kube/testing/scripted-server.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
-import { leaderWatch, nodeHolder, PatientWatch } from "./holders.ts";
-
-const { signal } = new AbortController();
+import { Holders, nodeHolder, PatientWatch } from "./holders.ts";
 
 test("a holder without a Lease counts for as long as its plan changes, and five minutes more", async () => {
   const world = virtualWorld(1);
   const watch = new PatientWatch(world.clock);
-  const alive = (revision: number) => watch.isAlive(nodeHolder("a"), revision);
+  const alive = (revision: number) => watch.isAlive({ node: "a", holder: nodeHolder("a"), revision });
   assert.equal(await alive(1), "perhaps");
   await world.advance(299_000);
   assert.equal(await alive(2), "perhaps");
@@ -18,9 +17,30 @@ test("a holder without a Lease counts for as long as its plan changes, and five 
   assert.equal(await alive(2), false);
 });
 
-test("to the leader only handlers of single nodes may be there", async () => {
+test("one holder has many plans, and each of them is waited for by itself", async () => {
   const world = virtualWorld(1);
-  const watch = leaderWatch(world.clock);
-  assert.equal(await watch.isAlive(nodeHolder("a"), 1, signal), "perhaps");
-  assert.equal(await watch.isAlive("handler-a_1", 1, signal), false);
+  const watch = new PatientWatch(world.clock);
+  const alive = (node: string, revision: number) => watch.isAlive({ node, holder: "handler-a_1", revision });
+  assert.deepEqual([await alive("a", 1), await alive("b", 7)], ["perhaps", "perhaps"]);
+  await world.advance(300_000);
+  assert.deepEqual([await alive("a", 1), await alive("b", 8)], [false, "perhaps"]);
+});
+
+test("a Lease that is not there says that its replica is gone, unless it may be in another namespace; one that may not be read says nothing", async () => {
+  const world = virtualWorld(1);
+  const { signal } = new AbortController();
+  const plan = { node: "a", holder: "handler-a_1", revision: 1 };
+  const asked = async (elsewhere: boolean, status: number, reason: string) => {
+    const server = scriptedServer();
+    const holders = new Holders(scriptedClient(world, server), { namespace: "kube-system", elsewhere });
+    const alive = holders.isAlive(plan, signal);
+    await world.settle();
+    const { request, refuse } = server.take();
+    assert.match(request.url.pathname, /kube-system\/leases\/node-termination-handler-handler-a$/);
+    refuse(status, reason);
+    return alive;
+  };
+  assert.equal(await asked(false, 404, "NotFound"), false);
+  assert.equal(await asked(true, 404, "NotFound"), "perhaps");
+  assert.equal(await asked(false, 403, "Forbidden"), "perhaps");
 });

@@ -20,7 +20,7 @@ export function replicaLeaseName(hostname: string): string {
 
 const leaderPrefix = "lease/";
 
-/** The holder of plans in a process that leads by a Lease: whichever replica leads, it is the same one. */
+/** The holder of plans in a process that leads by a Lease: whichever of its replicas leads, it is the same one. */
 export function leaderHolder({ namespace = "", name }: { readonly namespace?: string; readonly name: string }): string {
   return `${leaderPrefix}${namespace}/${name}`;
 }
@@ -45,9 +45,16 @@ export function nodeHolder(node: string): string {
 /** Whether a holder is at work; `perhaps` where there is nothing to tell it by. */
 export type Liveness = boolean | "perhaps";
 
-/** Tells whether the holder of a plan, at this revision of it, is still at work. */
+/** The plan of a Node, as far as it tells who works on it. */
+export interface HeldPlan {
+  readonly node: string;
+  readonly holder: string;
+  readonly revision: number;
+}
+
+/** Tells whether the holder of a plan is still at work. */
 export interface HolderWatch {
-  isAlive(holder: string, revision: number, signal: AbortSignal): Promise<Liveness>;
+  isAlive(plan: HeldPlan, signal: AbortSignal): Promise<Liveness>;
 }
 
 /** A plan that nobody has changed for so long has no holder. */
@@ -56,29 +63,24 @@ const patienceMs = 5 * 60_000;
 /** Holders that have no Lease: the handlers of single nodes, and to those all others. They count as long as their plan changes. */
 export class PatientWatch implements HolderWatch {
   readonly #clock: Clock;
-  readonly #seen = new Map<string, { readonly revision: number; readonly since: number }>();
+  /** By Node. */
+  readonly #seen = new Map<string, { readonly holder: string; readonly revision: number; readonly since: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  async isAlive(holder: string, revision: number): Promise<Liveness> {
+  async isAlive({ node, holder, revision }: HeldPlan): Promise<Liveness> {
     const now = this.#clock.monotonic();
-    const before = this.#seen.get(holder);
-    if (before?.revision !== revision) {
-      this.#seen.set(holder, { revision, since: now });
+    const before = this.#seen.get(node);
+    if (before?.revision !== revision || before.holder !== holder) {
+      this.#seen.set(node, { holder, revision, since: now });
       return "perhaps";
     }
     if (now - before.since < patienceMs) return "perhaps";
-    this.#seen.delete(holder);
+    this.#seen.delete(node);
     return false;
   }
-}
-
-/** For the one process that leads: no other of its kind writes, but handlers of single nodes may. */
-export function leaderWatch(clock: Clock): HolderWatch {
-  const nodes = new PatientWatch(clock);
-  return { isAlive: async (holder, revision) => holder.startsWith(nodePrefix) && nodes.isAlive(holder, revision) };
 }
 
 interface Seen {
@@ -86,27 +88,36 @@ interface Seen {
   readonly since: number;
 }
 
+export interface HoldersOptions {
+  /** Where replicas have their Leases. */
+  readonly namespace: string;
+  /** Replicas may also have them in other namespaces: that one has none here does not say that it is not at work. */
+  readonly elsewhere?: boolean;
+}
+
 /** What is known of the replicas that hold plans. */
 export class Holders implements HolderWatch {
   readonly #kube: KubeClient;
-  readonly #namespace: string;
+  readonly #options: HoldersOptions;
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
   readonly #dead = new Set<string>();
-  readonly #nodes: PatientWatch;
+  readonly #patient: PatientWatch;
 
-  constructor(kube: KubeClient, namespace: string) {
+  constructor(kube: KubeClient, options: HoldersOptions) {
     this.#kube = kube;
-    this.#namespace = namespace;
+    this.#options = options;
     this.#clock = kube.host.world.clock;
-    this.#nodes = new PatientWatch(this.#clock);
+    this.#patient = new PatientWatch(this.#clock);
   }
 
   /** Whether a holder may still be at work. A replica that is not, never will be again. */
-  async isAlive(holder: string, revision: number, signal: AbortSignal): Promise<Liveness> {
+  async isAlive(plan: HeldPlan, signal: AbortSignal): Promise<Liveness> {
+    const { holder } = plan;
     if (this.#dead.has(holder)) return false;
-    if (holder.startsWith(nodePrefix)) return this.#nodes.isAlive(holder, revision);
+    if (holder.startsWith(nodePrefix)) return this.#patient.isAlive(plan);
     const alive = await this.#look(holder, signal);
+    if (alive === undefined) return this.#patient.isAlive(plan);
     if (!alive) {
       // A Lease that leaders share may be held again.
       if (!holder.startsWith(leaderPrefix)) this.#dead.add(holder);
@@ -115,8 +126,9 @@ export class Holders implements HolderWatch {
     return alive;
   }
 
-  async #look(holder: string, signal: AbortSignal): Promise<boolean> {
-    const { namespace, name, by } = leaseOf(holder, this.#namespace);
+  /** What the Lease of a holder says; undefined when there is none to be seen and that says nothing. */
+  async #look(holder: string, signal: AbortSignal): Promise<boolean | undefined> {
+    const { namespace, name, by } = leaseOf(holder, this.#options.namespace);
     try {
       const { spec = {} } = await this.#kube.get(leases, { namespace, name }, { signal });
       // A successor of the same name, or a holder that gave up: its predecessor does not write any more.
@@ -130,7 +142,8 @@ export class Holders implements HolderWatch {
       }
       return now - before.since <= (spec.leaseDurationSeconds ?? 15) * 1000;
     } catch (error) {
-      if (isApiError(error, "not-found")) return false;
+      if (isApiError(error, "forbidden")) return undefined;
+      if (isApiError(error, "not-found")) return this.#options.elsewhere ? undefined : false;
       throw error;
     }
   }

@@ -86,6 +86,25 @@ test("a handler of its own leaves a plan to the leader of cluster while that one
   w.close();
 });
 
+test("cluster: the leader leaves a plan to a handler of its own while that one lives, and takes it up in time when it has died", async () => {
+  const { w, name, interrupt } = await spotStory();
+  const own = w.queueHandler([], "handler-a");
+  await polls(w);
+  const deadline = interrupt();
+  await w.until("it is at work", () => w.evictions().length > 0, 5_000);
+  const holder = w.plan(name)?.holder;
+  startCluster(w, section(w), "cluster-a");
+  await w.world.advance(8_000);
+  assert.equal(w.plan(name)?.holder, holder);
+  assert.deepEqual([...new Set(w.calls.map(({ who }) => who))], ["handler-a"]);
+  own.kill();
+  await w.until("it is taken up", () => w.plan(name)?.holder === "lease/kube-system/fairlead-cluster", 40_000);
+  await w.until("the message is gone", () => w.messages === 0, 80_000);
+  assert.deepEqual([w.plan(name)?.phase, w.podNames(name)], ["ended", []]);
+  assert.ok(w.now <= deadline);
+  w.close();
+});
+
 test("cluster: a queue that is not there is said, and stops nothing else", async () => {
   const { w } = await spotStory();
   w.aws.controls.deny("sqs:ReceiveMessage");

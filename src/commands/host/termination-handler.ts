@@ -36,14 +36,16 @@ export const hostedQueueHandler: HostedProgram = row(
     entry(async (context) => {
       // Whatever it received, the one in charge would not see, and a dry run may not give it back.
       if (options["dry-run"]) return { kind: "skip", why: "a dry run beside others must not take messages from their queue" };
-      const [{ queueHandler }, { leaderHolder, leaderWatch }, { regionOf }] = await Promise.all([
+      const [{ queueHandler }, { Holders, leaderHolder }, { regionOf }] = await Promise.all([
         import("../node-termination-handler/handler.ts"),
         import("../../interruptions/holders.ts"),
         import("../node-termination-handler/surroundings.ts"),
       ]);
       const nodes = context.informers.shared(nodeInformer);
       const cloud = context.clouds.in(regionOf(options));
-      const identity = { me: leaderHolder(context.home), holders: leaderWatch(context.host.world.clock) };
+      // Of its own kind no other writes while it leads, but handlers of their own may, wherever they run.
+      const namespace = options["pod-namespace"] || (context.home.namespace ?? "");
+      const identity = { me: leaderHolder(context.home), holders: new Holders(context.kube, { namespace, elsewhere: true }) };
       const { controller, problem } = await queueHandler(partsOf(options, shared, context, nodes), cloud, identity);
       return { kind: "run", controllers: [{ controller }], problem };
     }),
