@@ -24,6 +24,9 @@ export interface Occurrence {
   readonly same?: string | undefined;
   /** Which part of the product says it. */
   readonly component: string;
+  /** The machine that it runs on, where that is told. */
+  readonly host?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly atMs: number;
 }
 
@@ -93,9 +96,10 @@ export class EventCorrelator {
   }
 }
 
-function eventOf({ object, type, reason, component, atMs }: Occurrence, { name, count, firstMs }: Series, message: string): Event {
+function eventOf(occurrence: Occurrence, { name, count, firstMs }: Series, message: string): Event {
+  const { object, type, reason, component, host, annotations, atMs } = occurrence;
   return {
-    metadata: { name, namespace: object.namespace || "default" },
+    metadata: { name, namespace: object.namespace || "default", ...(annotations && { annotations }) },
     involvedObject: { ...object },
     type,
     reason,
@@ -103,7 +107,7 @@ function eventOf({ object, type, reason, component, atMs }: Occurrence, { name, 
     count,
     firstTimestamp: wholeSeconds(firstMs),
     lastTimestamp: wholeSeconds(atMs),
-    source: { component },
+    source: { component, ...(host !== undefined && { host }) },
     reportingComponent: component,
   };
 }

@@ -40,6 +40,29 @@ test("an event about a Node is created in namespace default, with a name made of
   assert.equal(event.firstTimestamp, "2026-01-01T00:00:00Z");
 });
 
+test("annotations and the host of the source are on every Event of a recorder that has them, and on no other's", async () => {
+  const { pipeline, recorder, sent, accept } = bed();
+  const annotated = pipeline.recorder("handler", { host: "ip-10-0-0-9" }).annotated({ "instance-id": "i-1", team: "a" });
+  annotated.annotated({ team: "b" }).record(node, "Normal", "Cordon", "one");
+  annotated.record(node, "Normal", "Cordon", "two");
+  recorder.record(node, "Normal", "Initialized", "three");
+  await accept();
+  assert.deepEqual(
+    sent.map(({ event: { metadata, source } }) => [metadata.annotations, source]),
+    [
+      [
+        { "instance-id": "i-1", team: "b" },
+        { component: "handler", host: "ip-10-0-0-9" },
+      ],
+      [
+        { "instance-id": "i-1", team: "a" },
+        { component: "handler", host: "ip-10-0-0-9" },
+      ],
+      [undefined, { component: "node-controller" }],
+    ],
+  );
+});
+
 test("a secret in a message does not get into an Event", async () => {
   const { recorder, sent, accept } = bed();
   recorder.record(node, "Warning", "Failed", "AWS said: {'X-Amz-Security-Token': b'PLANTED'}");

@@ -20,6 +20,8 @@ export interface EventRecorder<Reason extends string> {
    * Event then carries the latest of them.
    */
   record(object: ObjectRef, type: "Normal" | "Warning", reason: Reason, message: string, same?: string): void;
+  /** The same recorder with these annotations on every Event. */
+  annotated(annotations: Readonly<Record<string, string>>): EventRecorder<Reason>;
 }
 
 /** A reference to an object read through this resource. */
@@ -61,17 +63,20 @@ export class EventPipeline {
     });
   }
 
-  recorder(component: string): EventRecorder<string> {
+  /** A recorder for a part of the product, which may name the machine that it runs on. */
+  recorder(component: string, source: Pick<Occurrence, "host" | "annotations"> = {}): EventRecorder<string> {
     return {
       record: (object, type, reason, message, same) => {
         if (this.#queue.length >= queueLimit || this.#givenUp.signal.aborted) {
           this.#dropped.inc({ why: "queue" });
           return;
         }
+        const atMs = this.#host.world.clock.now();
         // Messages quote what AWS, the API server and other programs have said.
-        this.#queue.push({ object, type, reason, message: redact(message), same, component, atMs: this.#host.world.clock.now() });
+        this.#queue.push({ object, type, reason, message: redact(message), same, component, ...source, atMs });
         this.#pumping ??= this.#pump();
       },
+      annotated: (annotations) => this.recorder(component, { ...source, annotations: { ...source.annotations, ...annotations } }),
     };
   }
 
