@@ -29,6 +29,7 @@ const services = {
   },
   autoscaling: { sdkId: "Auto Scaling", environment: "AUTO_SCALING", iam: "autoscaling", aliases: ["autoscaling"] },
   sqs: { sdkId: "SQS", environment: "SQS", iam: "sqs", aliases: [] },
+  events: { sdkId: "EventBridge", environment: "EVENTBRIDGE", iam: "events", aliases: ["events"] },
   acm: { sdkId: "ACM", environment: "ACM", iam: "acm", aliases: [] },
   wafv2: { sdkId: "WAFV2", environment: "WAFV2", iam: "wafv2", aliases: [] },
   "waf-regional": { sdkId: "WAF Regional", environment: "WAF_REGIONAL", iam: "waf-regional", aliases: ["waf-regional"] },

@@ -2,6 +2,9 @@
 export {
   AutoScalingClient as Client,
   CompleteLifecycleActionCommand,
+  CreateOrUpdateTagsCommand,
+  DescribeAutoScalingGroupsCommand,
   DescribeLifecycleHooksCommand,
+  PutLifecycleHookCommand,
   RecordLifecycleActionHeartbeatCommand,
 } from "@aws-sdk/client-auto-scaling";

@@ -1,8 +1,11 @@
 /** What is used of the SQS client. */
 export {
   ChangeMessageVisibilityBatchCommand,
+  CreateQueueCommand,
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
+  GetQueueUrlCommand,
   ReceiveMessageCommand,
+  SetQueueAttributesCommand,
   SQSClient as Client,
 } from "@aws-sdk/client-sqs";

@@ -5,6 +5,7 @@ import { ec2Service } from "./ec2/service.ts";
 import { ecrPublicService, ecrService } from "./ecr/services.ts";
 import { elbService } from "./elb/service.ts";
 import { elbv2Service } from "./elbv2/service.ts";
+import { eventsService } from "./events/service.ts";
 import { iamService } from "./iam/service.ts";
 import type { Service } from "./service.ts";
 import { shieldService } from "./shield/service.ts";
@@ -26,6 +27,7 @@ export function servicesOf(account: Account): readonly Service[] {
     ecrPublicService(account),
     sqsService(account),
     autoScalingService(account),
+    eventsService(account),
     acmService(account),
     wafv2Service(account),
     wafRegionalService(account),

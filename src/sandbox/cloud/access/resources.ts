@@ -48,6 +48,7 @@ function resourcesOf(account: Account, service: string, action: string, { called
   if (service === "elasticloadbalancing") return balancingResources(account, action, called, input);
   if (service === "sqs") return queueResources(account, input);
   if (service === "autoscaling") return groupResources(account, action, input);
+  if (service === "events") return texts(input, ["Name", "Rule"]).map((each) => ({ name: arn(account, "events", `rule/${each}`) }));
   if (service === "acm") return certificateResources(account, called, input);
   if (service === "wafv2") return texts(input, ["WebACLArn", "ResourceArn"]).map((name) => ({ name }));
   if (service === "ecr") return texts(input, ["repositoryName"]).map((each) => ({ name: arn(account, "ecr", `repository/${each}`) }));
@@ -159,7 +160,10 @@ function queueResources(account: Account, input: Attempt["input"]): readonly Fou
 function groupResources(account: Account, action: string, input: Attempt["input"]): readonly Found[] {
   if (action.startsWith("Describe")) return [];
   const { groups, members } = autoScalingOf(account);
-  const named = texts(input, ["AutoScalingGroupName"]);
+  // Tags name the group that each is put on.
+  const tagged =
+    (input.Tags as readonly { readonly ResourceId?: string }[] | undefined)?.flatMap(({ ResourceId = [] }) => ResourceId) ?? [];
+  const named = [...texts(input, ["AutoScalingGroupName"]), ...(action === "CreateOrUpdateTags" ? tagged : [])];
   const byInstance = named.length > 0 ? [] : texts(input, ["InstanceId"]).flatMap((id) => members.get(id)?.group ?? []);
   return [...named, ...byInstance].map((name) => {
     const group = groups.get(name);

@@ -2,6 +2,7 @@
 import type { Account } from "../account.ts";
 import { deliver } from "../sqs/messages.ts";
 import type { Table } from "../store.ts";
+import { queuesFor } from "./bus-rules.ts";
 
 /** An event before it is in its envelope. */
 export interface CloudEvent {
@@ -12,7 +13,10 @@ export interface CloudEvent {
   readonly detail: object;
 }
 
-/** Which events go to a queue: those of any of these sources and, where given, of these types. */
+/**
+ * Which events go to a queue: those of any of these sources and, where given, of these types. A rule as a world is furnished with it; those
+ * that are made through the API, with patterns and policies, are in `bus-rules.ts`.
+ */
 export interface Rule {
   readonly name: string;
   readonly sources: readonly string[];
@@ -30,12 +34,16 @@ export function rules({ store }: BusAccount): Table<Rule> {
 
 /** Delivers an event to the queue of each rule that it matches, in the envelope of EventBridge. */
 export function emit(account: BusAccount, event: CloudEvent): void {
-  const matching = rules(account)
+  const { source, detailType } = event;
+  const furnished = rules(account)
     .values()
-    .filter(({ sources, detailTypes }) => sources.includes(event.source) && (detailTypes?.includes(event.detailType) ?? true));
-  if (matching.length === 0) return;
+    .filter(({ sources, detailTypes }) => sources.includes(source) && (detailTypes?.includes(detailType) ?? true))
+    .map(({ queueArn }) => queueArn);
+  const fields = { source, "detail-type": detailType, detail: event.detail, account: account.id, region: account.region };
+  const queues = [...furnished, ...queuesFor(account, fields)];
+  if (queues.length === 0) return;
   const body = JSON.stringify(envelope(account, event));
-  for (const { queueArn } of matching) deliver(account.sqs, queueArn, body);
+  for (const queueArn of queues) deliver(account.sqs, queueArn, body);
 }
 
 /** An event as EventBridge sends it. */

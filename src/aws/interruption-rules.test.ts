@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { matchesPattern } from "./event-pattern.ts";
+import { heardKinds, patternOf, sampleOf } from "./interruption-rules.ts";
+
+test("the rule of a kind lets that kind through and no other", () => {
+  for (const kind of heardKinds) {
+    const heard = heardKinds.filter((other) => matchesPattern(patternOf(kind), sampleOf(other)));
+    assert.deepEqual(heard, [kind]);
+  }
+});
+
+test("a rule asks for nothing that EventBridge would not take: lists that are not empty", () => {
+  for (const kind of heardKinds) assert.doesNotMatch(JSON.stringify(patternOf(kind)), /\[\]|\{\}/);
+});
