@@ -392,6 +392,13 @@ export const eventTable: readonly EventRow[] = [
     means: "The volume of a claim that is gone could not be deleted; it is retried.",
     todo: "Read the message: a volume that carries none of the driver's tags is left alone, one that is attached waits for its node.",
   },
+  {
+    reason: "VolumeZoneUnknown",
+    type: "Warning",
+    on: "PersistentVolume",
+    means: "The volume could not be labelled with its zone: EC2 does not know it, or does not say where it is. It is asked again.",
+    todo: "Correct the id in the PersistentVolume, or look at region and account: `fairlead doctor`.",
+  },
   { reason: "Resizing", type: "Normal", on: "PersistentVolumeClaim", means: "The volume is being made larger.", todo: nothing },
   {
     reason: "FileSystemResizeRequired",

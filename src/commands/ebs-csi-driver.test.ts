@@ -32,6 +32,8 @@ for (const [what, argv, text] of [
   ["a tag without a value", ["controller", "--extra-tags=a"], "malformed pair"],
   ["a flag of another mode", ["node", "--extra-tags=a=b"], "unknown flag: --extra-tags"],
   ["a flag of the controller's AWS client", ["node", "--user-agent-extra=x"], "unknown flag: --user-agent-extra"],
+  ["a flag of the node's for the labeller", ["metadataLabeler", "--legacy-xfs"], "unknown flag: --legacy-xfs"],
+  ["labels of volumes without roles", ["controller", "--volume-labels"], "--volume-labels needs --built-in-roles"],
   ["an unknown mode", ["contoller"], 'Unknown driver mode "contoller"; did you mean controller?'],
 ] as const) {
   test(`a command line with ${what} is refused, and says why`, async () => {
@@ -45,6 +47,12 @@ test("--version prints JSON and needs nothing", async () => {
   const { status, out } = await said(run, ["controller", "--version"]);
   assert.equal(status, 0);
   assert.deepEqual(Object.keys(JSON.parse(out)), ["driverVersion", "gitCommit", "buildDate", "goVersion", "compiler", "platform"]);
+});
+
+test("the labeller takes the flags of the AWS client", async () => {
+  const { status, out } = await said(run, ["metadataLabeler", "--user-agent-extra=x", "--aws-sdk-debug-log", "--help"]);
+  assert.equal(status, 0);
+  assert.ok(out.includes("--user-agent-extra") && !out.includes("--extra-tags"));
 });
 
 test("each mode helps with its own flags", async () => {

@@ -62,7 +62,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   "ebs-csi-driver": {
     summary: "Create, attach and mount EBS volumes for the claims of a cluster",
     standsFor: "aws-ebs-csi-driver",
-    words: ["all", "controller", "node", "pre-stop-hook"],
+    words: ["all", "controller", "node", "metadataLabeler", "pre-stop-hook"],
     load: () => import("./ebs-csi-driver.ts"),
   },
   "ecr-credential-provider": {

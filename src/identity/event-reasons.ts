@@ -71,6 +71,7 @@ export const eventReasons = [
   "ProvisioningSucceeded",
   "ProvisioningFailed",
   "VolumeFailedDelete",
+  "VolumeZoneUnknown",
   "Resizing",
   "FileSystemResizeRequired",
   "VolumeResizeSuccessful",

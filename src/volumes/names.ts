@@ -36,6 +36,12 @@ export const contextKeys = {
   waitForInitialization: "blockattachuntilinitialized",
 } as const;
 
+/** Labels by which a Node says how many network interfaces and disks that are no claim's it has. */
+export const nodeLabels = {
+  interfaces: `${driverName}/enis-count`,
+  volumes: `${driverName}/non-csi-ebs-volumes-count`,
+} as const;
+
 /** Handles of volumes that a node brings with it; they are neither made nor attached here. */
 export const nodeLocalPrefix = "local-ebs://";
 

@@ -7,8 +7,10 @@ import { Clouds } from "../../src/aws/cloud.ts";
 import { describeInstances } from "../../src/aws/ec2-actions.ts";
 import { noSettings } from "../../src/aws/settings.ts";
 import { flagsOf } from "../../src/commands/ebs-csi-driver/flags.ts";
+import { operateLabeler } from "../../src/commands/ebs-csi-driver/metadata-labeler.ts";
 import { operateRoles } from "../../src/commands/ebs-csi-driver/roles.ts";
 import type { DriverValues } from "../../src/commands/ebs-csi-driver/validate.ts";
+import type { Life } from "../../src/commands/long-running.ts";
 import { pods } from "../../src/kube/builtin.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { loadKubeConfig } from "../../src/kube/config/load.ts";
@@ -28,6 +30,8 @@ import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import { standInForVolumeControllers } from "../../src/sandbox/volume-controllers.ts";
+import "../../src/volumes/labels/node-labels.ts";
+import "../../src/volumes/labels/volume-labels.ts";
 import "../../src/volumes/roles/roles.ts";
 import "../../src/volumes/roles/snapshotter.ts";
 import { claims, persistentVolumes, volumeAttachments } from "../../src/volumes/storage-resources.ts";
@@ -38,9 +42,9 @@ const driver = "ebs.csi.aws.com";
 const storage = "/apis/storage.k8s.io/v1";
 const quiet = { format: "json", verbosity: 4, vmodule: "", colour: false } as const;
 
-export async function claimWorld(settings?: SettingsChange): Promise<ClaimWorld> {
+export async function claimWorld(settings?: SettingsChange, lookEveryMs = 500): Promise<ClaimWorld> {
   const world = new ClaimWorld(settings);
-  await world.prepare();
+  await world.prepare(lookEveryMs);
   return world;
 }
 
@@ -62,7 +66,8 @@ export class ClaimWorld {
     this.cluster = createEmbeddedCluster({ world: this.world });
   }
 
-  async prepare(): Promise<void> {
+  /** How often the stand-in for Kubernetes looks costs most of the time of long stories. */
+  async prepare(lookEveryMs: number): Promise<void> {
     const host = { world: this.world, log: openLogs(this.world.clock, { ...quiet, destination: nowhere }).log, metrics: newRegistry() };
     this.kube = new KubeClient({
       host,
@@ -78,7 +83,7 @@ export class ClaimWorld {
     for (const instance of this.nodes) await this.#join(instance);
     await this.class("fast", {});
     const complain = (message: string, error: unknown) => this.lines.push(`${message}: ${error}`);
-    void standInForVolumeControllers({ kube: this.kube, lookEveryMs: 500, complain }, new AbortController().signal);
+    void standInForVolumeControllers({ kube: this.kube, lookEveryMs, complain }, new AbortController().signal);
   }
 
   async #join({ id, privateDnsName: name, zone }: Instance): Promise<void> {
@@ -112,6 +117,17 @@ export class ClaimWorld {
 
   /** Starts the controller with its roles. Returns what kills it at this very moment. */
   start(...flags: readonly string[]): () => void {
+    const argv = ["--built-in-roles", "--k8s-tag-cluster-id=test", ...flags];
+    const values = parseFlags(flagsOf("controller"), argv).values as DriverValues;
+    return this.#run((life) => operateRoles(values, life, "http://cluster"));
+  }
+
+  /** Starts the labeller of nodes. */
+  startLabeler(): () => void {
+    return this.#run((life) => operateLabeler({}, life, "http://cluster"));
+  }
+
+  #run(operate: (life: Life) => Promise<void>): () => void {
     let alive = true;
     const dead = new Promise<never>(() => {});
     const over =
@@ -129,19 +145,14 @@ export class ClaimWorld {
     };
     const destination = { write: (line: string) => void (alive && this.lines.push(line)), flush() {} };
     const logs = openLogs(clock, { ...quiet, destination });
-    const argv = ["--built-in-roles", "--k8s-tag-cluster-id=test", ...flags];
     const kube = over(this.cluster.send, ({ method, url }) => this.#note(method, url));
-    operateRoles(
-      parseFlags(flagsOf("controller"), argv).values as DriverValues,
-      {
-        version: "v0.0.0",
-        host: { world: own, log: logs.log, metrics: newRegistry() },
-        logs,
-        network: { aws: over(this.aws.handle), kube: () => ({ send: kube, close: async () => {} }) },
-        stop: new AbortController().signal,
-      },
-      "http://cluster",
-    ).catch((error: unknown) => this.lines.push(String((error as Error).stack ?? error)));
+    operate({
+      version: "v0.0.0",
+      host: { world: own, log: logs.log, metrics: newRegistry() },
+      logs,
+      network: { aws: over(this.aws.handle), kube: () => ({ send: kube, close: async () => {} }) },
+      stop: new AbortController().signal,
+    }).catch((error: unknown) => this.lines.push(String((error as Error).stack ?? error)));
     return () => {
       alive = false;
     };

@@ -118,7 +118,7 @@ const valueSets: Readonly<Record<string, object>> = {
   "volumes without sidecars": {
     ebsCsiDriver: {
       ...volumesOn,
-      controller: { builtInRoles: true, clusterId: "prod" },
+      controller: { builtInRoles: true, clusterId: "prod", metadataLabeler: true, volumeLabels: true },
       node: { builtInRegistration: true, metricsPort: 3302 },
     },
   },
@@ -448,6 +448,7 @@ for (const [what, values, complaint] of [
   ["a load balancer controller without the cluster's name", { loadBalancerController: { enabled: true } }, /clusterName/],
   ["a node limit of both kinds", { ebsCsiDriver: { node: { reservedVolumeAttachments: 1, volumeAttachLimit: 5 } } }, /ebsCsiDriver.*node/],
   ["built-in roles without the cluster's id", { ebsCsiDriver: { controller: { builtInRoles: true } } }, /clusterId/],
+  ["labels of volumes without roles", { ebsCsiDriver: { ...volumesOn, controller: { volumeLabels: true } } }, /volumeLabels needs/],
   ["probes without their port", { ebsCsiDriver: { node: { builtInRegistration: true } } }, /metricsPort/],
   [
     "a tag that the flag cannot hold",

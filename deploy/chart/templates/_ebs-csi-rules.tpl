@@ -90,6 +90,17 @@
   verbs: [list]
 {{- end -}}
 
+{{/* The metadata labeller. */}}
+{{- define "fairlead.ebsRules.labeler" -}}
+- apiGroups: [""]
+  resources: [nodes]
+  verbs: [list, watch, patch]
+# Disks of claims are not counted.
+- apiGroups: [""]
+  resources: [persistentvolumes]
+  verbs: [list, watch]
+{{- end -}}
+
 {{/* The controller with built-in roles: no more than it asks for. */}}
 {{- define "fairlead.ebsRules.controller" -}}
 - apiGroups: [""]

@@ -3,7 +3,7 @@ import { globalFlags } from "../../process/flags.ts";
 import { type FlagSection, type FlagTable, flag, type Kind } from "../../runtime/flags.ts";
 import { bool, duration, int, string, strings } from "../../runtime/flags-kinds.ts";
 
-export const modes = ["all", "controller", "node", "pre-stop-hook"] as const;
+export const modes = ["all", "controller", "node", "metadataLabeler", "pre-stop-hook"] as const;
 export type Mode = (typeof modes)[number];
 
 /** `k=v,k2=v2`, spaces and empty parts left out; later uses merge. */
@@ -63,6 +63,11 @@ const roles = {
     "Do what csi-provisioner, csi-attacher, csi-resizer and csi-snapshotter do, in this process and under their Leases. CSI is not served then, and /healthz is on --http-endpoint.",
   ),
   "default-fstype": flag(string, "ext4", "With --built-in-roles: the file system of volumes whose class names none."),
+  "volume-labels": flag(
+    bool,
+    false,
+    "With --built-in-roles: give PersistentVolumes from before CSI, and those made by hand, the zone and region of their disk, as labels and node affinity.",
+  ),
   "leader-election-namespace": flag(string, "", "With --built-in-roles: the namespace of the Leases. Empty: kube-system."),
 };
 
@@ -94,7 +99,7 @@ const hasController = (mode: Mode) => mode === "all" || mode === "controller";
 
 const groups: readonly { readonly title: string; readonly flags: FlagTable; isIn(mode: Mode): boolean }[] = [
   { title: "Serving", flags: serving, isIn: () => true },
-  { title: "AWS", flags: awsClient, isIn: hasController },
+  { title: "AWS", flags: awsClient, isIn: (mode) => hasController(mode) || mode === "metadataLabeler" },
   { title: "Controller", flags: controller, isIn: hasController },
   { title: "Built-in roles", flags: roles, isIn: (mode) => mode === "controller" },
   { title: "Node", flags: node, isIn: (mode) => mode === "all" || mode === "node" },

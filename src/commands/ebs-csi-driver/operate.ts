@@ -22,6 +22,10 @@ export async function operate(mode: Mode, values: DriverValues, life: Life): Pro
     const { operateRoles } = await import("./roles.ts");
     return operateRoles(values, life);
   }
+  if (mode === "metadataLabeler") {
+    const { operateLabeler } = await import("./metadata-labeler.ts");
+    return operateLabeler(values, life);
+  }
   const { host, network, stop, version } = life;
   const { environment } = host.world;
   const kube = await kubeClient(host, values.kubeconfig ?? "");

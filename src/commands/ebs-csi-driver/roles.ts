@@ -4,12 +4,12 @@ import { isApiError } from "../../kube/errors.ts";
 import type { LeaseToHold } from "../../process/leadership.ts";
 import { operate as operateProcess, type ServedPorts } from "../../process/operate.ts";
 import type { ControllerEntry, Enabled, ProcessContext, Program } from "../../process/program.ts";
+import type { Controller } from "../../runtime/controller.ts";
 import type { HealthChecks } from "../../runtime/health.ts";
 import type { Host } from "../../runtime/host.ts";
 import { servePlainly } from "../../runtime/plain-serving.ts";
 import { RouteTable } from "../../runtime/routes.ts";
 import { healthRoutes, metricsRoutes } from "../../runtime/standard-routes.ts";
-import type { ControllerSettings } from "../../volumes/controller/context.ts";
 import { driverName } from "../../volumes/names.ts";
 import type { Life } from "../long-running.ts";
 import { awsSettings } from "./settings.ts";
@@ -40,12 +40,13 @@ export function roleProgram(values: DriverValues): Program {
     eventSource: driverName,
     metric: undefined,
     queue: "volumes",
-    make: (context) => rolesOf(context, controllerSettings(values), values["default-fstype"] ?? ""),
+    make: (context) => rolesOf(context, values),
   };
   return { component, controllers: [entry], migrated: [], startIntervalMs: 0 };
 }
 
-async function rolesOf(context: ProcessContext, settings: ControllerSettings, defaultFsType: string): Promise<Enabled> {
+async function rolesOf(context: ProcessContext, values: DriverValues): Promise<Enabled> {
+  const settings = controllerSettings(values);
   const [{ builtInRoles }, { roleInformers }] = await Promise.all([
     import("../../volumes/roles/roles.ts"),
     import("../../volumes/roles/parts.ts"),
@@ -66,8 +67,17 @@ async function rolesOf(context: ProcessContext, settings: ControllerSettings, de
     contents: (await servesSnapshots(context))
       ? informers.shared((await import("../../volumes/roles/snapshotter.ts")).contentInformer)
       : undefined,
-    settings: { defaultFsType, concurrency },
+    settings: { defaultFsType: values["default-fstype"] ?? "", concurrency },
   });
+  if (values["volume-labels"]) {
+    const { volumeLabeller } = await import("../../volumes/labels/volume-labels.ts");
+    const volumes = informers.shared(roleInformers.volumes);
+    return running([...controllers, volumeLabeller({ host, kube, recorder, cloud, volumes })]);
+  }
+  return running(controllers);
+}
+
+function running(controllers: readonly Controller[]): Enabled {
   return { kind: "run", controllers: controllers.map((controller) => ({ controller })) };
 }
 
@@ -101,7 +111,7 @@ export async function operateRoles(values: DriverValues, { host, network, stop, 
 }
 
 /** Health beside metrics: there is no socket for a liveness probe to ask. */
-async function serveHealth(host: Host, address: string, health: HealthChecks): Promise<ServedPorts> {
+export async function serveHealth(host: Host, address: string, health: HealthChecks): Promise<ServedPorts> {
   if (address === "") return { serving: undefined };
   const routes = new RouteTable();
   routes.add(...metricsRoutes(host.metrics, health.slis), ...healthRoutes(health));

@@ -65,6 +65,9 @@ function* problems(values: DriverValues): Generator<string, undefined> {
     yield "--built-in-roles needs --k8s-tag-cluster-id: volumes of claims that are gone are found by its tag";
   }
   if (values["built-in-roles"] && values["metrics-cert-file"]) yield "--built-in-roles serves metrics without --metrics-cert-file";
+  if (values["volume-labels"] && !values["built-in-roles"]) {
+    yield "--volume-labels needs --built-in-roles: without them the process follows no PersistentVolumes";
+  }
   if (values["windows-host-process"]) yield "--windows-host-process is for Windows nodes";
   try {
     parseEndpoint(values.endpoint ?? "");

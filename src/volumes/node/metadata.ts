@@ -4,7 +4,7 @@ import type { Node } from "../../kube/types.ts";
 import type { Log } from "../../runtime/log.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { type Clock, sleep } from "../../runtime/world.ts";
-import { driverName } from "../names.ts";
+import { nodeLabels } from "../names.ts";
 import type { NodeFacts } from "./context.ts";
 
 export const metadataSources = ["imds", "kubernetes", "metadata-labeler"] as const;
@@ -30,8 +30,7 @@ export class NoMetadata extends Error {
 
 /** Labels that the labeller, and SageMaker, put on Nodes. */
 const labels = {
-  interfaces: `${driverName}/enis-count`,
-  volumes: `${driverName}/non-csi-ebs-volumes-count`,
+  ...nodeLabels,
   sageMakerInterfaces: "sagemaker.amazonaws.com/num-eni-attachments",
   sageMakerVolumes: "sagemaker.amazonaws.com/num-block-device-mappings",
 } as const;
