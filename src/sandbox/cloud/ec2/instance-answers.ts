@@ -56,7 +56,11 @@ function describeInstance(ec2: Ec2, instance: Instance): InstanceAnswer {
     Tags: tagList(instance.tags),
     VirtualizationType: "hvm",
     CpuOptions: type === undefined ? undefined : { CoreCount: type.cores, ThreadsPerCore: type.vcpus / type.cores },
-    CapacityReservationSpecification: { CapacityReservationPreference: "open" },
+    CapacityReservationId: instance.capacityReservationId,
+    CapacityReservationSpecification:
+      instance.capacityReservationId === undefined
+        ? { CapacityReservationPreference: "open" }
+        : { CapacityReservationTarget: { CapacityReservationId: instance.capacityReservationId } },
     HibernationOptions: { Configured: false },
     MetadataOptions: {
       State: instance.state === "pending" ? "pending" : "applied",
@@ -144,6 +148,7 @@ export function instanceFilters(ec2: Ec2): FilterTable<Instance> {
     "block-device-mapping.volume-id": (instance) => instance.volumeIds,
     "block-device-mapping.delete-on-termination": disks((attachment) => attachment.deleteOnTermination),
     "block-device-mapping.status": disks((attachment) => attachment.state),
+    "capacity-reservation-id": (instance) => instance.capacityReservationId,
     "client-token": (instance) => instance.clientToken,
     "dns-name": (instance) => publicOf(instance)?.PublicDnsName,
     hypervisor: () => "xen",

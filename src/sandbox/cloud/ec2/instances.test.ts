@@ -346,3 +346,15 @@ test("An instance launched on a pre-made interface keeps its address and leaves 
   const { NetworkInterfaces } = await ec2.send(new DescribeNetworkInterfacesCommand({ NetworkInterfaceIds: [eni] }));
   assert.equal(NetworkInterfaces?.[0]?.Status, "available");
 });
+
+test("DescribeInstances finds the instances of a capacity reservation", async () => {
+  const { ec2, network } = networkBed();
+  const CapacityReservationTarget = { CapacityReservationId: "cr-0123456789abcdef0" };
+  const SubnetId = network.privateSubnetIds[0];
+  const reserved = await run(ec2, { SubnetId, CapacityReservationSpecification: { CapacityReservationTarget } });
+  const open = await run(ec2, { SubnetId });
+  assert.deepEqual(await matching(ec2, { Name: "capacity-reservation-id", Values: ["cr-0123456789abcdef0"] }), [reserved.InstanceId]);
+  const [seen, other] = [await describe(ec2, reserved.InstanceId!), await describe(ec2, open.InstanceId!)];
+  assert.deepEqual([seen.CapacityReservationId, other.CapacityReservationId], ["cr-0123456789abcdef0", undefined]);
+  assert.equal(other.CapacityReservationSpecification?.CapacityReservationPreference, "open");
+});

@@ -127,6 +127,7 @@ function launchOne(ec2: Ec2, shared: Launch, launchIndex: number): Instance {
     keyName: input.KeyName,
     profileArn: profileArn(ec2, input),
     spot: input.InstanceMarketOptions?.MarketType === "spot",
+    capacityReservationId: input.CapacityReservationSpecification?.CapacityReservationTarget?.CapacityReservationId,
     terminationProtection: input.DisableApiTermination ?? false,
     stopProtection: input.DisableApiStop ?? false,
     shutdownTerminates: input.InstanceInitiatedShutdownBehavior === "terminate",

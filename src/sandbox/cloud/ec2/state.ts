@@ -201,6 +201,8 @@ export interface Instance {
   readonly keyName: string | undefined;
   readonly profileArn: string | undefined;
   readonly spot: boolean;
+  /** The capacity reservation or block that it was launched into. */
+  readonly capacityReservationId: string | undefined;
   readonly terminationProtection: boolean;
   readonly stopProtection: boolean;
   readonly shutdownTerminates: boolean;
