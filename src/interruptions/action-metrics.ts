@@ -3,8 +3,9 @@ import type { Registry } from "prom-client";
 import { counter, gauge, histogram } from "../runtime/metrics.ts";
 import type { Phase } from "./plan.ts";
 
-const scope = { otel_scope_name: "aws.node.termination.handler", otel_scope_version: "" } as const;
-const scopeLabels = ["otel_scope_name", "otel_scope_version"] as const;
+/** What the exporter of the reference puts on every series. */
+export const scope = { otel_scope_name: "aws.node.termination.handler", otel_scope_version: "" } as const;
+export const scopeLabels = ["otel_scope_name", "otel_scope_version"] as const;
 
 export type ActionMetrics = ReturnType<typeof actionMetrics>;
 
@@ -25,6 +26,10 @@ export function actionMetrics(registry: Registry) {
     help: "Number of errors in events processing",
     labels: ["event_error_where", ...scopeLabels],
   });
+  // The reference shows each of them from the beginning, as a series without labels of its own.
+  actions.inc(scope, 0);
+  perNode.inc(scope, 0);
+  errors.inc(scope, 0);
   const messages = counter(registry, {
     name: "fairlead_interruption_messages_total",
     help: "Messages of the queue by outcome: events, ignored, foreign, unmanaged, unreadable.",

@@ -10,7 +10,7 @@ import type { Host } from "../runtime/host.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
 import { DeadlineBudget } from "./deadline-budget.ts";
 import type { HolderWatch } from "./holders.ts";
-import type { Hooks } from "./hooks.ts";
+import { type Hooks, holdMs } from "./hooks.ts";
 import type { Inbox } from "./inbox.ts";
 import { nextStep } from "./next-step.ts";
 import { type NodeState, NodeStates } from "./node-states.ts";
@@ -152,8 +152,8 @@ class InterruptionWork {
         await this.#remover.remove(step.removals, step.deadline, memory, signal);
         return;
       case "heartbeat": {
-        const outcome = await this.#tryHeartbeat(step.event, signal);
         memory.heartbeats.set(step.event.id, host.world.clock.now());
+        const outcome = await this.#tryHeartbeat(step.event, signal);
         if (outcome === "over") memory.hooksDone.add(step.event.id);
         return;
       }
@@ -195,12 +195,19 @@ class InterruptionWork {
 
   /** When the hooks of these events run out. */
   async #learnHooks(events: readonly PlannedEvent[], memory: WorkingMemory, signal: AbortSignal): Promise<void> {
-    const { hooks, settings } = this.#parts;
+    const { hooks, settings, host } = this.#parts;
     if (hooks === undefined) return;
     for (const { id, hook, startTime } of events) {
       if (hook === undefined || memory.hookDeadlines.has(id)) continue;
       const ms = await hooks.timeout(hook, signal);
-      if (ms !== undefined) memory.hookDeadlines.set(id, startTime + Math.max(ms, settings.heartbeat?.untilMs ?? 0));
+      if (ms === undefined) continue;
+      memory.hookDeadlines.set(id, startTime + holdMs(ms, settings.heartbeat));
+      if (settings.heartbeat !== undefined && settings.heartbeat.intervalMs >= ms) {
+        const seconds = { heartbeatInterval: settings.heartbeat.intervalMs / 1000, heartbeatTimeout: ms / 1000 };
+        host.log.warn("Heartbeat interval is not shorter than the heartbeat timeout of the hook, which runs out before the first one", {
+          ...{ group: hook.group, hook: hook.hook, ...seconds },
+        });
+      }
     }
   }
 

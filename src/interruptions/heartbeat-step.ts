@@ -6,8 +6,9 @@ import type { Situation, Step } from "./situation.ts";
 export function heartbeat({ now, settings, memory }: Situation, plan: NodePlan): Step | undefined {
   const { heartbeat: wanted } = settings;
   if (wanted === undefined) return undefined;
+  const isOver = (startTime: number) => now > lastHeartbeat(plan, startTime, wanted.untilMs);
   const due = activeEvents(plan).find(({ id, hook, startTime }) => {
-    if (hook === undefined || memory.hooksDone.has(id) || now - startTime > wanted.untilMs) return false;
+    if (hook === undefined || memory.hooksDone.has(id) || isOver(startTime)) return false;
     return now - (memory.heartbeats.get(id) ?? plan.since) >= wanted.intervalMs;
   });
   return due && { kind: "heartbeat", event: due };
@@ -18,7 +19,14 @@ export function nextHeartbeat({ now, settings, memory }: Situation, plan: NodePl
   const { heartbeat: wanted } = settings;
   if (wanted === undefined) return Number.POSITIVE_INFINITY;
   const times = activeEvents(plan)
-    .filter(({ id, hook, startTime }) => hook !== undefined && !memory.hooksDone.has(id) && now - startTime <= wanted.untilMs)
+    .filter(
+      ({ id, hook, startTime }) => hook !== undefined && !memory.hooksDone.has(id) && now <= lastHeartbeat(plan, startTime, wanted.untilMs),
+    )
     .map(({ id }) => (memory.heartbeats.get(id) ?? plan.since) + wanted.intervalMs);
   return Math.min(Number.POSITIVE_INFINITY, ...times);
+}
+
+/** None is sent after this: the limit counts from when the work for the hook began, however late its message came. */
+function lastHeartbeat({ since }: NodePlan, startTime: number, untilMs: number): number {
+  return Math.max(since, startTime) + untilMs;
 }

@@ -5,10 +5,21 @@ import { completeLifecycleAction, describeLifecycleHooks, recordLifecycleActionH
 import type { Log } from "../runtime/log.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { HookRef } from "./event.ts";
+import type { InterruptionSettings } from "./settings.ts";
 
 const cause = "interruptions";
 /** A hook's settings are asked for again after this long. */
 const rememberMs = 10 * 60_000;
+
+/** However many heartbeats come, Auto Scaling waits for 48 hours, or for a hundred times the hook's timeout. */
+const maxHoldMs = 48 * 3_600_000;
+const maxTimeouts = 100;
+
+/** How long a hook holds: its own timeout, or longer where heartbeats come before that. */
+export function holdMs(timeoutMs: number, heartbeat: InterruptionSettings["heartbeat"]): number {
+  if (heartbeat === undefined || heartbeat.intervalMs >= timeoutMs) return timeoutMs;
+  return Math.max(timeoutMs, Math.min(heartbeat.untilMs, maxTimeouts * timeoutMs, maxHoldMs));
+}
 
 /** What became of a call about an action: `over` is one that Auto Scaling does not wait for any more. */
 export type ActionOutcome = "done" | "over";

@@ -17,10 +17,12 @@ export interface LaunchesParts {
   readonly ended: (messageId: string, eventId: string) => void;
 }
 
+/** One hook that holds one instance. */
 interface Launch {
   readonly id: string;
   readonly hook: HookRef;
-  readonly messageId: string;
+  /** Every message that told of it, and the event it told of. */
+  readonly told: Map<string, string>;
   completing: boolean;
   cancelExpiry: () => void;
 }
@@ -31,8 +33,8 @@ const retryMs = 5_000;
 
 export class Launches {
   readonly #parts: LaunchesParts;
-  /** By instance. */
-  readonly #waiting = new Map<string, Launch>();
+  /** By instance: a group may have several launch hooks, and each of them holds it. */
+  readonly #waiting = new Map<string, readonly Launch[]>();
 
   constructor(parts: LaunchesParts) {
     this.#parts = parts;
@@ -41,12 +43,18 @@ export class Launches {
   /** Waits for the Node of an instance, but no longer than its hook does. */
   add({ id: messageId }: QueueMessage, id: string, hook: HookRef, signal: AbortSignal): void {
     const { nodes, host } = this.#parts;
+    const others = this.#waiting.get(hook.instanceId) ?? [];
+    const known = others.find((launch) => launch.hook.group === hook.group && launch.hook.hook === hook.hook);
+    if (known !== undefined) {
+      known.told.set(messageId, id);
+      return;
+    }
     host.log.info("Waiting for node to be ready before completing ASG launch lifecycle", {
       "event-id": id,
       "instance-id": hook.instanceId,
     });
-    const launch: Launch = { id, hook, messageId, completing: false, cancelExpiry: () => {} };
-    this.#waiting.set(hook.instanceId, launch);
+    const launch: Launch = { id, hook, told: new Map([[messageId, id]]), completing: false, cancelExpiry: () => {} };
+    this.#waiting.set(hook.instanceId, [...others, launch]);
     void this.#expire(launch, signal);
     const [node] = nodes.by("instance", hook.instanceId);
     if (node !== undefined) this.nodeChanged(node, signal);
@@ -54,10 +62,12 @@ export class Launches {
 
   /** Lets the instance of a Node go on, if it waits and the Node is ready. */
   nodeChanged(node: SeenNode, signal: AbortSignal): void {
-    const launch = this.#waiting.get(claimedInstance(node) ?? "");
-    if (launch === undefined || launch.completing || !isReady(node)) return;
-    launch.completing = true;
-    void this.#complete(launch, node.metadata.name, signal);
+    if (!isReady(node)) return;
+    for (const launch of this.#waiting.get(claimedInstance(node) ?? "") ?? []) {
+      if (launch.completing) continue;
+      launch.completing = true;
+      void this.#complete(launch, node.metadata.name, signal);
+    }
   }
 
   async #complete(launch: Launch, node: string, signal: AbortSignal): Promise<void> {
@@ -85,7 +95,7 @@ export class Launches {
     const { host, hooks } = this.#parts;
     const { hook } = launch;
     const ms = (await hooks.timeout(hook, signal).catch(() => undefined)) ?? unknownTimeoutMs;
-    if (signal.aborted || this.#waiting.get(hook.instanceId) !== launch) return;
+    if (signal.aborted || !this.#waiting.get(hook.instanceId)?.includes(launch)) return;
     launch.cancelExpiry = host.world.clock.after(ms, () => {
       if (launch.completing || signal.aborted) return;
       host.log.warn("an instance did not become a ready Node before its launch hook ended", { "instance-id": hook.instanceId });
@@ -95,7 +105,10 @@ export class Launches {
 
   #end(launch: Launch): void {
     launch.cancelExpiry();
-    if (this.#waiting.get(launch.hook.instanceId) === launch) this.#waiting.delete(launch.hook.instanceId);
-    this.#parts.ended(launch.messageId, launch.id);
+    const { instanceId } = launch.hook;
+    const others = this.#waiting.get(instanceId)?.filter((each) => each !== launch) ?? [];
+    if (others.length > 0) this.#waiting.set(instanceId, others);
+    else this.#waiting.delete(instanceId);
+    for (const [messageId, eventId] of launch.told) this.#parts.ended(messageId, eventId);
   }
 }

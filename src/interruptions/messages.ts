@@ -1,5 +1,6 @@
 /** Messages of a queue, read: EventBridge's envelope, and what Auto Scaling sends by itself or through SNS. */
 import { type EventKind, goTime, type HookRef, type InterruptionEvent, spotNoticeMs } from "./event.ts";
+import { type Fields, field, isRecord, objectOf, text, timeOf } from "./json-fields.ts";
 
 /** What a message turned out to be. */
 export type ReadMessage =
@@ -17,8 +18,6 @@ export type ReadMessage =
   /** Nothing to do, and nothing wrong: it can be deleted. */
   | { readonly kind: "nothing"; readonly why: string }
   | { readonly kind: "unreadable"; readonly why: string };
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Envelope {
   readonly id: string;
@@ -208,35 +207,4 @@ function unreadable(why: string): ReadMessage {
 
 function hex(id: string): string {
   return Buffer.from(id).toString("hex");
-}
-
-function timeOf(value: string): number | undefined {
-  const ms = Date.parse(value);
-  return Number.isNaN(ms) ? undefined : ms;
-}
-
-function objectOf(body: string): Fields | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isRecord(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A field in whichever letter case it comes, as Go's decoder takes it. */
-function field(fields: Fields, name: string): unknown {
-  if (Object.hasOwn(fields, name)) return fields[name];
-  const wanted = name.toLowerCase();
-  const key = Object.keys(fields).find((each) => each.toLowerCase() === wanted);
-  return key === undefined ? undefined : fields[key];
-}
-
-function text(fields: Fields, name: string): string {
-  const value = field(fields, name);
-  return typeof value === "string" ? value : "";
 }

@@ -1,6 +1,7 @@
 /** What the metadata service says of its own instance, read. Pure: from the texts at its paths to events. */
 import { createHash } from "node:crypto";
 import type { InterruptionEvent } from "./event.ts";
+import { type Fields, isRecord, objectOf, text, timeOf } from "./json-fields.ts";
 
 /** The paths below `/latest/` that are polled. */
 export const metadataPaths = {
@@ -17,6 +18,8 @@ export type MetadataMonitor = keyof typeof metadataPaths;
 export interface MetadataNotice {
   readonly events: readonly InterruptionEvent[];
   readonly over: readonly string[];
+  /** What of it cannot be read. The rest holds all the same. */
+  readonly problem?: MetadataUnreadable;
 }
 
 /** What was said cannot be read. */
@@ -30,15 +33,16 @@ const quiet: MetadataNotice = { events: [], over: [] };
 const restartCodes: ReadonlySet<string> = new Set(["instance-stop", "instance-retirement", "instance-reboot", "system-reboot"]);
 
 /** Reads what a path says at this moment; undefined is what a path says that is not there. */
-export const metadataReaders: Readonly<Record<MetadataMonitor, (text: string | undefined, now: number, bootId: string) => MetadataNotice>> =
+export const metadataReaders: Readonly<Record<MetadataMonitor, (body: string | undefined, now: number, bootId: string) => MetadataNotice>> =
   {
-    spot(text) {
-      if (text === undefined) return quiet;
-      const { action, time } = parsed<{ action?: string; time?: string }>(text, "spot interruption");
-      const deadline = timeOf(time, "spot interruption");
+    spot(body) {
+      if (body === undefined) return quiet;
+      const notice = documentOf(body, "spot interruption");
+      const time = text(notice, "time");
+      const deadline = timeIn(time, "spot interruption");
       return on({
         // As the reference makes it: from what its language prints of the document.
-        id: `spot-itn-${sha256(`&{${action ?? ""} ${time}}`)}`,
+        id: `spot-itn-${sha256(`&{${text(notice, "action")} ${time}}`)}`,
         kind: "spot",
         monitor: "SPOT_ITN_MONITOR",
         instanceId: "",
@@ -47,30 +51,37 @@ export const metadataReaders: Readonly<Record<MetadataMonitor, (text: string | u
         deadline,
       });
     },
-    rebalance(text) {
-      if (text === undefined) return quiet;
-      const { noticeTime } = parsed<{ noticeTime?: string }>(text, "rebalance recommendation");
+    rebalance(body) {
+      if (body === undefined) return quiet;
+      const noticeTime = text(documentOf(body, "rebalance recommendation"), "noticeTime");
       return on({
         id: `rebalance-recommendation-${sha256(`&{${noticeTime}}`)}`,
         kind: "rebalance",
         monitor: "REBALANCE_RECOMMENDATION_MONITOR",
         instanceId: "",
         description: `Rebalance recommendation received. Instance will be cordoned at ${noticeTime} \n`,
-        startTime: timeOf(noticeTime, "rebalance recommendation"),
+        startTime: timeIn(noticeTime, "rebalance recommendation"),
       });
     },
-    maintenance(text, now) {
+    maintenance(body, now) {
       // A service without the path has no maintenance to tell.
-      if (text === undefined) return quiet;
-      const items = parsed<readonly Maintenance[] | null>(text, "scheduled maintenance") ?? [];
-      const active = items.filter(({ State = "" }) => State !== "canceled" && State !== "completed");
-      return {
-        events: active.map((item) => maintenanceEvent(item, now)),
-        over: items.filter((item) => !active.includes(item)).map(({ EventId = "" }) => EventId),
-      };
+      if (body === undefined) return quiet;
+      const events: InterruptionEvent[] = [];
+      const over: string[] = [];
+      let problem: MetadataUnreadable | undefined;
+      for (const item of itemsOf(body, "scheduled maintenance")) {
+        try {
+          if (ended.has(text(item, "State"))) over.push(text(item, "EventId"));
+          else events.push(maintenanceEvent(item, now));
+        } catch (error) {
+          if (!(error instanceof MetadataUnreadable)) throw error;
+          problem = error;
+        }
+      }
+      return { events, over, ...(problem && { problem }) };
     },
-    termination(text, now, bootId) {
-      if (text?.trim() !== "Terminated") return quiet;
+    termination(body, now, bootId) {
+      if (body?.trim() !== "Terminated") return quiet;
       return on({
         // The same for as long as the machine runs: it is told at every poll.
         id: `target-lifecycle-state-terminated-${sha256(`Terminated:${bootId}`)}`,
@@ -83,25 +94,21 @@ export const metadataReaders: Readonly<Record<MetadataMonitor, (text: string | u
     },
   };
 
-interface Maintenance {
-  readonly NotBefore?: string;
-  readonly NotAfter?: string;
-  readonly Code?: string;
-  readonly Description?: string;
-  readonly EventId?: string;
-  readonly State?: string;
-}
+/** States of maintenance that will not happen any more. */
+const ended: ReadonlySet<string> = new Set(["canceled", "completed"]);
 
-function maintenanceEvent({ NotBefore, NotAfter, Code = "", Description = "", EventId = "" }: Maintenance, now: number): InterruptionEvent {
+function maintenanceEvent(item: Fields, now: number): InterruptionEvent {
+  const [id, code, notBefore] = [text(item, "EventId"), text(item, "Code"), text(item, "NotBefore")];
+  if (id === "") throw new MetadataUnreadable("the scheduled maintenance of the metadata service has no EventId");
   return {
-    id: EventId,
+    id,
     kind: "maintenance",
     monitor: "SCHEDULED_EVENT_MONITOR",
     instanceId: "",
-    description: `${Code} will occur between ${NotBefore} and ${NotAfter ?? ""} because ${Description}\n`,
+    description: `${code} will occur between ${notBefore} and ${text(item, "NotAfter")} because ${text(item, "Description")}\n`,
     startTime: now,
-    deadline: timeOf(NotBefore, "scheduled maintenance"),
-    ...(restartCodes.has(Code) && { restarts: true }),
+    deadline: timeIn(notBefore, "scheduled maintenance"),
+    ...(restartCodes.has(code) && { restarts: true }),
   };
 }
 
@@ -109,17 +116,28 @@ function on(event: InterruptionEvent): MetadataNotice {
   return { events: [event], over: [] };
 }
 
-function parsed<T>(text: string, what: string): T {
+function documentOf(body: string, what: string): Fields {
+  const document = objectOf(body);
+  if (document === undefined) throw new MetadataUnreadable(`the ${what} of the metadata service is not a JSON object`);
+  return document;
+}
+
+/** The items of a list. `null` is what Go's encoder makes of an empty one. */
+function itemsOf(body: string, what: string): readonly Fields[] {
+  let parsed: unknown;
   try {
-    return JSON.parse(text) as T;
+    parsed = JSON.parse(body);
   } catch (cause) {
     throw new MetadataUnreadable(`the ${what} of the metadata service is not JSON`, { cause });
   }
+  if (parsed === null) return [];
+  if (!Array.isArray(parsed)) throw new MetadataUnreadable(`the ${what} of the metadata service is not a list`);
+  return parsed.filter(isRecord);
 }
 
-function timeOf(text: string | undefined, what: string): number {
-  const ms = Date.parse(text ?? "");
-  if (Number.isNaN(ms)) throw new MetadataUnreadable(`the ${what} of the metadata service has no readable time: ${JSON.stringify(text)}`);
+function timeIn(value: string, what: string): number {
+  const ms = timeOf(value);
+  if (ms === undefined) throw new MetadataUnreadable(`the ${what} of the metadata service has no readable time: ${JSON.stringify(value)}`);
   return ms;
 }
 

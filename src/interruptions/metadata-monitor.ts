@@ -63,14 +63,16 @@ export class MetadataMonitors {
     const { host, metadata, node, nodes, inbox, metrics, complain } = this.#parts;
     try {
       const text = await metadata.get(metadataPaths[monitor], signal);
-      const { events, over } = metadataReaders[monitor](text, host.world.clock.now(), nodes.get(node)?.bootId ?? "");
-      this.#problems.delete(monitor);
+      const { events, over, problem } = metadataReaders[monitor](text, host.world.clock.now(), nodes.get(node)?.bootId ?? "");
       for (const event of events) {
         if (this.#told.has(event.id)) continue;
         this.#told.add(event.id);
-        inbox.take(node, event, monitor, () => {});
+        // A machine may be told before its Node has joined: then it is asked for again at the next poll.
+        inbox.take(node, event, monitor, (reached) => reached === "gone" && this.#told.delete(event.id));
       }
       if (over.length > 0) inbox.callOff(node, over);
+      if (problem !== undefined) throw problem;
+      this.#problems.delete(monitor);
     } catch (error) {
       if (signal.aborted) return;
       const problem = messageOf(error);

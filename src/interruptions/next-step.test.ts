@@ -52,7 +52,7 @@ const hook = { group: "g", hook: "h", instanceId: "i-1", token: "t" };
 const termination: InterruptionEvent = { ...spot, id: "term-1", kind: "termination", deadline: undefined as never, hook };
 delete (termination as { deadline?: number }).deadline;
 
-const bare: PlannedNode = { unschedulable: false, taints: [], labels: {}, bootId: "boot-1", plan: undefined };
+const bare: PlannedNode = { instanceId: "i-1", unschedulable: false, taints: [], labels: {}, bootId: "boot-1", plan: undefined };
 const pod = (name: string, more: Partial<PodView> = {}): PodView => ({
   metadata: { name, namespace: "default", uid: name, resourceVersion: "1" },
   node: "n",
@@ -353,6 +353,16 @@ test("of a Node that is gone the hook is let go and the message acknowledged", (
   assert.equal(nextStep(gone).kind, "complete");
   memory.hooksDone.add("term-1");
   assert.deepEqual(nextStep(gone), { kind: "acknowledge", eventIds: ["term-1"], reached: "gone" });
+});
+
+test("an event of another instance never touches the Node that has its name now; its hook is let go", () => {
+  const memory = new WorkingMemory();
+  const another = situation({ node: { ...bare, instanceId: "i-2" }, arrived: [{ ...termination, instanceId: "i-1" }], memory });
+  assert.equal(nextStep(another).kind, "complete");
+  memory.hooksDone.add("term-1");
+  assert.deepEqual(nextStep(another), { kind: "acknowledge", eventIds: ["term-1"], reached: "gone" });
+  // A Node that does not say yet what it runs on is the one of its name.
+  assert.equal(nextStep(situation({ node: { ...bare, instanceId: "" }, arrived: [spot] })).kind, "write");
 });
 
 test("taints, the label of load balancers and the marks of a restart come with the cordon, each once", () => {

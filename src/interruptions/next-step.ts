@@ -21,7 +21,9 @@ export function nextStep(situation: Situation): Step {
   const { node, arrived, settings } = situation;
   const ignored = arrived.filter(({ kind }) => settings.policies[kind] === "ignore");
   if (ignored.length > 0) return acknowledge(ignored, "ignored");
-  if (node === undefined) return nodeGone(situation);
+  const gone = arrived.filter(({ instanceId }) => node === undefined || isAnothers(instanceId, node));
+  if (gone.length > 0) return nodeGone(situation, gone);
+  if (node === undefined) return wait(undefined, "the Node is gone");
   const { plan } = node;
   const fresh = arrived.filter(({ id }) => !plan?.events.some((event) => event.id === id));
   if (fresh.length > 0) return takeUp(situation, node, fresh);
@@ -48,12 +50,16 @@ const phases: Readonly<Record<NodePlan["phase"], (situation: Situation, node: Pl
   ended: finish,
 };
 
-/** There is nothing to drain: whoever waits for it is let go. */
-function nodeGone({ arrived, memory }: Situation): Step {
-  if (arrived.length === 0) return wait(undefined, "the Node is gone");
-  const held = arrived.find(({ hook, id }) => hook !== undefined && !memory.hooksDone.has(id));
+/** Whether an event is about another instance than the Node's: a name, like the address it is made of, may have gone to a new machine. */
+function isAnothers(instanceId: string, node: PlannedNode): boolean {
+  return instanceId !== "" && node.instanceId !== "" && instanceId !== node.instanceId;
+}
+
+/** There is nothing to drain for these events: whoever waits for it is let go. */
+function nodeGone({ memory }: Situation, events: readonly InterruptionEvent[]): Step {
+  const held = events.find(({ hook, id }) => hook !== undefined && !memory.hooksDone.has(id));
   if (held !== undefined) return { kind: "complete", event: held, result: "CONTINUE", why: "the Node is gone" };
-  return acknowledge(arrived, "gone");
+  return acknowledge(events, "gone");
 }
 
 /** New events enter the plan with the write that cordons the Node. Anybody may add them; who works on them stays. */

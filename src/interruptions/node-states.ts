@@ -19,7 +19,6 @@ export interface NodeState extends PlannedNode {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly instanceId: string;
   readonly addresses: SeenNode["addresses"];
   /** Somebody has asked for a simulated interruption. */
   readonly simulates: boolean;

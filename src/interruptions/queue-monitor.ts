@@ -2,6 +2,7 @@
 
 import type { Cloud } from "../aws/cloud.ts";
 import type { Instance } from "../aws/instance.ts";
+import type { InstanceLookup } from "../aws/instances.ts";
 import type { Queue, QueueMessage } from "../aws/queue.ts";
 import { claimedInstance, type Nodes, type SeenNode } from "../identity/node-view.ts";
 import type { Source } from "../runtime/controller.ts";
@@ -15,7 +16,7 @@ import { HeldMessages } from "./held-messages.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Inbox } from "./inbox.ts";
 import { Launches } from "./launches.ts";
-import { readMessage } from "./messages.ts";
+import { type ReadMessage, readMessage } from "./messages.ts";
 import { monitorSource } from "./monitor-source.ts";
 
 /** What a user decides about the queue. */
@@ -49,7 +50,17 @@ const giveBackMs = 3_000;
 const monitor = "SQS_MONITOR";
 
 /** What is to become of an event. */
-type Verdict = { readonly kind: "ours"; readonly node: string } | { readonly kind: "drop" | "foreign" | "later"; readonly why: string };
+type Verdict = { readonly kind: "ours"; readonly node: string } | Refusal;
+
+/** Why nothing is done for an event. */
+interface Refusal {
+  readonly kind: "drop" | "foreign" | "later";
+  readonly why: string;
+}
+
+const unanswered = "EC2 did not answer for the instance";
+const unknownInstance = "EC2 knows no such instance";
+const untagged = (tag: string) => `the instance does not carry the tag ${tag}`;
 
 export class QueueMonitor {
   /** Wakes the controller, by way of the inbox. */
@@ -151,10 +162,7 @@ export class QueueMonitor {
         return;
       }
       case "launch":
-        metrics.messages.inc({ outcome: "launch" });
-        this.#held.hold(message, [read.id]);
-        this.#launches.add(message, read.id, read.hook, signal);
-        return;
+        return this.#launch(message, read, signal);
       case "capacity-block": {
         const filter = [{ name: "capacity-reservation-id", values: [read.reservationId] }];
         const instances = await this.#parts.cloud.instances.list(filter, { cause: "interruptions", signal, urgency: "user" });
@@ -174,6 +182,37 @@ export class QueueMonitor {
       case "events":
         return this.#take(message, read.events, signal);
     }
+  }
+
+  /** An instance that waits for its Node. */
+  async #launch(message: QueueMessage, { id, hook }: Extract<ReadMessage, { kind: "launch" }>, signal: AbortSignal): Promise<void> {
+    const { host, metrics, settings } = this.#parts;
+    const refusal = settings.managedTag === undefined ? undefined : await this.#unmanaged(hook.instanceId, settings.managedTag, signal);
+    metrics.messages.inc({ outcome: refusal === undefined ? "launch" : refusal.kind === "drop" ? "unmanaged" : refusal.kind });
+    if (refusal !== undefined) {
+      host.log.info("dropping event", { event: id, instance: hook.instanceId, why: refusal.why });
+      if (refusal.kind === "drop") this.#held.drop(message);
+      return;
+    }
+    this.#held.hold(message, [id]);
+    this.#launches.add(message, id, hook, signal);
+  }
+
+  /** Why a launch is not waited for, if it is not. */
+  async #unmanaged(instanceId: string, tag: string, signal: AbortSignal): Promise<Refusal | undefined> {
+    const found = await this.#lookUp(instanceId, signal);
+    if (found.kind === "absent") return { kind: "later", why: unanswered };
+    if (found.kind !== "found") return { kind: "drop", why: unknownInstance };
+    return found.instance.tags[tag] === undefined ? { kind: "drop", why: untagged(tag) } : undefined;
+  }
+
+  #lookUp(instanceId: string, signal: AbortSignal): Promise<InstanceLookup> {
+    return this.#parts.cloud.instances.lookup(instanceId, {
+      cause: "interruptions",
+      signal,
+      urgency: "user",
+      maxAgeMs: instanceAgeMs,
+    });
   }
 
   async #take(message: QueueMessage, events: readonly InterruptionEvent[], signal: AbortSignal): Promise<void> {
@@ -200,23 +239,18 @@ export class QueueMonitor {
 
   /** Whose an event is. A Node that names the instance is enough; EC2 is asked where the tag decides, or where there is no such Node. */
   async #judge({ instanceId }: InterruptionEvent, signal: AbortSignal): Promise<Verdict> {
-    const { nodes, cloud, settings } = this.#parts;
+    const { nodes, settings } = this.#parts;
     const [named] = nodes.by("instance", instanceId);
     if (named !== undefined && settings.managedTag === undefined) return { kind: "ours", node: named.metadata.name };
-    const found = await cloud.instances.lookup(instanceId, {
-      cause: "interruptions",
-      signal,
-      urgency: "user",
-      maxAgeMs: instanceAgeMs,
-    });
+    const found = await this.#lookUp(instanceId, signal);
     if (found.kind !== "found") {
-      if (found.kind === "absent") return { kind: "later", why: "EC2 did not answer for the instance" };
+      if (found.kind === "absent") return { kind: "later", why: unanswered };
       // A Node may outlive what EC2 remembers of its instance.
-      return named === undefined ? { kind: "drop", why: `EC2 knows no such instance` } : { kind: "ours", node: named.metadata.name };
+      return named === undefined ? { kind: "drop", why: unknownInstance } : { kind: "ours", node: named.metadata.name };
     }
     const { instance } = found;
     if (settings.managedTag !== undefined && instance.tags[settings.managedTag] === undefined) {
-      return { kind: "drop", why: `the instance does not carry the tag ${settings.managedTag}` };
+      return { kind: "drop", why: untagged(settings.managedTag) };
     }
     const node = named ?? this.#nodeByName(instance);
     if (node !== undefined) return { kind: "ours", node: node.metadata.name };

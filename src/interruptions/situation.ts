@@ -9,6 +9,8 @@ import type { InterruptionSettings } from "./settings.ts";
 
 /** A Node and its plan. */
 export interface PlannedNode extends NodeFacts {
+  /** Empty while it is not known. */
+  readonly instanceId: string;
   readonly bootId: string;
   readonly plan: NodePlan | undefined;
 }

@@ -1,52 +1,16 @@
 /** Queue mode, whole, on virtual time: one story each. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/groups.ts";
-import { putLifecycleHook } from "../../src/sandbox/cloud/autoscaling/hooks.ts";
-import { terminateInstanceInAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/instances.ts";
-import { autoScalingOf } from "../../src/sandbox/cloud/autoscaling/state.ts";
 import { interruptSpot, recommendRebalance, scheduleMaintenance } from "../../src/sandbox/cloud/ec2/interruptions.ts";
-import { type InterruptionWorld, interruptionWorld, managed } from "../bed/interruption-world.ts";
+import { workerGroup } from "../bed/interruption-group.ts";
+import { type InterruptionWorld, interruptionWorld } from "../bed/interruption-world.ts";
 
 const polls = (w: InterruptionWorld, count = 1) => w.until("the handler polls", () => w.aws.account.sqs.arrivals.size >= count);
 const instanceOf = (w: InterruptionWorld, id: string) => w.aws.account.ec2.instances.get(id)!;
 
-/** A group of so many instances with Nodes, and a hook that holds those that end. */
-async function group(w: InterruptionWorld, size: number, heartbeatSeconds = 300) {
-  const as = autoScalingOf(w.aws.account);
-  createAutoScalingGroup(as, {
-    AutoScalingGroupName: "workers",
-    VPCZoneIdentifier: w.network.privateSubnetIds.join(","),
-    MinSize: 0,
-    MaxSize: 100,
-    DesiredCapacity: size,
-    launch: { ImageId: "ami-0123456789abcdef0", InstanceType: "m5.large", MinCount: 1, MaxCount: 1 },
-    Tags: Object.entries(managed).map(([Key, Value]) => ({ Key, Value, PropagateAtLaunch: true })),
-  });
-  await w.world.advance(60_000);
-  w.aws.account.time.settle();
-  const members = as.members.values();
-  for (const { instanceId } of members) await w.join(instanceOf(w, instanceId));
-  putLifecycleHook(as, {
-    AutoScalingGroupName: "workers",
-    LifecycleHookName: "drain",
-    LifecycleTransition: "autoscaling:EC2_INSTANCE_TERMINATING",
-    HeartbeatTimeout: heartbeatSeconds,
-  });
-  return {
-    as,
-    ids: members.map(({ instanceId }) => instanceId),
-    end: (InstanceId: string) => terminateInstanceInAutoScalingGroup(as, { InstanceId, ShouldDecrementDesiredCapacity: true }),
-    state: (id: string) => {
-      w.aws.account.time.settle();
-      return as.members.get(id)?.state;
-    },
-  };
-}
-
 test("a scale-in: the hook holds the instance until its Node is drained, and no longer", async () => {
   const w = await interruptionWorld();
-  const { ids, end, state } = await group(w, 2);
+  const { ids, end, state } = await workerGroup(w, 2);
   const node = instanceOf(w, ids[0]!).privateDnsName;
   await w.pod({ name: "web", node, endsAfterMs: 8_000 });
   w.queueHandler();
@@ -64,7 +28,7 @@ test("a scale-in: the hook holds the instance until its Node is drained, and no 
 
 test("a budget that never gives way: the hook is abandoned before it runs out, with the reason in an Event", async () => {
   const w = await interruptionWorld();
-  const { ids, end, state } = await group(w, 1);
+  const { ids, end, state } = await workerGroup(w, 1);
   const node = instanceOf(w, ids[0]!).privateDnsName;
   await w.pod({ name: "db-0", node, labels: { app: "db" } });
   await w.budget("db", 0);
@@ -83,7 +47,7 @@ test("a budget that never gives way: the hook is abandoned before it runs out, w
 
 test("a budget that gives way in time: the pod goes, and the hook is completed", async () => {
   const w = await interruptionWorld();
-  const { ids, end, state } = await group(w, 1);
+  const { ids, end, state } = await workerGroup(w, 1);
   const node = instanceOf(w, ids[0]!).privateDnsName;
   await w.pod({ name: "db-0", node, labels: { app: "db" }, endsAfterMs: 1_000 });
   await w.budget("db", 0);
@@ -114,7 +78,7 @@ test("near the deadline pods are deleted past their budget, where that is allowe
 
 test("heartbeats keep a hook alive through a long drain", async () => {
   const w = await interruptionWorld();
-  const { ids, end, state } = await group(w, 1, 60);
+  const { ids, end, state } = await workerGroup(w, 1, 60);
   const node = instanceOf(w, ids[0]!).privateDnsName;
   await w.pod({ name: "slow", node, graceSeconds: 600, endsAfterMs: 200_000 });
   w.queueHandler(["--heartbeat-interval=30", "--heartbeat-until=900"]);
@@ -149,7 +113,7 @@ test("one poison message, a foreign one and one of an unmanaged instance stop no
 
 test("a message about an instance without a Node is deleted, and its hook completed, where that is asked for", async () => {
   const w = await interruptionWorld();
-  const { ids, end, state } = await group(w, 1);
+  const { ids, end, state } = await workerGroup(w, 1);
   await w.say("DELETE", `/api/v1/nodes/${instanceOf(w, ids[0]!).privateDnsName}`);
   w.queueHandler(["--delete-sqs-msg-if-node-not-found"]);
   await polls(w);
@@ -161,13 +125,8 @@ test("a message about an instance without a Node is deleted, and its hook comple
 
 test("a launch is let go when its Node is ready, not before", async () => {
   const w = await interruptionWorld();
-  const { as, state } = await group(w, 0);
-  putLifecycleHook(as, {
-    AutoScalingGroupName: "workers",
-    LifecycleHookName: "join",
-    LifecycleTransition: "autoscaling:EC2_INSTANCE_LAUNCHING",
-    HeartbeatTimeout: 300,
-  });
+  const { as, state, hook } = await workerGroup(w, 0);
+  hook({ hook: "join", launching: true });
   w.queueHandler();
   await polls(w);
   as.groups.update("workers", { desired: 1 });
@@ -226,7 +185,7 @@ test("maintenance of AWS Health, and its machine that comes back", async () => {
 
 test("a dry run changes nothing, neither in the cluster nor in AWS", async () => {
   const w = await interruptionWorld();
-  const { ids, end, state } = await group(w, 1);
+  const { ids, end, state } = await workerGroup(w, 1);
   await w.pod({ name: "web", node: instanceOf(w, ids[0]!).privateDnsName });
   const handler = w.queueHandler(["--dry-run"]);
   await polls(w);

@@ -1,14 +1,11 @@
 /** What happens in the interruptions' world: what AWS does to instances and messages, and what goes wrong. */
 import type { HttpRequest } from "../../src/runtime/http.ts";
-import { createAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/groups.ts";
-import { putLifecycleHook } from "../../src/sandbox/cloud/autoscaling/hooks.ts";
-import { terminateInstanceInAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/instances.ts";
-import { autoScalingOf } from "../../src/sandbox/cloud/autoscaling/state.ts";
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { endMaintenance, interruptSpot, recommendRebalance, scheduleMaintenance } from "../../src/sandbox/cloud/ec2/interruptions.ts";
 import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import { messagesOf } from "../../src/sandbox/cloud/sqs/state.ts";
-import { type InterruptionWorld, managed } from "../bed/interruption-world.ts";
+import { type WorkerGroup, workerGroup } from "../bed/interruption-group.ts";
+import type { InterruptionWorld } from "../bed/interruption-world.ts";
 import type { Chance } from "./chance.ts";
 import type { History } from "./history.ts";
 
@@ -47,6 +44,7 @@ export class Happenings {
   readonly #w: InterruptionWorld;
   readonly #chance: Chance;
   readonly #history: History;
+  #group: WorkerGroup | undefined;
   #inGroup: readonly Instance[] = [];
 
   constructor(w: InterruptionWorld, chance: Chance, history: History) {
@@ -107,10 +105,7 @@ export class Happenings {
     this.#inGroup = others;
     this.#history.tell("aws", `scale-in ${held.privateDnsName}`);
     this.#name(held).notices.push({ kind: "termination", told: this.#w.now });
-    terminateInstanceInAutoScalingGroup(autoScalingOf(this.#w.aws.account), {
-      InstanceId: held.id,
-      ShouldDecrementDesiredCapacity: true,
-    });
+    this.#group!.end(held.id);
   }
 
   /** SQS delivers at least once: the same message a second time. */
@@ -166,27 +161,8 @@ export class Happenings {
 
   /** Instances of a group whose hook holds them for five minutes, with Nodes. */
   async group(size: number): Promise<readonly Instance[]> {
-    const w = this.#w;
-    const as = autoScalingOf(w.aws.account);
-    createAutoScalingGroup(as, {
-      AutoScalingGroupName: "workers",
-      VPCZoneIdentifier: w.network.privateSubnetIds.join(","),
-      MinSize: 0,
-      MaxSize: 10,
-      DesiredCapacity: size,
-      launch: { ImageId: "ami-0123456789abcdef0", InstanceType: "m5.large", MinCount: 1, MaxCount: 1 },
-      Tags: Object.entries(managed).map(([Key, Value]) => ({ Key, Value, PropagateAtLaunch: true })),
-    });
-    await w.world.advance(60_000);
-    w.aws.account.time.settle();
-    this.#inGroup = as.members.values().map(({ instanceId }) => w.aws.account.ec2.instances.get(instanceId)!);
-    for (const instance of this.#inGroup) await w.join(instance);
-    putLifecycleHook(as, {
-      AutoScalingGroupName: "workers",
-      LifecycleHookName: "drain",
-      LifecycleTransition: "autoscaling:EC2_INSTANCE_TERMINATING",
-      HeartbeatTimeout: hookMs / 1000,
-    });
+    this.#group = await workerGroup(this.#w, size, hookMs / 1000);
+    this.#inGroup = this.#group.instances;
     return this.#inGroup;
   }
 

@@ -14,6 +14,7 @@ import type { MetadataMonitor } from "../../interruptions/metadata-events.ts";
 import { MetadataMonitors } from "../../interruptions/metadata-monitor.ts";
 import { DrainedPods } from "../../interruptions/pod-source.ts";
 import { QueueMonitor } from "../../interruptions/queue-monitor.ts";
+import { exportTaggedNodes } from "../../interruptions/tagged-nodes.ts";
 import { openWebhook } from "../../interruptions/webhook.ts";
 import { nodes as nodeResource } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
@@ -64,6 +65,7 @@ export async function queueHandler(parts: HandlerParts, cloud: Cloud, identity: 
       completionDelayMs: settings.completionDelayMs,
     },
   });
+  exportTaggedNodes(host.metrics, { host, cloud, nodes, tag: options["managed-tag"] });
   const pods = new DrainedPods(parts.kube);
   const isGone = settings.outOfServiceTaint ? (id: string, signal: AbortSignal) => isTerminated(cloud, id, signal) : undefined;
   return {
