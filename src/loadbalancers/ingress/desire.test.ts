@@ -381,3 +381,38 @@ test("while nobody knows what an Ingress asked for, what it may have asked for s
   assert.deepEqual(deploy(bad, plain), []);
   assert.deepEqual(deploy(rich, plain), []);
 });
+
+test("rules that lead nowhere go with their Ingress, and are changed by it, while another is not understood", () => {
+  const { deploy, account } = bed({ forgets: true });
+  const answers = (key: string, host: string, body: string, rest = {}) =>
+    ingress(key, {
+      annotations: { ...shared, "actions.ok": fixed.replace("200", body) },
+      rules: { [host]: ["Prefix / ok:use-annotation"] },
+      rest,
+    });
+  const bad = ingress("a/bad", { annotations: { ...shared, "listen-ports": "[" }, rules: { "bad.example.com": ["Prefix / web:80"] } });
+  const good = answers("a/bad", "bad.example.com", "201");
+  const served = () =>
+    account.seen().loadBalancer?.listeners[0]?.rules.map(({ conditions, actions }) => {
+      const host = conditions.find(({ Field }) => Field === "host-header")?.HostHeaderConfig?.Values?.[0];
+      return `${host} ${actions[0]?.FixedResponseConfig?.StatusCode}`;
+    });
+  deploy(good, answers("b/one", "one.example.com", "202"), answers("c/two", "two.example.com", "203"));
+  deploy(bad, answers("b/one", "one.example.com", "204"), answers("c/two", "two.example.com", "203"));
+  assert.deepEqual(served(), ["bad.example.com 201", "one.example.com 204", "two.example.com 203"]);
+  const gone = answers("c/two", "two.example.com", "203", { isDeleted: true, finalizers: ["group.ingress.k8s.aws/g"] });
+  deploy(bad, answers("b/one", "one.example.com", "204"), gone);
+  assert.deepEqual(served(), ["bad.example.com 201", "one.example.com 204"]);
+});
+
+test("what is remembered of an Ingress is of the group that it was in", () => {
+  const { desire } = bed();
+  desire(ingress("a/web", { annotations: { "group.name": "other" } }));
+  const moved = ingress("a/web", { annotations: { ...shared, "listen-ports": "[" } });
+  const { model, bindings } = desire(ingress("b/web", { annotations: shared }), moved);
+  assert.deepEqual(
+    model.targetGroups.map(({ tags }) => tags?.["ingress.k8s.aws/stack"]),
+    ["g"],
+  );
+  assert.deepEqual([bindings.length, rulesText({ model })], [1, ["1 path-pattern /* -> b/web-web:80"]]);
+});

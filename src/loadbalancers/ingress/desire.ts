@@ -10,21 +10,24 @@ import type { SubnetChoice } from "../subnets.ts";
 import type { BindingWish } from "../targets/owned-bindings.ts";
 import type { Backend } from "./backends.ts";
 import { type Frontend, type FrontendSources, frontendWish } from "./frontend.ts";
-import type { Group } from "./groups.ts";
+import { type Group, stackOf } from "./groups.ts";
 import { type GuardSources, guardsWish } from "./guards.ts";
 import { type Port, type PortSources, type PortWish, portsOf, portWish } from "./listeners.ts";
 import { loadBalancerWish } from "./load-balancer.ts";
 import { MemberFault, type MemberOptions, readMember } from "./member.ts";
-import { agreed, MemberFaults } from "./merge.ts";
+import { MemberFaults } from "./merge.ts";
 import { parts } from "./names.ts";
 import { withoutUseless } from "./optimise.ts";
 import { actionsOf, type Backends, type DraftRule, type RuleSources, rulesOf } from "./rules.ts";
+import { sslRedirect } from "./ssl-redirect.ts";
 import { allTags, groupTags, userTags } from "./tags.ts";
 import { isKeptRule, type KeptRule, keptRules } from "./unclaimed.ts";
 import { keyOf } from "./view.ts";
 
 /** What an Ingress asked for when it was last understood. */
 export interface MemberModel {
+  /** Where it was then: target groups, tags and bindings are of that group. */
+  readonly stack: string;
   readonly options: MemberOptions;
   readonly wish: PortWish;
   /** By port. */
@@ -68,8 +71,9 @@ export function desireGroup(
   sources: GroupSources,
 ): GroupDesire {
   const all = new Map<string, readonly string[]>();
+  const ofGroup = new Map([...remembered].filter(([, { stack }]) => stack === stackOf(group.id)));
   for (;;) {
-    const desire = desireWithout(new Set(all.keys()), group, standing, remembered, sources);
+    const desire = desireWithout(new Set(all.keys()), group, standing, ofGroup, sources);
     const found = [...desire.faults].filter(([key]) => !all.has(key));
     if (found.length === 0) return { ...desire, faults: all };
     // Whoever has a fault has no say in anything now: what the others share is put together anew.
@@ -115,7 +119,7 @@ function desireWithout(
   const models = keys.flatMap((key) => modelOf(key) ?? []);
   const unknown = keys.filter((key) => modelOf(key) === undefined);
   const listeners = ports.map((port) =>
-    listenerOf(group, port, answers(port) ? undefined : redirect, { keys, modelOf, unknown, sources, faults }),
+    listenerOf(group, port, answers(port) ? undefined : redirect, { keys, modelOf, unknown, remembered, sources, faults }),
   );
   const backends = [...new Map(models.flatMap((each) => each.backends.map((backend) => [backend.group.name, backend] as const))).values()];
   const { choice } = balancer;
@@ -194,6 +198,7 @@ function memberModel(options: MemberOptions, wish: PortWish, ports: readonly Por
   const own = ports.filter(({ members }) => members.some(({ key }) => key === options.key));
   const { defaultBackend } = options.member.ingress;
   return {
+    stack: stackOf(sources.groupId),
     options,
     wish,
     rules: new Map(own.map(({ port, protocol }) => [port, rulesOf(options, protocol, sources, backends)])),
@@ -204,31 +209,13 @@ function memberModel(options: MemberOptions, wish: PortWish, ports: readonly Por
   };
 }
 
-/** The port to which all HTTP listeners redirect. */
-function sslRedirect(members: readonly MemberOptions[], ports: readonly Port[], faults: MemberFaults): number | undefined {
-  const said = agreed(members, sslRedirectOf, faults, (a, b) => `conflicting sslRedirect port: [${a.value} ${b.value}]`);
-  if (said === undefined) return undefined;
-  const target = ports.find(({ port }) => port === said.value);
-  if (target?.protocol === "HTTPS") return said.value;
-  const problem = target ? "listener protocol non-SSL" : "listener does not exist";
-  for (const member of members.filter((each) => sslRedirectOf(each) === said.value))
-    faults.add(member.key, `${problem} for SSLRedirect port: ${said.value}`);
-  return undefined;
-}
-
-function sslRedirectOf({ member: { params }, values }: MemberOptions): number | undefined {
-  const given = params?.sslRedirectPort;
-  if (!given) return values["ssl-redirect"];
-  if (/^\d+$/.test(given)) return Number(given);
-  throw new MemberFault(`sslRedirectPort of IngressClassParams ${params.name} takes a port number, and is ${JSON.stringify(given)}`);
-}
-
 interface ListenerContext {
   /** All members, in the order of the group. */
   readonly keys: readonly string[];
   modelOf(key: string): MemberModel | undefined;
   /** Those that nobody understands, nor remembers. */
   readonly unknown: readonly string[];
+  readonly remembered: ReadonlyMap<string, MemberModel>;
   readonly sources: GroupSources;
   readonly faults: MemberFaults;
 }
@@ -270,7 +257,7 @@ function defaultActions(port: Port, { keys, modelOf, faults }: ListenerContext):
 type OwnedRule = (DraftRule & { readonly by: MemberOptions }) | KeptRule;
 
 /** Everybody's rules in the order of the group; those that nobody understands stand where the first of them would. */
-function placedRules(group: Group, port: Port, { keys, modelOf, unknown, sources }: ListenerContext): readonly ListenerRule[] {
+function placedRules(group: Group, port: Port, { keys, modelOf, unknown, remembered, sources }: ListenerContext): readonly ListenerRule[] {
   const { settings, seen } = sources;
   const drafts = keys.map((key): readonly OwnedRule[] => {
     const model = modelOf(key);
@@ -279,10 +266,14 @@ function placedRules(group: Group, port: Port, { keys, modelOf, unknown, sources
   const claimed = drafts.flat().filter((rule): rule is DraftRule & { readonly by: MemberOptions } => !isKeptRule(rule));
   const groups = keys.flatMap((key) => modelOf(key)?.backends ?? []).map(({ group: targetGroup }) => targetGroup);
   const place = keys.findIndex((key) => unknown.includes(key));
-  const leaving = group.leaving.map(keyOf);
-  const known = [...keys, ...leaving].map((key) => ({ key, isUnderstood: !unknown.includes(key) }));
-  const all = place < 0 ? drafts : drafts.toSpliced(place, 0, keptRules(port.port, claimed, groups, seen, known));
-  return withoutUseless(all.flat(), port).map((rule, i): ListenerRule => {
+  const all = [...group.members.map(({ ingress }) => ingress), ...group.leaving];
+  const claimants = all.map((ingress) => ({
+    ingress,
+    isUnderstood: !unknown.includes(keyOf(ingress)),
+    former: remembered.get(keyOf(ingress))?.rules.get(port.port) ?? [],
+  }));
+  const kept = place < 0 ? drafts : drafts.toSpliced(place, 0, keptRules(port.port, claimed, groups, seen, claimants));
+  return withoutUseless(kept.flat(), port).map((rule, i): ListenerRule => {
     const priority = i + 1;
     const part = parts.rule(port.port, priority);
     const untagged = !settings.gates.listenerRulesTagging;

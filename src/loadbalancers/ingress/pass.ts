@@ -87,7 +87,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   }
   if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
   if (postponed > 0) return again(waitMs, "bindings of target groups that are no longer wanted are being emptied");
-  for (const ingress of group.leaving) await letGo(ingress.namespace, ingress.name, finalizer, context, ask);
+  for (const ingress of group.leaving) await letGo(ingress, group.id, context, ask);
   if (seen.steps.length > 0) for (const member of members) if (!desire.faults.has(keyOf(member.view))) report.reconciled(member);
   if ("error" in front) {
     await telling(membersInFront(group, context), "FailedDeployModel", context, ask, () => Promise.reject(front.error));

@@ -13,10 +13,9 @@ import { parseStringMap } from "../values.ts";
 import { annotationKey } from "./annotations.ts";
 import type { GroupContext } from "./context.ts";
 import { removeFrontend } from "./frontend-pass.ts";
-import { finalizerOf, type Group } from "./groups.ts";
+import type { Group } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
 import { GroupFault, letGo, logStep, telling, waitMs } from "./telling.ts";
-import { keyOf } from "./view.ts";
 
 const clearedMs = 30_000;
 const refusedMs = 15_000;
@@ -58,16 +57,11 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   });
   // Last: with its target group gone there is nothing to deregister.
   await deleteBindings(left, context, ask.signal);
-  for (const ingress of group.leaving) {
-    context.memory.delete(keyOf(ingress));
-    context.secrets.forget(keyOf(ingress));
-    context.refusals.forget(keyOf(ingress));
-  }
   context.handedOver.delete(owner.key);
   await context.secrets.follow(owner.key, new Set(), ask.signal);
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left?.loadBalancers.length ?? 0), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
-  for (const { namespace, name } of group.leaving) await letGo(namespace, name, finalizerOf(group.id), context, ask);
+  for (const ingress of group.leaving) await letGo(ingress, group.id, context, ask);
   return done;
 }
 

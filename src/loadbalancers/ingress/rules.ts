@@ -5,7 +5,7 @@ import { type Backend, type BackendContext, backendOf } from "./backends.ts";
 import type { Protocol } from "./listen-ports.ts";
 import { MemberFault, type MemberOptions, readFamily } from "./member.ts";
 import type { BackendShare } from "./routing-json.ts";
-import type { BackendView, PathView, ServiceView } from "./view.ts";
+import type { BackendView, IngressView, PathView, ServiceView } from "./view.ts";
 
 export interface RuleSources extends BackendContext {
   service(namespace: string, name: string): ServiceView | undefined;
@@ -102,6 +102,26 @@ function sortedPaths(paths: readonly PathView[]): readonly PathView[] {
   const unknown = paths.find((path) => !known.includes(path));
   if (unknown) throw new MemberFault(`unknown pathType for path ${unknown.path}`);
   return known;
+}
+
+/** What a rule is asked for by, without what annotations add to it. */
+export interface Route {
+  readonly hosts: readonly string[];
+  readonly paths: readonly string[];
+}
+
+/** What an Ingress writes, as far as it can be read; whether paths are regular expressions is left open. */
+export function routesOf({ rules }: IngressView): readonly Route[] {
+  return rules.flatMap(({ host, paths }) =>
+    paths.flatMap((path): Route[] => {
+      const isSpecific = (path.pathType || "ImplementationSpecific") === "ImplementationSpecific";
+      if (!isSpecific && /[*?]/.test(path.path)) return [];
+      const hosts = host === "" ? [] : [host];
+      const plain = patternsOf(path, false).values;
+      const own = [{ hosts, paths: plain.length === 0 && hosts.length === 0 ? ["/*"] : plain }];
+      return isSpecific && path.path !== "" ? [...own, { hosts, paths: patternsOf(path, true).values }] : own;
+    }),
+  );
 }
 
 interface Patterns {

@@ -3,9 +3,10 @@ import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import type { GroupContext } from "./context.ts";
-import { type Group, stackOf } from "./groups.ts";
+import { finalizerOf, type Group, type GroupId, stackOf } from "./groups.ts";
 import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
+import { type IngressView, keyOf } from "./view.ts";
 
 /** How soon something that AWS needs time for is looked at again. */
 export const waitMs = 5_000;
@@ -40,11 +41,18 @@ export const logStep =
   ({ what, why }: Step) =>
     host.log.info(what, { why, group: stackOf(group.id) });
 
-/** After everything that its finalizer guards is gone. */
-export async function letGo(namespace: string, name: string, finalizer: string, context: GroupContext, ask: Ask): Promise<void> {
-  const ingress = context.ingresses.get(`${namespace}/${name}`);
+/** After everything that its finalizer guards is gone. Of one that is in another group now, that group keeps what is known. */
+export async function letGo(leaving: IngressView, group: GroupId, context: GroupContext, ask: Ask): Promise<void> {
+  const { memory, secrets, refusals, report } = context;
+  const key = keyOf(leaving);
+  if (memory.get(key)?.stack === stackOf(group)) memory.delete(key);
+  if (leaving.isDeleted) {
+    secrets.forget(key);
+    refusals.forget(key);
+  }
+  const ingress = context.ingresses.get(key);
   if (ingress)
     await telling([ingress], "FailedRemoveFinalizer", context, ask, () =>
-      context.report.setFinalizer(ingress, finalizer, false, ask.signal),
+      report.setFinalizer(ingress, finalizerOf(group), false, ask.signal),
     );
 }

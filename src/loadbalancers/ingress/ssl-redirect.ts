@@ -1,0 +1,23 @@
+/** Whether HTTP listeners of a group only redirect, and where to. Pure. */
+import type { Port } from "./listeners.ts";
+import { MemberFault, type MemberOptions } from "./member.ts";
+import { agreed, type MemberFaults } from "./merge.ts";
+
+/** The port to which all HTTP listeners redirect. */
+export function sslRedirect(members: readonly MemberOptions[], ports: readonly Port[], faults: MemberFaults): number | undefined {
+  const said = agreed(members, sslRedirectOf, faults, (a, b) => `conflicting sslRedirect port: [${a.value} ${b.value}]`);
+  if (said === undefined) return undefined;
+  const target = ports.find(({ port }) => port === said.value);
+  if (target?.protocol === "HTTPS") return said.value;
+  const problem = target ? "listener protocol non-SSL" : "listener does not exist";
+  for (const member of members.filter((each) => sslRedirectOf(each) === said.value))
+    faults.add(member.key, `${problem} for SSLRedirect port: ${said.value}`);
+  return undefined;
+}
+
+function sslRedirectOf({ member: { params }, values }: MemberOptions): number | undefined {
+  const given = params?.sslRedirectPort;
+  if (!given) return values["ssl-redirect"];
+  if (/^\d+$/.test(given)) return Number(given);
+  throw new MemberFault(`sslRedirectPort of IngressClassParams ${params.name} takes a port number, and is ${JSON.stringify(given)}`);
+}
