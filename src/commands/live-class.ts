@@ -1,13 +1,17 @@
 /** Services with a load balancer class as commands look at them, with the settings that the load balancer controller was started with. */
+import type { Ask } from "../aws/ask.ts";
+import type { Cloud } from "../aws/cloud.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { Service } from "../kube/types.ts";
 import { clusterTag } from "../loadbalancers/controller-names.ts";
 import { isSharedGroup } from "../loadbalancers/groups/backend-group.ts";
-import { Inventory, reconcileAges } from "../loadbalancers/inventory.ts";
+import { type ClusterScope, Inventory, reconcileAges } from "../loadbalancers/inventory.ts";
+import type { Tags } from "../loadbalancers/model.ts";
 import type { SeenService } from "../loadbalancers/service/seen.ts";
 import { handedOverTypes, typeAnnotation } from "../loadbalancers/service-claim.ts";
 import { type ClassPreview, previewClassService } from "../loadbalancers/service-class/preview.ts";
 import { classFinalizer, classServiceState, type ServiceState } from "../loadbalancers/service-class/seen.ts";
+import type { ClassSettings } from "../loadbalancers/service-class/settings.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { Live } from "./live.ts";
 import { controllerOptions } from "./live-ingress.ts";
@@ -22,19 +26,28 @@ export function mayBeOfClass({ loadBalancerClass, view, metadata }: SeenService)
 
 export interface LiveClassServices {
   readonly inventory: Inventory;
+  readonly settings: ClassSettings;
   /** As the controller sees it. */
   stateOf(service: SeenService): ServiceState;
   /** Undefined for a Service that the controller has nothing to do with. */
   preview(service: SeenService): Promise<ClassPreview | undefined>;
 }
 
-/** `written`: Services of a manifest, in the place of those of their name. */
-export async function openClassServices(live: Live, clock: Clock, written: readonly Service[] = []): Promise<LiveClassServices> {
+/** What is looked at as if it were so already. */
+export interface Supposed {
+  /** Services of a manifest, in the place of those of their name. */
+  readonly services?: readonly Service[];
+  /** Tags of load balancers and target groups, by ARN. */
+  readonly tags?: ReadonlyMap<string, Tags>;
+}
+
+export async function openClassServices(live: Live, clock: Clock, supposed: Supposed = {}): Promise<LiveClassServices> {
   const { cloud, self, ask } = live;
   const options = await controllerOptions(live);
   const settings = classSettings(options, self.vpc!);
   const owns = (tags: Readonly<Record<string, string>>) => tags[clusterTag] === settings.cluster;
-  const inventory = new Inventory(cloud, clock, { vpc: self.vpc!, cluster: { id: settings.cluster, legacy: false }, owns });
+  const { services: written = [], tags = new Map() } = supposed;
+  const inventory = new SupposedInventory(cloud, clock, { vpc: self.vpc!, cluster: { id: settings.cluster, legacy: false }, owns }, tags);
   const given = options["backend-security-group"];
   const rawOf = (namespace: string, name: string): Service | undefined =>
     written.find(({ metadata }) => (metadata?.namespace ?? live.namespace) === namespace && metadata?.name === name) ??
@@ -54,7 +67,21 @@ export async function openClassServices(live: Live, clock: Clock, written: reado
       return found && stateOf(found).view;
     },
   };
-  return { inventory, stateOf, preview: (service) => previewClassService(stateOf(service), parts, ask) };
+  return { inventory, settings, stateOf, preview: (service) => previewClassService(stateOf(service), parts, ask) };
+}
+
+/** An account some of whose tags are other than they are. */
+class SupposedInventory extends Inventory {
+  readonly #supposed: ReadonlyMap<string, Tags>;
+
+  constructor(cloud: Cloud, clock: Clock, scope: ClusterScope, supposed: ReadonlyMap<string, Tags>) {
+    super(cloud, clock, scope);
+    this.#supposed = supposed;
+  }
+
+  override async tags(arn: string, ask: Ask, maxAgeMs?: number): Promise<Tags | undefined> {
+    return this.#supposed.get(arn) ?? super.tags(arn, ask, maxAgeMs);
+  }
 }
 
 /** What is written, with what the API server has given it or would give it. */

@@ -17,7 +17,7 @@ import { build } from "../process/build.ts";
 import { agentOf } from "../process/clients.ts";
 import { type FlagValues, flag, undecided } from "../runtime/flags.ts";
 import { bool, string } from "../runtime/flags-kinds.ts";
-import { dryRunGate } from "../runtime/gate.ts";
+import { dryRunGate, type WriteGate } from "../runtime/gate.ts";
 import type { Transport } from "../runtime/http.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
@@ -69,16 +69,16 @@ export class NotPossible extends Error {
   override readonly name = "NotPossible";
 }
 
-/** Opens both, and reads all Services and Nodes. Whatever would write is stopped by the gate. */
+/** Opens both, and reads all Services and Nodes. Whatever would write is stopped by the gate, unless another is given. */
 export async function openLive(
   flags: FlagValues<typeof liveFlags>,
   world: World,
   cause: string,
   signal: AbortSignal,
   network: Network = {},
+  gate: WriteGate = dryRunGate(() => {}),
 ): Promise<Live> {
   const host = { world, log: silentLog, metrics: newRegistry() };
-  const gate = dryRunGate(() => {});
   const { kubeconfig, context, master } = flags;
   const config = await discoverKubeConfig(world, { kubeconfig, context, master });
   const kube = new KubeClient({ host, config, gate, userAgent: agentOf(cause), ...(network.kube && { connect: network.kube }) });

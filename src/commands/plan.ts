@@ -67,7 +67,7 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
       const words = args.filter((word) => ingressNamed(word, live.namespace) === undefined);
       const previews: Shown[] = [];
       const chosen = choose(words, written.services, values["all-namespaces"], live);
-      const ofClass = chosen.some(mayBeOfClass) ? await openClassServices(live, world.clock, written.services) : undefined;
+      const ofClass = chosen.some(mayBeOfClass) ? await openClassServices(live, world.clock, { services: written.services }) : undefined;
       for (const service of chosen) previews.push(await shownFor(service, live, mayBeOfClass(service) ? ofClass : undefined));
       const texts = [previews.length > 0 || !isIngress ? asText(previews, console) : "", isIngress ? ingressesAsText(groups, console) : ""];
       console.out(

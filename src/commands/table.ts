@@ -59,6 +59,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     words: ["service/", "ingress/", "node/"],
     load: () => import("./explain.ts"),
   },
+  adopt: {
+    summary: "Move a Service to the load balancer controller, with its load balancer where AWS allows it",
+    words: ["service/"],
+    load: () => import("./adopt.ts"),
+  },
   "ebs-csi-driver": {
     summary: "Create, attach and mount EBS volumes for the claims of a cluster",
     standsFor: "aws-ebs-csi-driver",

@@ -137,7 +137,9 @@ export async function cleanUpOrphan(key: string, remembered: Remembered, context
 export async function leaveToOthers(job: Job, context: ServiceContext): Promise<Outcome> {
   const { service, owner, ask } = job;
   const left = await leftovers(owner, context, owner.kinds, reconcileAges, ask);
-  const isOurs = hasOwnHostname(owner) || left.loadBalancers.some(({ hostname }) => hostname === service.hostname);
+  // One of our name without our marks was adopted: its address is the other's by now.
+  const isAdopted = left.notOurs.includes(owner.ownName);
+  const isOurs = left.loadBalancers.some(({ hostname }) => hostname === service.hostname) || (hasOwnHostname(owner) && !isAdopted);
   if (isOurs && !(await context.report.withdraw(service, ask.signal))) return again(staleMs, changedMeanwhile);
   if (describe(left).length === 0 && !context.book.knows(service.metadata.uid)) return done;
   expectNothing(job, context);
