@@ -11,6 +11,7 @@ import { Certificates } from "./certificates.ts";
 import { ClassicLoadBalancers } from "./classic-load-balancers.ts";
 import { findCredentials } from "./credential-chain.ts";
 import { anonymous, type CredentialSource, kept } from "./credentials.ts";
+import { HostedZones } from "./hosted-zones.ts";
 import { Instances } from "./instances.ts";
 import { CallMetrics, Ledger } from "./ledger.ts";
 import { Listeners } from "./listeners.ts";
@@ -142,6 +143,7 @@ export class Cloud {
   #loadBalancers: LoadBalancers | undefined;
   #listeners: Listeners | undefined;
   #certificates: Certificates | undefined;
+  #hostedZones: HostedZones | undefined;
   #trustStores: TrustStores | undefined;
   #protections: Protections | undefined;
   #vpcs: Vpcs | undefined;
@@ -205,6 +207,11 @@ export class Cloud {
   get certificates(): Certificates {
     this.#certificates ??= new Certificates(this.#caller, this.#clock);
     return this.#certificates;
+  }
+
+  get hostedZones(): HostedZones {
+    this.#hostedZones ??= new HostedZones(this.#caller, this.#clock);
+    return this.#hostedZones;
   }
 
   get trustStores(): TrustStores {

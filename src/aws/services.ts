@@ -33,6 +33,7 @@ const services = {
   acm: { sdkId: "ACM", environment: "ACM", iam: "acm", aliases: [] },
   wafv2: { sdkId: "WAFV2", environment: "WAFV2", iam: "wafv2", aliases: [] },
   "waf-regional": { sdkId: "WAF Regional", environment: "WAF_REGIONAL", iam: "waf-regional", aliases: ["waf-regional"] },
+  route53: { sdkId: "Route 53", environment: "ROUTE_53", iam: "route53", aliases: ["route53"] },
   shield: { sdkId: "Shield", environment: "SHIELD", iam: "shield", aliases: [] },
   kms: { sdkId: "KMS", environment: "KMS", iam: "kms", aliases: [] },
   iam: { sdkId: "IAM", environment: "IAM", iam: "iam", aliases: [] },

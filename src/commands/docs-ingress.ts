@@ -61,6 +61,6 @@ ${table(familyTable, "<name>")}
 
 Keys in JSON values are case-insensitive. Write numbers without quotes and texts with quotes; only \`servicePort\` takes both.
 
-\`create-acm-cert\` and \`acm-pca-arn\` have no effect yet; an Event \`LoadBalancerWarning\` says so, and also names keys that look like a typo.
+\`create-acm-cert\` and \`acm-pca-arn\` need the gate \`EnableCertificateManagement\`. An Event \`LoadBalancerWarning\` says so where it is off, and also names keys that look like a typo.
 `;
 }

@@ -8,6 +8,8 @@ const titles: Readonly<Record<Feature, string>> = {
   "load-balancers": "Load balancers of Services",
   "target-group-bindings": "Target groups of TargetGroupBindings (the load balancer controller)",
   ingresses: "Application load balancers of Ingresses (the load balancer controller; beside the policy of bindings)",
+  "ingress-certificates":
+    "Certificates that are requested for Ingresses (the load balancer controller, with the gate EnableCertificateManagement)",
   "class-services": "Network load balancers of Services with a class (the load balancer controller; beside the policy of bindings)",
   volumes: "EBS CSI driver (the role of its controller)",
   interruptions: "Interruptions: the termination handler in queue mode",

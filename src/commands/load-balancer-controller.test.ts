@@ -12,7 +12,7 @@ test("help says what is built, and which flags change nothing", async () => {
   const { status, out } = await call("--help");
   assert.equal(status, 0);
   assert.match(out, /Gateways\s+are not served yet/);
-  assert.match(out, /--default-pca-arn string\s+Not built yet/);
+  assert.match(out, /--gateway-class-max-concurrent-reconciles int\s+Not built yet/);
 });
 
 test("a command line that cannot be read ends with 2, one that cannot work with 1", async () => {

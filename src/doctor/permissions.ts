@@ -9,6 +9,7 @@ import * as elbv2 from "../aws/elbv2-actions.ts";
 import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { getQueueAttributes } from "../aws/queue-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
+import { certificateGrants } from "./certificate-grants.ts";
 import { classGrants } from "./class-grants.ts";
 import { ingressGrants } from "./ingress-grants.ts";
 import { interruptionGrants } from "./interruption-grants.ts";
@@ -22,6 +23,7 @@ export type Feature =
   | "load-balancers"
   | "target-group-bindings"
   | "ingresses"
+  | "ingress-certificates"
   | "class-services"
   | "interruptions"
   | "registry"
@@ -310,6 +312,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
   ],
   ingresses: ingressGrants,
+  "ingress-certificates": certificateGrants,
   "class-services": classGrants,
   interruptions: interruptionGrants,
   registry: [

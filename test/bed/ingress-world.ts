@@ -1,6 +1,7 @@
 /** A cluster, an AWS account and the load balancer controller that serves Ingresses, in one process on virtual time. */
 import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
 import "../../src/aws/sdk/acm.ts";
+import "../../src/aws/sdk/route53.ts";
 import "../../src/aws/sdk/shield.ts";
 import "../../src/aws/sdk/waf-regional.ts";
 import "../../src/aws/sdk/wafv2.ts";

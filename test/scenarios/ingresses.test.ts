@@ -392,7 +392,7 @@ test("with three calls in ten failing, and answers that are lost, everything com
   await world.until("the security groups are gone", () => world.all("ec2/security-groups").length === before, 600_000);
 });
 
-test("a key that is a typo, or not served yet, is told to its author once, and the Ingress is served", async (t) => {
+test("a key that is a typo, or needs a gate that is closed, is told to its author once, and the Ingress is served", async (t) => {
   const world = await bed(t);
   world.serve();
   await world.ingress("shop", { "*": ["Prefix / web:80"] }, { "create-acm-cert": "true", "helthcheck-path": "/" });
@@ -403,7 +403,7 @@ test("a key that is a typo, or not served yet, is told to its author once, and t
   assert.equal(warnings.length, 1);
   assert.match(
     warnings[0] ?? "",
-    /create-acm-cert is not served yet and has no effect; annotation .*helthcheck-path is not known .* did you mean .*healthcheck-path/,
+    /create-acm-cert has no effect while the feature gate EnableCertificateManagement is off; annotation .*helthcheck-path is not known .* did you mean .*healthcheck-path/,
   );
 });
 

@@ -74,6 +74,11 @@ export const ingressFlags = {
     "internal",
     "Scheme of load balancers whose objects name none: internal or internet-facing.",
   ),
+  "default-pca-arn": flag(
+    string,
+    "",
+    "ARN of the private authority that issues certificates requested for Ingresses which name none. Empty: Amazon issues them.",
+  ),
   "default-ssl-policy": flag(
     string,
     "ELBSecurityPolicy-2016-08",
@@ -176,7 +181,6 @@ const notBuilt = "Not built yet; accepted so that manifests need no change.";
 /** Flags of parts of the reference that this build does not have: they change nothing that is done. */
 export const laterFlags = {
   "alb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "default-pca-arn": flag(string, "", notBuilt),
   "gateway-class-max-concurrent-reconciles": flag(int, 3, notBuilt),
   "nlb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
 };

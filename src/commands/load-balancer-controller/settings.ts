@@ -44,12 +44,13 @@ export function ingressSettings(options: Options, vpc: string): IngressSettings 
     toleratesMissingService: options["tolerate-non-existent-backend-service"],
     toleratesMissingAction: options["tolerate-non-existent-backend-action"],
     allowedAuthorities: options["allowed-certificate-authority-arns"],
+    defaultAuthority: options["default-pca-arn"],
     guards: [
       ...(options["enable-wafv2"] ? (["webAcl"] as const) : []),
       ...(options["enable-waf"] ? (["classicWebAcl"] as const) : []),
       ...(options["enable-shield"] ? (["shield"] as const) : []),
     ],
-    gates: { ...shared.gates, singleSubnet: open("ALBSingleSubnet") },
+    gates: { ...shared.gates, singleSubnet: open("ALBSingleSubnet"), certificateManagement: open("EnableCertificateManagement") },
   };
 }
 

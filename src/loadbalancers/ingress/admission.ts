@@ -1,10 +1,11 @@
 /** What webhooks say of Ingresses and of parameters of their classes. Everything is also checked in reconcile. Pure. */
 import { formatCidr, parseAddress, parseCidr } from "../../runtime/ip.ts";
 import { type AdmissionRequest, allow, record, type Verdict } from "../admission/review.ts";
-import { annotationKey, annotationPrefix, classAnnotation, unknownAnnotations, unservedAnnotations } from "./annotations.ts";
+import { annotationKey, annotationPrefix, classAnnotation, unknownAnnotations } from "./annotations.ts";
 import { controllerName } from "./classes.ts";
 import { MemberFault, readFamily, readMember } from "./member.ts";
 import { ingressState } from "./seen.ts";
+import { defaultGates } from "./settings.ts";
 import { type ClassParams, type ClassView, type IngressView, keyOf } from "./view.ts";
 
 export interface IngressAdmission {
@@ -84,8 +85,8 @@ function conditionsFault(ingress: IngressView): string | undefined {
 }
 
 function warningsOn(ingress: IngressView): readonly string[] {
-  const odd = [...unservedAnnotations(ingress.annotations), ...unknownAnnotations(ingress.annotations)].map(({ message }) => message);
-  const fault = faultOf(() => readMember({ ingress }));
+  const odd = unknownAnnotations(ingress.annotations).map(({ message }) => message);
+  const fault = faultOf(() => readMember({ ingress }, defaultGates));
   const routing = (["actions.", "transforms."] as const).flatMap((family) =>
     Object.keys(ingress.annotations).flatMap((key) => {
       const name = key.startsWith(annotationPrefix + family) ? key.slice(annotationPrefix.length + family.length) : undefined;

@@ -445,17 +445,17 @@ const elsewhere = ["dry-run-plan"];
 export const annotationKey = (name: keyof typeof memberTable | keyof typeof backendTable | keyof typeof authTable) =>
   annotationPrefix + name;
 
-/** What is read, and not done yet. */
-const unbuilt: readonly (keyof typeof ingressTable)[] = ["create-acm-cert", "acm-pca-arn"];
-
-/** Annotations that their author relies on in vain. */
-export function unservedAnnotations(annotations: Readonly<Record<string, string>>): Problem[] {
-  const isUnbuilt = (name: string) => (unbuilt as readonly string[]).includes(name);
-  return Object.keys(annotations).flatMap((key) =>
-    key.startsWith(annotationPrefix) && isUnbuilt(key.slice(annotationPrefix.length))
-      ? [{ annotation: key, message: `annotation ${key} is not served yet and has no effect` }]
-      : [],
-  );
+/** Annotations that their author relies on in vain, because a gate is closed. */
+export function gatedAnnotations(
+  annotations: Readonly<Record<string, string>>,
+  { certificateManagement }: { readonly certificateManagement: boolean },
+): Problem[] {
+  const names = certificateManagement ? [] : (["create-acm-cert", "acm-pca-arn"] as const);
+  return names.flatMap((name) => {
+    const annotation = annotationPrefix + name;
+    const message = `annotation ${annotation} has no effect while the feature gate EnableCertificateManagement is off`;
+    return annotations[annotation] === undefined ? [] : [{ annotation, message }];
+  });
 }
 
 /** Keys that look like ours and are none. */

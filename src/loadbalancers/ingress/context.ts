@@ -49,12 +49,17 @@ export interface GroupContext extends IngressParts {
   /** Since when the address of a new load balancer is published beside one that it replaces, by group: monotonic. */
   readonly handedOver: Map<string, number>;
   readonly refusals: Refusals;
+  /** Certificates whose records were written. */
+  readonly provenCertificates: Set<string>;
+  /** Wall-clock milliseconds. */
+  now(): number;
   /** How old attributes may be: AWS tells of them one load balancer at a time. */
   readonly attributesAgeMs: number;
 }
 
 /** What a look at a group goes by: what the controller follows, or what a command has listed. */
-export interface SurveyContext extends Pick<GroupContext, "inventory" | "settings" | "attributesAgeMs"> {
+export interface SurveyContext extends Pick<GroupContext, "inventory" | "settings" | "attributesAgeMs" | "now"> {
+  readonly provenCertificates: ReadonlySet<string>;
   /** What AWS has refused; absent where nothing was asked of it. */
   readonly refusals?: Pick<Refusals, "of">;
   readonly ingresses: Pick<Ingresses, "get">;

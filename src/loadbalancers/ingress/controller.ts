@@ -47,6 +47,8 @@ class IngressLoop {
       memory: new Map(),
       handedOver: new Map(),
       refusals: new Refusals(parts.host.world.clock),
+      provenCertificates: new Set(),
+      now: () => parts.host.world.clock.now(),
       attributesAgeMs: 60 * 60_000,
     };
     parts.backendGroup.addUser(() => !this.#knowsClasses || !parts.ingresses.hasSynced || this.#hasGroups());

@@ -175,7 +175,7 @@ function readMembers(
     const read = faulty.has(key)
       ? undefined
       : attempt(key, faults, () => {
-          const options = readMember(member);
+          const options = readMember(member, sources.settings.gates);
           return { options, wish: portWish(options, sources), isCurrent: true };
         });
     const last = remembered.get(key);

@@ -105,6 +105,7 @@ export function bed(given: Partial<GroupSources> & { readonly services?: readonl
       network,
       groups: [],
       certificates: [],
+      requested: () => undefined,
       backendGroup: "sg-backend",
       isForeignTag: () => false,
       trustStore: () => undefined,

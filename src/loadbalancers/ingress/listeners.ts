@@ -8,12 +8,15 @@ import { type Certificate, discoveredCertificates, hostsOf } from "./certificate
 import type { MutualTlsWish, Protocol } from "./listen-ports.ts";
 import { MemberFault, type MemberOptions, readFamily } from "./member.ts";
 import { agreed, agreedByKey, type MemberFaults, sameSet } from "./merge.ts";
+import type { CertificateAnswer } from "./own-certificates.ts";
 import type { IngressSettings } from "./settings.ts";
 
 export interface PortSources {
   readonly settings: IngressSettings;
   /** Those that are issued; read only where host names have to be looked up. */
   readonly certificates: readonly Certificate[];
+  /** What has become of the certificate that is requested for a member. */
+  requested(key: string): CertificateAnswer | undefined;
   /** The ARN of a trust store by its name. */
   trustStore(name: string): string | undefined;
 }
@@ -44,19 +47,26 @@ export interface PortWish {
 }
 
 /** Whether certificates have to be found by the host names of an Ingress. */
-export const needsDiscovery = ({ ports, certificates }: MemberOptions) =>
-  certificates.length === 0 && [...ports.values()].includes("HTTPS");
+export const needsDiscovery = ({ ports, certificates, requestsCertificate }: MemberOptions) =>
+  certificates.length === 0 && !requestsCertificate && [...ports.values()].includes("HTTPS");
 
 /** Throws a `MemberFault` for what is wrong with this member alone. */
-export function portWish(options: MemberOptions, { settings, certificates, trustStore }: PortSources): PortWish {
-  const { member, values } = options;
+export function portWish(options: MemberOptions, sources: PortSources): PortWish {
+  const { values } = options;
+  const { trustStore } = sources;
   return {
-    certificates: needsDiscovery(options)
-      ? discoveredCertificates(hostsOf(member.ingress), certificates, settings.allowedAuthorities)
-      : options.certificates,
+    certificates: certificatesFor(options, sources),
     mutualTls: new Map([...(values["mutual-authentication"] ?? [])].map(([port, wish]) => [port, resolvedMutualTls(wish, trustStore)])),
     ...givenCidrs(options),
   };
+}
+
+function certificatesFor(options: MemberOptions, { settings, certificates, requested }: PortSources): readonly string[] {
+  if (needsDiscovery(options)) return discoveredCertificates(hostsOf(options.member.ingress), certificates, settings.allowedAuthorities);
+  if (!options.requestsCertificate) return options.certificates;
+  const { arns = [], waits, fault } = requested(options.key) ?? {};
+  if (arns.length === 0) throw new MemberFault(fault ?? waits ?? "its certificate is not requested yet");
+  return arns;
 }
 
 function givenCidrs({ member: { params }, values }: MemberOptions): { readonly cidrs?: readonly string[] } {

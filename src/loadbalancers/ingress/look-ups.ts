@@ -1,5 +1,6 @@
 /** What AWS has to be asked before anybody can say what a group wants: only what one of its Ingresses names. */
 import type { Ask } from "../../aws/ask.ts";
+import type { Certificates } from "../../aws/certificates.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import { reconcileAges } from "../inventory.ts";
 import { annotationPrefix } from "./annotations.ts";
@@ -9,6 +10,8 @@ import type { Group } from "./groups.ts";
 import { type WebAclFound, webAclNames } from "./guards.ts";
 import { needsDiscovery } from "./listeners.ts";
 import { MemberFault, type MemberOptions, readFamily, readMember } from "./member.ts";
+import { hasStack } from "./names.ts";
+import type { IngressSettings } from "./settings.ts";
 
 export interface LookUps {
   readonly certificates: readonly Certificate[];
@@ -23,14 +26,14 @@ export async function lookUp(
   { inventory, settings }: Pick<GroupContext, "inventory" | "settings">,
   ask: Ask,
 ): Promise<LookUps> {
-  const members = group.members.flatMap((member) => orNothing(() => readMember(member)));
-  const { certificates, trustStores, protections } = inventory.cloud;
+  const members = group.members.flatMap((member) => orNothing(() => readMember(member, settings.gates)));
+  const { trustStores, protections } = inventory.cloud;
   const arnsOf = async (names: readonly string[], arnOf: (name: string) => Promise<string | undefined>) => {
     const found = await Promise.all(names.map(async (name) => [name, await arnOf(name)] as const));
     return new Map(found.flatMap(([name, arn]) => (arn === undefined ? [] : [[name, arn] as const])));
   };
   const [issued, stores, targetGroups, webAcls] = await Promise.all([
-    members.some(needsDiscovery) ? certificates.issued(settings.allowedAuthorities.length > 0, ask) : [],
+    members.some(needsDiscovery) ? discoverable(inventory.cloud.certificates, settings, ask) : [],
     arnsOf(distinct(members.flatMap(storeNames)), (name) => trustStores.arn(name, ask)),
     arnsOf(
       distinct(members.flatMap(targetGroupNames)),
@@ -43,6 +46,16 @@ export async function lookUp(
     ),
   ]);
   return { certificates: issued, trustStores: stores, targetGroups, webAcls: new Map(webAcls) };
+}
+
+/** Those that were requested for an Ingress serve that one only. */
+async function discoverable(certificates: Certificates, { allowedAuthorities, gates }: IngressSettings, ask: Ask) {
+  const [issued, requested] = await Promise.all([
+    certificates.issued(allowedAuthorities.length > 0, ask),
+    gates.certificateManagement ? certificates.requested(ask) : [],
+  ]);
+  const ofIngresses = new Set(requested.filter(({ tags }) => hasStack(tags)).map(({ arn }) => arn));
+  return issued.filter(({ arn }) => !ofIngresses.has(arn));
 }
 
 /** Whoever may not look for one is told why it was not found. */

@@ -3,6 +3,7 @@ import { Fault, type Given, readRows, type ValuesOf } from "../annotation-rows.t
 import { annotationPrefix, type Family, familyTable, memberTable } from "./annotations.ts";
 import type { Member } from "./groups.ts";
 import type { ListenPorts } from "./listen-ports.ts";
+import type { IngressGates } from "./settings.ts";
 import { keyOf } from "./view.ts";
 
 /** What is wrong with one Ingress: it keeps what it has, and nobody else is concerned. */
@@ -18,10 +19,12 @@ export interface MemberOptions {
   readonly ports: ListenPorts;
   /** ARNs that are given; none: they are found by host names. */
   readonly certificates: readonly string[];
+  /** Whether one is requested for its host names. */
+  readonly requestsCertificate: boolean;
 }
 
 /** Throws a `MemberFault` with everything that is wrong. */
-export function readMember(member: Member): MemberOptions {
+export function readMember(member: Member, { certificateManagement }: Pick<IngressGates, "certificateManagement">): MemberOptions {
   const { ingress, params, problem } = member;
   const keyed = (name: string) => annotationPrefix + name;
   const { values, problems } = readRows(memberTable, keyed, (name) => ingress.annotations[keyed(name)], {});
@@ -31,8 +34,12 @@ export function readMember(member: Member): MemberOptions {
   }
   if (faults.length > 0) throw new MemberFault(faults.join("; "));
   const certificates = params?.certificateArn?.length ? params.certificateArn : (values["certificate-arn"] ?? []);
-  const ports = values["listen-ports"] ?? new Map([certificates.length > 0 ? ([443, "HTTPS"] as const) : ([80, "HTTP"] as const)]);
-  return { member, key: keyOf(ingress), values, ports, certificates };
+  // What is named goes before what could be requested.
+  const requestsCertificate =
+    certificateManagement && values["create-acm-cert"] === true && values["certificate-arn"] === undefined && certificates.length === 0;
+  const isSecure = certificates.length > 0 || requestsCertificate;
+  const ports = values["listen-ports"] ?? new Map([isSecure ? ([443, "HTTPS"] as const) : ([80, "HTTP"] as const)]);
+  return { member, key: keyOf(ingress), values, ports, certificates, requestsCertificate };
 }
 
 /** The value of an annotation whose name ends in something of the user's; undefined where there is none. */

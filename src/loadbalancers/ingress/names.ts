@@ -71,6 +71,9 @@ export function hasMarks(tags: Tags, cluster: string, group: GroupId): boolean {
   return isOfCluster(tags, cluster) && tags[stackTag] === stackOf(group);
 }
 
+/** Whether something was made for a group, of whichever cluster. */
+export const hasStack = (tags: Tags) => stackTag in tags && resourceTag in tags;
+
 /** Keys of the marks of every door: no user's tag may have one. */
 export function isTrackingTag(key: string): boolean {
   const doors = ["ingress.k8s.aws", "service.k8s.aws", "gateway.k8s.aws.nlb", "gateway.k8s.aws.alb"];

@@ -15,7 +15,8 @@ import type { Survey } from "../survey.ts";
 import { bindingsOf, deleteBindings, deletesBoundGroup, writeBindings } from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
-import { annotationKey, unknownAnnotations, unservedAnnotations } from "./annotations.ts";
+import { annotationKey, gatedAnnotations, unknownAnnotations } from "./annotations.ts";
+import { removeCertificates, requestCertificates } from "./certificate-pass.ts";
 import type { GroupContext } from "./context.ts";
 import { type GroupDesire, managedSource } from "./desire.ts";
 import { type Behind, ensureFrontend } from "./frontend-pass.ts";
@@ -47,13 +48,16 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     if (!(await failing("FailedAddFinalizer", () => report.setFinalizer(member, finalizer, true, ask.signal))))
       return again(staleMs, "an Ingress has changed in the meantime");
   }
-  const survey = await failing("FailedBuildModel", () => surveyGroup(group, owner, context, ask));
+  const certificates = await failing("FailedDeployModel", () => requestCertificates(group, context, ask, logStep(context, group)));
+  const survey = await failing("FailedBuildModel", () => surveyGroup(group, owner, context, certificates, ask));
   const { seen, desire, replaced } = survey;
-  for (const member of members) report.warn(member, warningsOn(member, survey));
-  if (desire.faults.size > 0 || seen.problems.length > 0) context.metrics.failed("FailedBuildModel");
-  for (const [key, faults] of desire.faults) {
+  for (const member of members) report.warn(member, warningsOn(member, survey, context));
+  const { faults, waits } = withoutWaits(survey);
+  if (faults.size === 0 && waits && desire.understood.size === 0) return waits;
+  if (faults.size > 0 || seen.problems.length > 0) context.metrics.failed("FailedBuildModel");
+  for (const [key, texts] of faults) {
     const ingress = seenOf(key);
-    if (ingress) report.failed(ingress, context.refusals.has(key) ? "FailedDeployModel" : "FailedBuildModel", faults.join("; "));
+    if (ingress) report.failed(ingress, context.refusals.has(key) ? "FailedDeployModel" : "FailedBuildModel", texts.join("; "));
   }
   if (seen.problems.length > 0) {
     const message = seen.problems.map((problem) => problem.message).join("; ");
@@ -87,6 +91,12 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   }
   if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
   if (postponed > 0) return again(waitMs, "bindings of target groups that are no longer wanted are being emptied");
+  // Whoever is not understood may still be served with one.
+  const keptFor = [...desire.faults.keys()];
+  const isCleared = await failing("FailedDeployModel", () =>
+    removeCertificates(certificates, keptFor, context, ask, logStep(context, group)),
+  );
+  if (!isCleared) return again(waitMs, "a certificate that nothing asks for is still in use");
   for (const ingress of group.leaving) await letGo(ingress, group.id, context, ask);
   if (seen.steps.length > 0) for (const member of members) if (!desire.faults.has(keyOf(member.view))) report.reconciled(member);
   if ("error" in front) {
@@ -95,8 +105,20 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   }
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
   const moved = await finishReplacement(replaced, owner, context, ask);
-  if (desire.faults.size > 0) throw new GroupFault([...desire.faults].map(([key, faults]) => `${key}: ${faults.join("; ")}`).join("; "));
-  return front.outcome ?? guarded ?? moved ?? done;
+  if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
+  return front.outcome ?? guarded ?? moved ?? waits ?? done;
+}
+
+/** How soon AWS is asked again whether a certificate is issued: that takes minutes. */
+const certificateMs = 20_000;
+
+/** Those whose certificates are on their way are not at fault. */
+function withoutWaits({ desire, certificates: { answers } }: GroupSurvey) {
+  const why = [...answers.values()].flatMap(({ waits }) => waits ?? [])[0];
+  return {
+    faults: new Map([...desire.faults].filter(([key, [text]]) => text !== answers.get(key)?.waits)),
+    waits: why === undefined ? undefined : again(certificateMs, why),
+  };
 }
 
 /** Those that say something about the load balancer in front. */
@@ -126,11 +148,18 @@ function portsOf({ desire: { model }, seen }: GroupSurvey): readonly number[] {
 }
 
 /** What an author relies on in vain. */
-function warningsOn({ view: { annotations } }: SeenIngress, { desire, seen }: GroupSurvey): readonly string[] {
+function warningsOn(
+  { view: { annotations, ...view } }: SeenIngress,
+  { desire, seen, certificates }: GroupSurvey,
+  { settings }: GroupContext,
+): readonly string[] {
   const { guards } = seen.seen as SeenApplication;
+  const { waits, fault, arns = [] } = certificates.answers.get(keyOf(view)) ?? {};
   const isUnprotected = annotations[annotationKey("shield-advanced-protection")] && desire.model.guards?.shield && !guards?.isSubscribed;
   return [
-    ...[...unservedAnnotations(annotations), ...unknownAnnotations(annotations)].map(({ message }) => message),
+    ...[...gatedAnnotations(annotations, settings.gates), ...unknownAnnotations(annotations)].map(({ message }) => message),
+    ...(waits ? [waits] : []),
+    ...(fault && arns.length > 0 ? [`${fault}; until then it is served with the certificate that it had`] : []),
     ...(isUnprotected ? ["Shield Advanced protects nothing here: the account has no subscription to it, or it may not be asked for"] : []),
   ];
 }

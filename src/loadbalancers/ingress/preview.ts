@@ -6,12 +6,14 @@ import { application } from "../application/kind.ts";
 import { reconcileAges } from "../inventory.ts";
 import { wantedGroups } from "../model.ts";
 import { leftovers, planRemoval } from "../remove.ts";
-import { unknownAnnotations, unservedAnnotations } from "./annotations.ts";
+import { gatedAnnotations, unknownAnnotations } from "./annotations.ts";
+import { surveyCertificates } from "./certificate-pass.ts";
 import { type ClassSources, classOf } from "./classes.ts";
 import type { SurveyContext } from "./context.ts";
 import { surveyFrontend } from "./frontend-pass.ts";
 import { type Group, groupOf, groupsFinalized, membershipOf, stackOf } from "./groups.ts";
 import { ownerOf } from "./owner.ts";
+import type { IngressSettings } from "./settings.ts";
 import { type GroupSurvey, surveyGroup } from "./survey.ts";
 import { type IngressView, keyOf } from "./view.ts";
 
@@ -41,23 +43,28 @@ export function groupFor(ingress: IngressView, all: readonly IngressView[], sour
 
 export async function previewGroup(group: Group, context: SurveyContext, ask: Ask): Promise<GroupPreview> {
   const owner = ownerOf(group.id, context.settings);
-  const warnings = warningsOf(group);
+  const warnings = warningsOf(group, context.settings);
   if (group.members.length === 0) {
     const { inventory } = context;
     const left = await leftovers(owner, { inventory, settings: { disableNodeIngress: true } }, owner.kinds, reconcileAges, ask);
-    return { group, steps: planRemoval(left, owner), problems: [], faults: new Map(), warnings };
+    const { unwanted } = await surveyCertificates(group, context, ask);
+    const steps = [...planRemoval(left, owner), ...unwanted.flatMap(({ removal }) => removal)];
+    return { group, steps, problems: [], faults: new Map(), warnings };
   }
-  const survey = await surveyGroup(group, owner, context, ask);
+  const certificates = await surveyCertificates(group, context, ask);
+  const survey = await surveyGroup(group, owner, context, certificates, ask);
   const { seen, desire, replaced, front } = survey;
   const groups = wantedGroups(desire.model).map((entry) =>
     entry.kind === "given" ? entry.id : (seen.seen.managedGroup?.id ?? entry.group.name),
   );
   const inFront = desire.frontend ? (await surveyFrontend(owner, desire.frontend, front, groups, context, ask)).steps : [];
   const retired = replaced.loadBalancers.flatMap((lb: FoundApplication) => application.planDeletion(lb, owner.noun));
+  const cleared = certificates.unwanted.flatMap(({ removal }) => removal);
   const problems = seen.problems.map(({ message }) => message);
   return {
     group,
-    steps: problems.length > 0 ? [] : [...seen.steps, ...inFront, ...retired],
+    // Certificates are requested first, and everything else waits for them.
+    steps: [...certificates.steps, ...(problems.length > 0 ? [] : [...seen.steps, ...inFront, ...retired, ...cleared])],
     problems,
     faults: desire.faults,
     warnings,
@@ -65,10 +72,10 @@ export async function previewGroup(group: Group, context: SurveyContext, ask: As
   };
 }
 
-function warningsOf({ members }: Group): ReadonlyMap<string, readonly string[]> {
+function warningsOf({ members }: Group, { gates }: IngressSettings): ReadonlyMap<string, readonly string[]> {
   return new Map(
     members.flatMap(({ ingress }) => {
-      const odd = [...unservedAnnotations(ingress.annotations), ...unknownAnnotations(ingress.annotations)];
+      const odd = [...gatedAnnotations(ingress.annotations, gates), ...unknownAnnotations(ingress.annotations)];
       return odd.length > 0 ? [[keyOf(ingress), odd.map(({ message }) => message)] as const] : [];
     }),
   );

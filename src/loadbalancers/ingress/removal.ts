@@ -11,6 +11,7 @@ import { remove } from "../remove.ts";
 import { bindingsOf, deleteBindings } from "../targets/owned-bindings.ts";
 import { parseStringMap } from "../values.ts";
 import { annotationKey } from "./annotations.ts";
+import { removeCertificates, surveyCertificates } from "./certificate-pass.ts";
 import type { GroupContext } from "./context.ts";
 import { removeFrontend } from "./frontend-pass.ts";
 import type { Group } from "./groups.ts";
@@ -61,6 +62,10 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   await context.secrets.follow(owner.key, new Set(), ask.signal);
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left?.loadBalancers.length ?? 0), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
+  const isCleared = await telling(members, "FailedDeployModel", context, ask, async () =>
+    removeCertificates(await surveyCertificates(group, context, ask), [], context, ask, logStep(context, group)),
+  );
+  if (!isCleared) return again(refusedMs, "its certificate is still in use");
   for (const ingress of group.leaving) await letGo(ingress, group.id, context, ask);
   return done;
 }

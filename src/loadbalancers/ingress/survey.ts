@@ -12,6 +12,7 @@ import type { SeenTargetGroup } from "../target-group-plan.ts";
 import { noTargets } from "../targets.ts";
 import { annotationKey } from "./annotations.ts";
 import { secretNames } from "./auth.ts";
+import type { CertificateSurvey } from "./certificate-pass.ts";
 import type { SurveyContext } from "./context.ts";
 import { desireGroup, type GroupDesire, type GroupSources } from "./desire.ts";
 import type { Group } from "./groups.ts";
@@ -29,10 +30,18 @@ export interface GroupSurvey {
   readonly replaced: Replaced;
   /** The network load balancer that stands in front. */
   readonly front?: FoundNetwork;
+  /** Those that are requested for its Ingresses. */
+  readonly certificates: CertificateSurvey;
 }
 
 /** Looks, and changes nothing. */
-export async function surveyGroup(group: Group, owner: LoadBalancerOwner, context: SurveyContext, ask: Ask): Promise<GroupSurvey> {
+export async function surveyGroup(
+  group: Group,
+  owner: LoadBalancerOwner,
+  context: SurveyContext,
+  certificates: CertificateSurvey,
+  ask: Ask,
+): Promise<GroupSurvey> {
   const { inventory, secrets } = context;
   const { found: standing } = await findLoadBalancers(owner, inventory, reconcileAges, ask);
   const backendGroup = await context.backendGroup.id(ask);
@@ -43,6 +52,7 @@ export async function surveyGroup(group: Group, owner: LoadBalancerOwner, contex
     ...(front && { front: front as FoundNetwork }),
     groups,
     ...(backendGroup !== undefined && { backendGroup }),
+    requested: certificates,
     ...(await lookUp(group, context, ask)),
   };
   const first = await look(group, owner, standing, [], facts, context, ask);
@@ -60,7 +70,8 @@ export async function surveyGroup(group: Group, owner: LoadBalancerOwner, contex
   );
 }
 
-type Facts = LookUps & Pick<GroupSources, "groups" | "backendGroup"> & { readonly front?: FoundNetwork };
+type Facts = LookUps &
+  Pick<GroupSources, "groups" | "backendGroup"> & { readonly front?: FoundNetwork; readonly requested: CertificateSurvey };
 
 /** A look at one of the group's load balancers, beside others that it replaces. */
 async function look(
@@ -68,7 +79,7 @@ async function look(
   owner: LoadBalancerOwner,
   standing: readonly Found[],
   replaced: readonly Found[],
-  { certificates, trustStores, targetGroups, webAcls, ...facts }: Facts,
+  { certificates, requested, trustStores, targetGroups, webAcls, ...facts }: Facts,
   context: SurveyContext,
   ask: Ask,
 ): Promise<GroupSurvey> {
@@ -107,6 +118,7 @@ async function look(
           settings,
           network: around.network,
           certificates,
+          requested: (key) => requested.answers.get(key),
           ...(around.standing && { standing: around.standing as FoundApplication }),
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
           trustStore: (name) => trustStores.get(name),
@@ -141,6 +153,7 @@ async function look(
     desire: desire!,
     replaced: { loadBalancers: replaced as readonly FoundApplication[], targetGroups: taken },
     ...(front && { front }),
+    certificates: requested,
   };
 }
 

@@ -230,6 +230,8 @@ export class Gateway {
       const service = this.#options.services.find(({ address }) => "target" in address && address.target === target.slice(0, dot));
       return service && routedRequest(request, service, { action: target.slice(dot + 1), form: parseForm(""), body }, "", requestId);
     }
+    const named = this.#options.services.find(({ address }) => "path" in address && request.url.pathname.startsWith(address.path));
+    if (named !== undefined) return routedRequest(request, named, byPath(request, named, body), "", requestId);
     const form = parseForm(request.method === "GET" ? request.url.search : body);
     const version = form.children.get("Version")?.value ?? "";
     const service = this.#options.services.find(({ address }) => "version" in address && address.version === version);
@@ -261,6 +263,20 @@ const ANONYMOUS: Principal = { account: "anonymous", arn: "anonymous", userId: "
 
 function injected({ code, message, status }: Extract<Effect, { code: string }>): ServiceError {
   return new ServiceError(code, message ?? "A fault was injected.", status);
+}
+
+/** What a request asks for by its method and path, as the schemas of operations have them: `/2013-04-01/hostedzone/{Id}`. */
+function byPath({ method, url }: HttpRequest, { operations }: Service, body: string): Incoming {
+  const form = parseForm(url.search);
+  for (const { schema } of operations) {
+    const [, , name, traits] = schema;
+    const [verb, path] = (traits as { readonly http?: readonly [string, string, number] }).http ?? ["", ""];
+    const labels = [...path.matchAll(/\{(\w+)\}/g)].map(([, label = ""]) => label);
+    const parts = verb === method && new RegExp(`^${path.replace(/\{\w+\}/g, "([^/]+)")}/?$`).exec(url.pathname);
+    if (!parts) continue;
+    return { action: name, form, body, labels: Object.fromEntries(labels.map((label, i) => [label, decodeURIComponent(parts[i + 1]!)])) };
+  }
+  return { action: `${method} ${url.pathname}`, form, body };
 }
 
 function routedRequest(request: HttpRequest, service: Service, incoming: Incoming, version: string, requestId: string): RoutedRequest {

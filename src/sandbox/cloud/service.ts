@@ -45,8 +45,8 @@ export interface Service {
   /** The prefix of its actions in IAM: `ec2`. */
   readonly name: string;
   readonly signingName: string;
-  /** The API version in query requests, or the prefix of `x-amz-target` in JSON ones. */
-  readonly address: { readonly version: string } | { readonly target: string };
+  /** The API version in query requests, the prefix of `x-amz-target` in JSON ones, or how the paths of its requests begin. */
+  readonly address: { readonly version: string } | { readonly target: string } | { readonly path: string };
   /** Regions whose signatures it accepts: the cloud's own, any, or the one a global service lives in. */
   readonly region: "own" | "any" | { readonly only: string };
   /** Operations AWS lets anybody call without a signature. */

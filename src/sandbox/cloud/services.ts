@@ -7,6 +7,7 @@ import { elbService } from "./elb/service.ts";
 import { elbv2Service } from "./elbv2/service.ts";
 import { eventsService } from "./events/service.ts";
 import { iamService } from "./iam/service.ts";
+import { route53Service } from "./route53/service.ts";
 import type { Service } from "./service.ts";
 import { shieldService } from "./shield/service.ts";
 import { sqsService } from "./sqs/service.ts";
@@ -29,6 +30,7 @@ export function servicesOf(account: Account): readonly Service[] {
     autoScalingService(account),
     eventsService(account),
     acmService(account),
+    route53Service(account),
     wafv2Service(account),
     wafRegionalService(account),
     shieldService(account),

@@ -50,6 +50,8 @@ function resourcesOf(account: Account, service: string, action: string, { called
   if (service === "autoscaling") return groupResources(account, action, input);
   if (service === "events") return texts(input, ["Name", "Rule"]).map((each) => ({ name: arn(account, "events", `rule/${each}`) }));
   if (service === "acm") return certificateResources(account, called, input);
+  if (service === "route53")
+    return texts(input, ["HostedZoneId"]).map((id) => ({ name: `arn:${account.partition}:route53:::hostedzone/${id}` }));
   if (service === "wafv2") return texts(input, ["WebACLArn", "ResourceArn"]).map((name) => ({ name }));
   if (service === "ecr") return texts(input, ["repositoryName"]).map((each) => ({ name: arn(account, "ecr", `repository/${each}`) }));
   if (action === "SimulatePrincipalPolicy") return texts(input, ["PolicySourceArn"]).map((name) => ({ name }));

@@ -1,10 +1,11 @@
 /** How certificates come into the account: asked of AWS, which takes time, or brought along. */
-import { createHash, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import type { ImportCertificateRequest, KeyAlgorithm, RequestCertificateRequest } from "@aws-sdk/client-acm";
 import { type Account, arn } from "../account.ts";
 import { ServiceError } from "../errors.ts";
 import { type Certificate, certificateAt, certificatesOf } from "./state.ts";
 import { withTags } from "./tags.ts";
+import { proveDomains, VALIDATION_LIMIT_MS } from "./validation.ts";
 
 /** How long AWS takes to say which records prove a domain. */
 const RECORDS_MS = 5_000;
@@ -22,7 +23,7 @@ const KEY_ALGORITHMS: readonly KeyAlgorithm[] = [
   "EC_secp521r1",
 ];
 
-/** A new certificate: pending until its domains are proven, which the cloud takes for done after a while. */
+/** A new certificate: pending until its domains are proven. */
 export function requestCertificate(account: Account, input: RequestCertificateRequest): Certificate {
   const table = certificatesOf(account);
   const { time } = account;
@@ -53,21 +54,18 @@ export function requestCertificate(account: Account, input: RequestCertificateRe
     imported: undefined,
     tags: withTags({}, input.Tags),
   };
-  const later = (ms: number, change: () => Partial<Certificate>) =>
+  table.put(made.arn, made);
+  const later = (ms: number, change: (now: Certificate) => Partial<Certificate>) =>
     time.after(ms, () => {
-      if (table.has(made.arn)) table.update(made.arn, change());
+      const now = table.get(made.arn);
+      if (now !== undefined) table.update(made.arn, change(now));
     });
-  if (authorityArn === undefined) later(RECORDS_MS, () => ({ recordsKnown: true }));
-  const issuedAfter = authorityArn === undefined ? account.settings().certificateValidationMs : PRIVATE_MS;
-  if (issuedAfter !== undefined) later(issuedAfter, () => ({ status: "ISSUED", issued: time.now() }));
-  return table.put(made.arn, made);
-}
-
-/** The record that proves a domain; the same for every certificate of the account that names it. */
-export function validationRecord(account: Account, name: string): { Name: string; Type: "CNAME"; Value: string } {
-  const host = name.replace(/^\*\./, "");
-  const digest = (salt: string) => createHash("sha256").update(`${salt} ${account.id} ${host}`).digest("hex").slice(0, 32);
-  return { Name: `_${digest("name")}.${host}.`, Type: "CNAME", Value: `_${digest("value")}.acm-validations.aws.` };
+  if (authorityArn === undefined) {
+    later(RECORDS_MS, () => ({ recordsKnown: true }));
+    later(VALIDATION_LIMIT_MS, ({ status }) => (status === "PENDING_VALIDATION" ? { status: "VALIDATION_TIMED_OUT" } : {}));
+    proveDomains(account);
+  } else later(PRIVATE_MS, () => ({ status: "ISSUED", issued: time.now() }));
+  return made;
 }
 
 /** A certificate that was made elsewhere. */

@@ -23,9 +23,10 @@ import { ServiceError } from "../errors.ts";
 import { json } from "../protocol/protocol.ts";
 import { read, type Service, write } from "../service.ts";
 import { tokenPage } from "../token-pages.ts";
-import { importCertificate, requestCertificate, validationRecord } from "./requests.ts";
+import { importCertificate, requestCertificate } from "./requests.ts";
 import { type Certificate, certificateAt, certificatesOf } from "./state.ts";
 import { tagOperations } from "./tags.ts";
+import { validationRecord } from "./validation.ts";
 
 /** What a list shows that names no key types: https://docs.aws.amazon.com/acm/latest/APIReference/API_ListCertificates.html */
 const LISTED_KEYS = ["RSA_1024", "RSA_2048"];

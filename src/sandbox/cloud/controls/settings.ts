@@ -23,8 +23,8 @@ export interface Settings {
   /** KMS keys that volumes can be encrypted with, as patterns of ARNs, besides the default one; with others a volume appears and vanishes. */
   readonly keys: readonly string[];
   /**
-   * How long after its request a public certificate counts as validated: there is no DNS to look its records up in. Undefined leaves it
-   * pending for ever.
+   * How long it takes to validate the names of a public certificate: those in hosted zones of the account once their records stand there,
+   * others at once, since there is no DNS to look them up in. Undefined leaves it pending until AWS gives up.
    */
   readonly certificateValidationMs: number | undefined;
   /** How long a new load balancer of the second service takes to become active. */

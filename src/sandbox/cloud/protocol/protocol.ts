@@ -4,12 +4,15 @@ import { type FormDialect, type FormNode, readForm } from "./form.ts";
 import { readJson, writeJson } from "./json.ts";
 import type { OperationShape } from "./shapes.ts";
 import { escapeXml, writeXml } from "./xml.ts";
+import { readXml } from "./xml-read.ts";
 
 /** A request whose action is known and whose input is not read yet. */
 export interface Incoming {
   readonly action: string;
   readonly form: FormNode;
   readonly body: string;
+  /** Parts of the path, where that says what is asked for. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** An answer on its way out. */
@@ -80,6 +83,25 @@ export function query(namespace: string): Protocol {
           `<Code>${escapeXml(error.code)}</Code><Message>${escapeXml(error.message)}</Message></Error>` +
           `<RequestId>${requestId}</RequestId></ErrorResponse>`,
       ),
+  };
+}
+
+/** XML for what the path names: Route 53. */
+export function restXml(namespace: string): Protocol {
+  return {
+    ...query(namespace),
+    read(shape, { form, labels = {}, body }) {
+      const { input } = shape;
+      const placed = (input.kind === "struct" ? input.members : []).flatMap(({ name, place, shape: { kind } }) => {
+        const given = place && ("label" in place ? labels[place.label] : form.children.get(place.query)?.value);
+        return given === undefined ? [] : [[name, kind === "number" ? Number(given) : given]];
+      });
+      return { ...readXml(input, body), ...Object.fromEntries(placed) };
+    },
+    write(shape, output, requestId) {
+      const root = `${shape.name}Response`;
+      return xml(200, requestId, `<${root} xmlns="${namespace}">${writeXml(shape.output, output, 2, 2)}\n</${root}>`);
+    },
   };
 }
 

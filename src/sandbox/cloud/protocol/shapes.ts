@@ -37,6 +37,8 @@ export interface Member {
   readonly queryName: string;
   readonly ec2Name: string;
   readonly jsonName: string;
+  /** Where it stands in a request whose path says what is asked for, if not in the body. */
+  readonly place?: { readonly label: string } | { readonly query: string };
   readonly shape: Shape;
 }
 
@@ -111,6 +113,7 @@ export class Shapes {
       queryName: merged.xmlName ?? name,
       ec2Name: typeof merged.ec2QueryName === "string" ? merged.ec2QueryName : capitalised(merged.xmlName ?? name),
       jsonName: typeof merged.jsonName === "string" ? merged.jsonName : name,
+      ...(merged.httpLabel ? { place: { label: name } } : merged.httpQuery ? { place: { query: merged.httpQuery } } : {}),
       shape: this.#compile(schema),
     };
   }
