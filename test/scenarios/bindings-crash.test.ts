@@ -64,3 +64,39 @@ test("a controller that dies after any of its changes leaves nothing undone", as
   assert.ok(changes > 20, `${changes}`);
   for (let n = 1; n <= changes; n++) await life(n).catch((cause: unknown) => Promise.reject(new Error(`after change ${n}`, { cause })));
 });
+
+test("a Service that is deleted and made again has its targets back, whatever the controller had come to when it died", async () => {
+  let hasDied = true;
+  for (let dieAfter = 1; hasDied; dieAfter++) {
+    hasDied = false;
+    const world = await bindingWorld();
+    try {
+      const kill = world.start();
+      const arn = await world.group("shop", { used: true });
+      await world.service("web");
+      await world.pods("web", 1);
+      await world.bind("web", { targetGroupName: "shop" });
+      await world.until("targets", () => world.targets(arn).length === 1, 300_000);
+      await world.world.advance(60_000);
+      let changes = 0;
+      world.onWrite = () => {
+        if (++changes !== dieAfter) return;
+        hasDied = true;
+        kill();
+      };
+      await world.say("DELETE", "/api/v1/namespaces/default/services/web");
+      await world.world.advance(120_000);
+      world.onWrite = () => {};
+      const ports = [{ name: "http", port: 80, targetPort: 8080 }];
+      await world.say("POST", "/api/v1/namespaces/default/services", {
+        metadata: { name: "web" },
+        spec: { selector: { app: "web" }, ports },
+      });
+      if (hasDied) world.start();
+      await world.world.advance(180_000);
+      assert.deepEqual(world.targets(arn), world.addresses("web"), `dead after change ${dieAfter}`);
+    } finally {
+      world.close();
+    }
+  }
+});

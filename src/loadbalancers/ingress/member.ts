@@ -23,11 +23,19 @@ export interface MemberOptions {
   readonly requestsCertificate: boolean;
 }
 
-/** Throws a `MemberFault` with everything that is wrong. */
-export function readMember(member: Member, { certificateManagement }: Pick<IngressGates, "certificateManagement">): MemberOptions {
+/** The gates that decide what is read. */
+export type MemberGates = Pick<IngressGates, "certificateManagement" | "capacityReservation">;
+
+/** Throws a `MemberFault` with everything that is wrong. What a closed gate serves is not read. */
+export function readMember(member: Member, gates: MemberGates): MemberOptions {
   const { ingress, params, problem } = member;
   const keyed = (name: string) => annotationPrefix + name;
-  const { values, problems } = readRows(memberTable, keyed, (name) => ingress.annotations[keyed(name)], {});
+  const { values, problems } = readRows(
+    memberTable,
+    keyed,
+    (name) => (isRead(name, gates) ? ingress.annotations[keyed(name)] : undefined),
+    {},
+  );
   const faults = [...(problem === undefined ? [] : [problem]), ...problems.map(({ message }) => message)];
   if (values["customer-owned-ipv4-pool"] === "") {
     faults.push(`cannot use empty value for customer-owned-ipv4-pool annotation, ingress: ${keyOf(ingress)}`);
@@ -36,11 +44,16 @@ export function readMember(member: Member, { certificateManagement }: Pick<Ingre
   const certificates = params?.certificateArn?.length ? params.certificateArn : (values["certificate-arn"] ?? []);
   // What is named goes before what could be requested.
   const requestsCertificate =
-    certificateManagement && values["create-acm-cert"] === true && values["certificate-arn"] === undefined && certificates.length === 0;
+    gates.certificateManagement &&
+    values["create-acm-cert"] === true &&
+    values["certificate-arn"] === undefined &&
+    certificates.length === 0;
   const isSecure = certificates.length > 0 || requestsCertificate;
   const ports = values["listen-ports"] ?? new Map([isSecure ? ([443, "HTTPS"] as const) : ([80, "HTTP"] as const)]);
   return { member, key: keyOf(ingress), values, ports, certificates, requestsCertificate };
 }
+
+const isRead = (name: string, { capacityReservation }: MemberGates) => capacityReservation || name !== "minimum-load-balancer-capacity";
 
 /** The value of an annotation whose name ends in something of the user's; undefined where there is none. */
 export function readFamily<Name extends Family>(

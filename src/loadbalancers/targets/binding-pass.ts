@@ -193,8 +193,11 @@ async function backendGone(job: BindingJob, why: string, context: BindingContext
   if (remembered.told !== why) report.event(binding, "Warning", "BackendNotFound", why);
   remembered.told = why;
   const empty = checkpointOf([], binding.spec);
+  const stored = remembered.checkpoint ?? binding.checkpoint;
   // Of one that has never registered anything nothing can be left.
-  if (hasBindingFinalizer(binding) && (remembered.checkpoint ?? binding.checkpoint) !== empty) {
+  if (hasBindingFinalizer(binding) && stored !== empty) {
+    // First: whoever comes after a crash must not take for registered what was registered before.
+    if (stored !== "" && !(await setCheckpoint(job, "", context))) return done;
     await deregisterAll(job, context);
     await setCheckpoint(job, empty, context);
   }
