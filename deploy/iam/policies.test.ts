@@ -10,6 +10,7 @@ import * as elbv2 from "../../src/aws/elbv2-actions.ts";
 import * as queue from "../../src/aws/queue-actions.ts";
 import * as route53 from "../../src/aws/route53-actions.ts";
 import * as shield from "../../src/aws/shield-actions.ts";
+import * as tagging from "../../src/aws/tagging-actions.ts";
 import * as waf from "../../src/aws/waf-actions.ts";
 import { iamName, permissions, placeholders } from "../../src/doctor/permissions.ts";
 import { policies, text } from "./policies.ts";
@@ -37,7 +38,7 @@ test("every AWS call the code can make is granted by a feature, and no feature g
 test("a domain's calls are granted by its own features", () => {
   const domains = {
     routes: ["routes"],
-    loadbalancers: ["load-balancers", "target-group-bindings", "ingresses", "ingress-certificates", "class-services"],
+    loadbalancers: ["load-balancers", "target-group-bindings", "ingresses", "ingress-certificates", "tag-index", "class-services"],
     interruptions: ["interruptions"],
     volumes: ["volumes"],
   } as const;
@@ -77,13 +78,23 @@ test("the strict variants allow the same actions", () => {
 
 /** The calls that the program's files import, all of them or those below a folder. */
 function callable(below = "src/"): ReadonlySet<string> {
-  const declared: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { ec2, elb, elbv2, acm, queue, route53, waf, shield };
+  const declared: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+    ec2,
+    elb,
+    elbv2,
+    acm,
+    queue,
+    route53,
+    tagging,
+    waf,
+    shield,
+  };
   const files = globSync(`${below}**/*.ts`, { cwd: root }).filter((file) => !/\.test\.ts$|\/testing\/|^src\/(sandbox|doctor)\//.test(file));
   const found = new Set<string>();
   for (const file of files) {
     const source = readFileSync(join(root, file), "utf8");
     for (const [, names = "", service = ""] of source.matchAll(
-      /import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2|acm|queue|route53|waf|shield)-actions\.ts"/g,
+      /import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2|acm|queue|route53|tagging|waf|shield)-actions\.ts"/g,
     )) {
       for (const name of names.split(",").map((each) => each.trim().split(" ")[0]!)) {
         const action = declared[service]?.[name] as AnyAction | undefined;

@@ -27,6 +27,7 @@ import { SecurityGroups } from "./security-groups.ts";
 import type { AwsSettings } from "./settings.ts";
 import { Snapshots } from "./snapshots.ts";
 import { Subnets } from "./subnets.ts";
+import { TaggedResources } from "./tagged-resources.ts";
 import { ResourceTags } from "./tags.ts";
 import { Topology } from "./topology.ts";
 import { TrustStores } from "./trust-stores.ts";
@@ -150,6 +151,7 @@ export class Cloud {
   #volumes: Volumes | undefined;
   #snapshots: Snapshots | undefined;
   #tags: ResourceTags | undefined;
+  #taggedResources: TaggedResources | undefined;
 
   constructor(region: string, host: Host, callerFor: (ledger: Ledger) => Caller, metrics: CallMetrics) {
     this.region = region;
@@ -242,6 +244,11 @@ export class Cloud {
   get snapshots(): Snapshots {
     this.#snapshots ??= new Snapshots(this.#caller, this.#clock);
     return this.#snapshots;
+  }
+
+  get taggedResources(): TaggedResources {
+    this.#taggedResources ??= new TaggedResources(this.#caller);
+    return this.#taggedResources;
   }
 
   get tags(): ResourceTags {

@@ -35,6 +35,12 @@ const services = {
   "waf-regional": { sdkId: "WAF Regional", environment: "WAF_REGIONAL", iam: "waf-regional", aliases: ["waf-regional"] },
   route53: { sdkId: "Route 53", environment: "ROUTE_53", iam: "route53", aliases: ["route53"] },
   shield: { sdkId: "Shield", environment: "SHIELD", iam: "shield", aliases: [] },
+  tagging: {
+    sdkId: "Resource Groups Tagging API",
+    environment: "RESOURCE_GROUPS_TAGGING_API",
+    iam: "tag",
+    aliases: ["tagging"],
+  },
   kms: { sdkId: "KMS", environment: "KMS", iam: "kms", aliases: [] },
   iam: { sdkId: "IAM", environment: "IAM", iam: "iam", aliases: [] },
   sts: { sdkId: "STS", environment: "STS", iam: "sts", aliases: [] },

@@ -10,6 +10,7 @@ const titles: Readonly<Record<Feature, string>> = {
   ingresses: "Application load balancers of Ingresses (the load balancer controller; beside the policy of bindings)",
   "ingress-certificates":
     "Certificates that are requested for Ingresses (the load balancer controller, with the gate EnableCertificateManagement)",
+  "tag-index": "Tags of everything in one call (the load balancer controller, with the gate EnableRGTAPI)",
   "class-services": "Network load balancers of Services with a class (the load balancer controller; beside the policy of bindings)",
   volumes: "EBS CSI driver (the role of its controller)",
   interruptions: "Interruptions: the termination handler in queue mode",

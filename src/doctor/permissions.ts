@@ -14,6 +14,7 @@ import { classGrants } from "./class-grants.ts";
 import { ingressGrants } from "./ingress-grants.ts";
 import { interruptionGrants } from "./interruption-grants.ts";
 import { serviceRoleGrants } from "./service-role-grants.ts";
+import { tagGrants } from "./tag-grants.ts";
 
 /** What can be switched on by itself, and so has a policy of its own. */
 export type Feature =
@@ -24,6 +25,7 @@ export type Feature =
   | "target-group-bindings"
   | "ingresses"
   | "ingress-certificates"
+  | "tag-index"
   | "class-services"
   | "interruptions"
   | "registry"
@@ -313,6 +315,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
   ],
   ingresses: ingressGrants,
   "ingress-certificates": certificateGrants,
+  "tag-index": tagGrants,
   "class-services": classGrants,
   interruptions: interruptionGrants,
   registry: [

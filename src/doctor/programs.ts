@@ -21,7 +21,7 @@ const table = {
     access: accessNeeds,
   },
   "load-balancer-controller": {
-    features: ["target-group-bindings", "ingresses", "ingress-certificates", "class-services"],
+    features: ["target-group-bindings", "ingresses", "ingress-certificates", "tag-index", "class-services"],
     account: "fairlead-load-balancer-controller",
     access: [],
   },

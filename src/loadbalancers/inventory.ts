@@ -26,6 +26,8 @@ export interface ClusterScope {
   readonly ownSubnetId?: string;
   /** Whether something with these tags is the cluster's, for programs that mark it in another way than by the cluster's tag. */
   owns?(tags: Tags): boolean;
+  /** A tag that everything of the cluster's carries, where AWS's index of tags may be asked for it. */
+  readonly indexed?: { readonly key: string; readonly value: string };
 }
 
 /** For a reconcile: that nobody has taken a name of ours may be known from a while ago, what stands must be seen now. */
@@ -72,6 +74,10 @@ export class Inventory {
   readonly networkAttributes: Cache<Readonly<Record<string, string>>>;
   /** Of load balancers, listeners, rules and target groups of the second generation, by ARN. */
   readonly #tags: Cache<Tags | undefined>;
+  /** The same as AWS's index of tags has them. */
+  readonly #index: Cache<ReadonlyMap<string, Tags>>;
+  /** Those that were written: the index does not know of it at once. */
+  readonly #written = new Set<string>();
   /** Of the groups we make, by id. */
   readonly #rules: Listing<GroupRules>;
   readonly #network: Cache<Network>;
@@ -82,6 +88,7 @@ export class Inventory {
     this.#network = new Cache({ clock, most: 1 });
     this.classicAttributes = new Cache({ clock, most: maxAttributes });
     this.networkAttributes = new Cache({ clock, most: maxAttributes });
+    this.#index = new Cache({ clock, most: 1 });
     this.#tags = new Cache({ clock, most: maxTagged, absent: { is: (tags) => tags === undefined, ageMs: 0 } });
     this.classic = new Listing<LoadBalancerDescription>({
       clock,
@@ -148,12 +155,22 @@ export class Inventory {
 
   /** The tags of something, at most so old; undefined when there is no such thing. */
   tags(arn: string, ask: Ask, maxAgeMs = tagsAgeMs): Promise<Tags | undefined> {
-    return this.#tags.get(arn, maxAgeMs, () => this.cloud.loadBalancers.tags(arn, { ...ask, signal: neverAborted }), ask.urgency);
+    const isIndexed = maxAgeMs >= tagsAgeMs && !this.#written.has(arn);
+    return this.#tags.get(arn, maxAgeMs, () => this.#readTags(arn, isIndexed, { ...ask, signal: neverAborted }), ask.urgency);
+  }
+
+  /** What the index does not have may be new, or somebody else's: that is asked for by itself. */
+  async #readTags(arn: string, isIndexed: boolean, ask: Ask): Promise<Tags | undefined> {
+    const { indexed } = this.scope;
+    const read = () => this.cloud.taggedResources.list("elasticloadbalancing", indexed!, ask);
+    const known = indexed && isIndexed ? (await this.#index.get("tags", tagsAgeMs, read, ask.urgency)).get(arn) : undefined;
+    return known ?? this.cloud.loadBalancers.tags(arn, ask);
   }
 
   /** Its tags were written. */
   touchTags(arn: string): void {
     this.#tags.invalidate(arn);
+    if (this.scope.indexed) this.#written.add(arn);
   }
 
   /** A group of ours, or its rules, was written to for an owner. */

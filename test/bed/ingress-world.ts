@@ -3,6 +3,7 @@ import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
 import "../../src/aws/sdk/acm.ts";
 import "../../src/aws/sdk/route53.ts";
 import "../../src/aws/sdk/shield.ts";
+import "../../src/aws/sdk/tagging.ts";
 import "../../src/aws/sdk/waf-regional.ts";
 import "../../src/aws/sdk/wafv2.ts";
 import "../../src/commands/load-balancer-controller/balancers.ts";
