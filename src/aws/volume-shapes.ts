@@ -18,6 +18,8 @@ export interface Volume {
   readonly kmsKeyId: string | undefined;
   readonly snapshotId: string | undefined;
   readonly multiAttach: boolean;
+  /** ISO 8601. */
+  readonly createTime: string | undefined;
   readonly attachments: readonly VolumeAttachment[];
   readonly tags: Tags;
 }
@@ -84,6 +86,7 @@ const volume = fields(
     kmsKeyId: common,
     snapshotId: name,
     multiAttachEnabled: flag,
+    createTime: text,
     attachmentSet: list(attachment),
     tagSet: tags,
   },
@@ -101,6 +104,7 @@ const volume = fields(
     kmsKeyId: found.kmsKeyId,
     snapshotId: found.snapshotId,
     multiAttach: found.multiAttachEnabled ?? false,
+    createTime: found.createTime,
     attachments: found.attachmentSet ?? [],
     tags: found.tagSet ?? {},
   }),

@@ -1,4 +1,4 @@
-/** `fairlead explain service/NAME`: one page about a Service's load balancer; `node/NAME`: one about a Node. */
+/** `fairlead explain service/NAME`: one page about a Service's load balancer; `node/NAME`: one about a Node; `pvc/NAME`, `pv/NAME`: about a volume. */
 
 import { idsNamedIn } from "../aws/error-ids.ts";
 import { events } from "../kube/builtin.ts";
@@ -16,6 +16,7 @@ import type { Clock } from "../runtime/world.ts";
 import type { Command } from "./command.ts";
 import { ageText, type PastWarning, warningsIn } from "./event-history.ts";
 import { explainNode } from "./explain-node.ts";
+import { explainNamedVolume, volumeNamed } from "./explain-volume.ts";
 import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
 import { mayBeOfClass, openClassServices } from "./live-class.ts";
@@ -33,12 +34,14 @@ const flags = {
 };
 
 const usage = `Tells what a Service asks for, what exists in AWS, what differs and what to do next; or which instance a Node is,
-what it should show and how its pods are reached. Changes nothing.
+what it should show and how its pods are reached; or where the disk of a claim is and what keeps it from its pod. Changes nothing.
 
 Usage:
   fairlead explain service/NAME [flags]
   fairlead explain ingress/NAME [flags]
-  fairlead explain node/NAME [flags]`;
+  fairlead explain node/NAME [flags]
+  fairlead explain pvc/NAME [flags]
+  fairlead explain pv/NAME [flags]`;
 
 /** The flags by section, for completion and help. */
 export const sections: readonly FlagSection[] = [{ title: "Explain", flags }];
@@ -67,13 +70,18 @@ export async function explainService({ argv, world, console, stopSignal }: Param
     }
     const [word, ...more] = args;
     if (word === undefined || more.length > 0)
-      throw new FlagError("name one object: fairlead explain service/NAME, ingress/NAME or node/NAME");
+      throw new FlagError("name one object: fairlead explain service/NAME, ingress/NAME, node/NAME, pvc/NAME or pv/NAME");
     const live = await openLive(values, world, "fairlead explain", stopSignal(), network);
     try {
       for (const note of live.notes) console.err(`fairlead explain: ${note}\n`);
       const node = /^nodes?\/(.+)$/.exec(word)?.[1];
       if (node !== undefined) {
         console.out(await explainNode(node, live, world.clock.now()));
+        return 0;
+      }
+      const volume = volumeNamed(word, live.namespace);
+      if (volume !== undefined) {
+        console.out(await explainNamedVolume(volume, live, world.clock.now()));
         return 0;
       }
       const ingress = ingressNamed(word, live.namespace);

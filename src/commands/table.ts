@@ -55,14 +55,18 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import("./plan.ts"),
   },
   explain: {
-    summary: "Explain what is wrong with a Service's load balancer or a Node, and what to do",
-    words: ["service/", "ingress/", "node/"],
+    summary: "Explain what is wrong with a Service's load balancer, a Node or a volume, and what to do",
+    words: ["service/", "ingress/", "node/", "pvc/", "pv/"],
     load: () => import("./explain.ts"),
   },
   adopt: {
     summary: "Move a Service to the load balancer controller, with its load balancer where AWS allows it",
     words: ["service/"],
     load: () => import("./adopt.ts"),
+  },
+  gc: {
+    summary: "Find volumes and snapshots of the cluster that nothing in it knows, and delete those that are named",
+    load: () => import("./gc.ts"),
   },
   "ebs-csi-driver": {
     summary: "Create, attach and mount EBS volumes for the claims of a cluster",

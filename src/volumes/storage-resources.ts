@@ -1,4 +1,6 @@
 /** The objects of Kubernetes that tell of volumes. */
+import type { KubeClient } from "../kube/client.ts";
+import { isApiError } from "../kube/errors.ts";
 import { type KubeObject, resource } from "../kube/resource.ts";
 import type {
   CSINode,
@@ -83,3 +85,14 @@ export const volumeSnapshotClasses = resource<VolumeSnapshotClass>({
   kind: "VolumeSnapshotClass",
   namespaced: false,
 });
+
+/** Whether the definitions of snapshots are installed. */
+export async function servesSnapshots(kube: KubeClient): Promise<boolean> {
+  try {
+    await kube.raw(`/apis/${snapshot.group}/${snapshot.version}`);
+    return true;
+  } catch (error) {
+    if (!isApiError(error, "not-found")) throw error;
+    return false;
+  }
+}

@@ -79,7 +79,10 @@ export class ClaimWorld {
     const settings = { ...noSettings, region };
     const clouds = new Clouds({ host, transport: this.aws.handle, gate: openGate(), settings, version: "test" });
     await this.world.holding(clouds.in(region).preload(describeInstances));
-    this.nodes = launchNodes(this.aws, standardNetwork(this.aws, { clusterId: "test" }), 4, "m5.large");
+    const network = standardNetwork(this.aws, { clusterId: "test" });
+    const place = `[Global]\nRegion=${region}\nVPC=${network.vpcId}\nSubnetID=${network.privateSubnetIds[0]}\nKubernetesClusterID=test\n`;
+    await this.world.files.write("/etc/cloud", place, 0o600);
+    this.nodes = launchNodes(this.aws, network, 4, "m5.large");
     for (const instance of this.nodes) await this.#join(instance);
     await this.class("fast", {});
     const complain = (message: string, error: unknown) => this.lines.push(`${message}: ${error}`);
@@ -165,6 +168,11 @@ export class ClaimWorld {
     const verbs = { POST: "create", PATCH: "patch", DELETE: "delete" } as Record<string, string>;
     const verb = verbs[method] ?? (url.searchParams.has("watch") ? "watch" : parts.length > 1 ? "get" : "list");
     this.asked.add(`${verb} ${[parts[0], parts[2]].filter(Boolean).join("/")}${group ? `.${group}` : ""}`);
+  }
+
+  /** What a person's commands run in. */
+  get surroundings() {
+    return { world: this.world, aws: this.aws, cluster: this.cluster };
   }
 
   class(name: string, more: object): Promise<void> {

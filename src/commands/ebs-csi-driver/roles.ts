@@ -1,6 +1,5 @@
 /** The driver's controller with the roles of the sidecars in the same process: no socket, one lease holder for all of them. */
 import { nodeInformer } from "../../identity/node-view.ts";
-import { isApiError } from "../../kube/errors.ts";
 import type { LeaseToHold } from "../../process/leadership.ts";
 import { operate as operateProcess, type ServedPorts } from "../../process/operate.ts";
 import type { ControllerEntry, Enabled, ProcessContext, Program } from "../../process/program.ts";
@@ -11,6 +10,8 @@ import { servePlainly } from "../../runtime/plain-serving.ts";
 import { RouteTable } from "../../runtime/routes.ts";
 import { healthRoutes, metricsRoutes } from "../../runtime/standard-routes.ts";
 import { driverName } from "../../volumes/names.ts";
+import type { Contents } from "../../volumes/roles/snapshotter.ts";
+import { servesSnapshots } from "../../volumes/storage-resources.ts";
 import type { Life } from "../long-running.ts";
 import { awsSettings } from "./settings.ts";
 import { controllerSettings, type DriverValues } from "./validate.ts";
@@ -64,9 +65,7 @@ async function rolesOf(context: ProcessContext, values: DriverValues): Promise<E
     attachments: informers.shared(roleInformers.attachments),
     csiNodes: informers.shared(roleInformers.csiNodes),
     nodes: informers.shared(nodeInformer),
-    contents: (await servesSnapshots(context))
-      ? informers.shared((await import("../../volumes/roles/snapshotter.ts")).contentInformer)
-      : undefined,
+    contents: await snapshotsOf(context),
     settings: { defaultFsType: values["default-fstype"] ?? "", concurrency },
   });
   if (values["volume-labels"]) {
@@ -81,16 +80,11 @@ function running(controllers: readonly Controller[]): Enabled {
   return { kind: "run", controllers: controllers.map((controller) => ({ controller })) };
 }
 
-/** Whether the definitions of snapshots are installed. Where they come later, the process has to be started again. */
-async function servesSnapshots({ kube, host }: ProcessContext): Promise<boolean> {
-  try {
-    await kube.raw("/apis/snapshot.storage.k8s.io/v1");
-    return true;
-  } catch (error) {
-    if (!isApiError(error, "not-found")) throw error;
-    host.log.info("snapshots are not served: the definitions of VolumeSnapshot are not installed");
-    return false;
-  }
+/** Where the definitions come later, the process has to be started again. */
+async function snapshotsOf({ kube, host, informers }: ProcessContext): Promise<Contents | undefined> {
+  if (await servesSnapshots(kube)) return informers.shared((await import("../../volumes/roles/snapshotter.ts")).contentInformer);
+  host.log.info("snapshots are not served: the definitions of VolumeSnapshot are not installed");
+  return undefined;
 }
 
 /** Runs the controller and the roles until asked to stop. */
