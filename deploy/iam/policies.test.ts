@@ -7,6 +7,7 @@ import type { AnyAction } from "../../src/aws/actions.ts";
 import * as ec2 from "../../src/aws/ec2-actions.ts";
 import * as elb from "../../src/aws/elb-actions.ts";
 import * as elbv2 from "../../src/aws/elbv2-actions.ts";
+import * as events from "../../src/aws/events-actions.ts";
 import * as queue from "../../src/aws/queue-actions.ts";
 import * as route53 from "../../src/aws/route53-actions.ts";
 import * as shield from "../../src/aws/shield-actions.ts";
@@ -39,7 +40,7 @@ test("a domain's calls are granted by its own features", () => {
   const domains = {
     routes: ["routes"],
     loadbalancers: ["load-balancers", "target-group-bindings", "ingresses", "ingress-certificates", "tag-index", "class-services"],
-    interruptions: ["interruptions"],
+    interruptions: ["interruptions", "interruptions-setup"],
     volumes: ["volumes"],
   } as const;
   for (const [domain, features] of Object.entries(domains)) {
@@ -83,6 +84,7 @@ function callable(below = "src/"): ReadonlySet<string> {
     elb,
     elbv2,
     acm,
+    events,
     queue,
     route53,
     tagging,
@@ -94,7 +96,7 @@ function callable(below = "src/"): ReadonlySet<string> {
   for (const file of files) {
     const source = readFileSync(join(root, file), "utf8");
     for (const [, names = "", service = ""] of source.matchAll(
-      /import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2|acm|queue|route53|tagging|waf|shield)-actions\.ts"/g,
+      /import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2|acm|events|queue|route53|tagging|waf|shield)-actions\.ts"/g,
     )) {
       for (const name of names.split(",").map((each) => each.trim().split(" ")[0]!)) {
         const action = declared[service]?.[name] as AnyAction | undefined;

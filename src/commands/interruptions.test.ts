@@ -14,5 +14,23 @@ test("a kind that is not one, and words that are missing, are refused with what 
   assert.equal(status, 64);
   assert.match(err, /"spto" is not a kind of interruption, did you mean spot\?; there are spot, reservation, /);
   assert.match((await said(run, ["simulate", "spot"])).err, /write: fairlead interruptions simulate KIND NODE/);
-  assert.match((await said(run, ["setup"])).err, /write: fairlead interruptions simulate KIND NODE/);
+});
+
+test("a word that is none of its own is refused with those there are", async () => {
+  assert.match(
+    (await said(run, ["simulat", "spot", "n"])).err,
+    /write: fairlead interruptions setup, or simulate KIND NODE, did you mean simulate\?/,
+  );
+  assert.equal((await said(run, [])).status, 64);
+  assert.match((await said(run, ["--help"])).out, /fairlead interruptions setup/);
+});
+
+test("a set-up is refused that cannot be meant, with what is allowed", async () => {
+  const refusal = async (...argv: readonly string[]) => (await said(run, ["setup", ...argv])).err;
+  assert.match(await refusal("--plan", "--yes"), /--plan and --yes: give one of them/);
+  assert.match(await refusal("--kinds=spto"), /"spto" is not a kind of notice, did you mean spot\?; there are spot, reservation, /);
+  assert.match(await refusal("--name=a.b"), /"a\.b" cannot be the name of a queue and its rules/);
+  assert.match(await refusal(`--cluster-name=${"x".repeat(40)}`), /at most 49/);
+  assert.match(await refusal("--hook-timeout-seconds=20"), /20 is not between 30 and 7200/);
+  assert.match(await refusal("now"), /unexpected argument "now"/);
 });

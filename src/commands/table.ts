@@ -45,8 +45,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import("./node-termination-handler.ts"),
   },
   interruptions: {
-    summary: "Simulate the interruption of a node, to see what the termination handler does",
-    words: ["simulate"],
+    summary: "Set AWS up for the termination handler: queue, rules, hooks; or simulate the interruption of a node",
+    words: ["setup", "simulate"],
     load: () => import("./interruptions.ts"),
   },
   plan: {

@@ -31,6 +31,7 @@ function picture(seen: Partial<Picture>): Picture {
     lease: unknown,
     queueUrl: "",
     queue: unknown,
+    rules: unknown,
     scalingGroups: unknown,
     controllers: unknown,
     now: Date.parse("2026-06-01T12:00:00Z"),

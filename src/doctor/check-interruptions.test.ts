@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkHooks, checkManagedTag, checkQueue } from "./check-interruptions.ts";
+import { patternOf } from "../aws/interruption-rules.ts";
+import { checkHooks, checkManagedTag, checkQueue, checkRules } from "./check-interruptions.ts";
 import { type QueueFacts, sendersIn } from "./interruption-questions.ts";
 import type { Known, Picture } from "./picture.ts";
 
 const known = <T>(value: T): Known<T> => ({ known: true, value });
 const url = "https://sqs.us-east-1.amazonaws.com/111122223333/interruptions";
-const queue: QueueFacts = { url, retentionSeconds: 300, waiting: 0, senders: ["events.amazonaws.com"] };
+const arn = "arn:aws:sqs:us-east-1:111122223333:interruptions";
+const queue: QueueFacts = { url, arn, retentionSeconds: 300, waiting: 0, senders: ["events.amazonaws.com"] };
 const instance = (id: string, tags: Readonly<Record<string, string>>) =>
   [id, { kind: "found", instance: { id, state: "running", tags } }] as const;
 
@@ -21,8 +23,9 @@ const told = (findings: readonly { level: string; what: string }[]) => findings.
 
 test("a queue that hears EventBridge and is empty is right; without a queue, or for other features, nothing is said", () => {
   assert.deepEqual(told(checkQueue(picture({}))), [`ok: ${url} hears EventBridge, and is empty`]);
-  for (const check of [checkQueue, checkHooks, checkManagedTag]) {
-    assert.deepEqual(check(picture({ queueUrl: "" })), []);
+  for (const check of [checkQueue, checkHooks, checkManagedTag, checkRules]) {
+    const none = { queueUrl: "", queue: { known: false, why: "no queue is given", kind: "missing" } };
+    assert.deepEqual(check(picture(none)), []);
     assert.deepEqual(check(picture({ features: ["nodes"] })), []);
   }
 });
@@ -50,8 +53,8 @@ test("what to do about a queue is a command that exists", () => {
 
 test("groups without a termination hook are named, with the command that makes one", () => {
   const groups = [
-    { group: "a", terminationHooks: ["drain"] },
-    { group: "b", terminationHooks: [] },
+    { group: "a", terminationHooks: ["drain"], hookTargets: [] },
+    { group: "b", terminationHooks: [], hookTargets: [] },
   ];
   const [finding] = checkHooks(picture({ scalingGroups: known(groups) }));
   assert.match(finding?.what ?? "", /ends instances of b without waiting/);
@@ -77,4 +80,25 @@ test("who may send is read from a policy in each of the forms that AWS allows; o
   assert.deepEqual(sendersIn(policy([{ ...allow, Effect: "Deny", Principal: "*" }])), []);
   assert.deepEqual(sendersIn(policy([{ ...allow, Action: "sqs:ReceiveMessage", Principal: "*" }])), []);
   for (const text of [undefined, "", "nonsense"]) assert.deepEqual(sendersIn(text), []);
+});
+
+test("rules are right when they pass on what nobody does without; what is missing is named, with the command that makes it", () => {
+  const rule = (...kinds: readonly Parameters<typeof patternOf>[0][]) =>
+    known(kinds.map((kind) => ({ name: `r-${kind}`, pattern: patternOf(kind), enabled: true })));
+  const said = (rules: unknown, more: object = {}) => told(checkRules(picture({ rules, ...more })));
+  assert.deepEqual(said(rule("spot", "maintenance", "termination", "rebalance")), [
+    "ok: EventBridge passes on spot, rebalance, maintenance, termination; not reservation, capacity-block, state-change, launch",
+  ]);
+  assert.deepEqual(said(rule("spot", "termination")), ["warning: nothing passes on maintenance to the queue"]);
+  const hooked = { scalingGroups: known([{ group: "a", terminationHooks: ["drain"], hookTargets: [] }]) };
+  assert.deepEqual(said(rule("spot", "maintenance"), hooked), ["warning: nothing passes on termination to the queue"]);
+  assert.deepEqual(said(known([])), ["problem: no rule of EventBridge passes anything on to the queue"]);
+  const disabled = known([{ name: "r-spot", pattern: patternOf("spot"), enabled: false }]);
+  assert.match(said(disabled)[0] ?? "", /\(disabled: r-spot\)$/);
+  const direct = known([{ group: "a", terminationHooks: ["drain"], hookTargets: [arn] }]);
+  assert.match(said(rule("spot", "maintenance"), { scalingGroups: direct })[0] ?? "", /^ok: /);
+  const denied = { known: false, why: "events:DescribeRule is not allowed", kind: "denied" };
+  assert.match(said(denied)[0] ?? "", /^warning: the rules of EventBridge cannot be looked at: events:DescribeRule/);
+  const [finding] = checkRules(picture({ rules: known([]) }));
+  assert.equal(finding?.remedy, "fairlead interruptions setup --plan --name=interruptions");
 });

@@ -1,4 +1,6 @@
-/** Checks of what the termination handler hears by: its queue, the hooks of Auto Scaling, the tag of its instances. */
+/** Checks of what the termination handler hears by: its queue, the rules of EventBridge, the hooks of Auto Scaling, the tag of its instances. */
+import { passesOn } from "../aws/event-rules.ts";
+import { type HeardKind, heardKinds } from "../aws/interruption-rules.ts";
 import { type Finding, ok, problem, some, warning } from "./finding.ts";
 import { liveInstances, type Picture, valueIn } from "./picture.ts";
 
@@ -35,6 +37,32 @@ export function checkQueue({ features, queueUrl, queue }: Picture): readonly Fin
 
 function attributesOf(url: string, names: string): string {
   return `aws sqs get-queue-attributes --queue-url ${url} --attribute-names ${names}`;
+}
+
+/** Kinds of notices that nobody does without: what they tell of is not told in another way. */
+const needed: readonly HeardKind[] = ["spot", "maintenance", "termination"];
+
+export function checkRules(picture: Picture): readonly Finding[] {
+  const queue = valueIn(picture.queue);
+  if (!picture.features.includes("interruptions") || queue === undefined) return [];
+  const remedy = `fairlead interruptions setup --plan --name=${queue.arn.split(":").at(-1)}`;
+  const { rules } = picture;
+  if (!rules.known) return [warning("event rules", `the rules of EventBridge cannot be looked at: ${rules.why}`, remedy)];
+  // Hooks that send to the queue by themselves need no rule, and neither does a cluster without groups.
+  const direct = valueIn(picture.scalingGroups)?.every(({ hookTargets }) => hookTargets.includes(queue.arn)) ?? false;
+  const isHeard = (kind: HeardKind) => rules.value.some((rule) => passesOn(rule, kind));
+  const missing = needed.filter((kind) => !isHeard(kind) && !(kind === "termination" && direct));
+  const disabled = rules.value.filter(({ enabled }) => !enabled).map(({ name }) => name);
+  const why = disabled.length === 0 ? "" : ` (disabled: ${some(disabled)})`;
+  if (!heardKinds.some(isHeard)) return [problem("event rules", `no rule of EventBridge passes anything on to the queue${why}`, remedy)];
+  if (missing.length > 0) return [warning("event rules", `nothing passes on ${missing.join(", ")} to the queue${why}`, remedy)];
+  const others = heardKinds.filter((kind) => !isHeard(kind));
+  return [
+    ok(
+      "event rules",
+      `EventBridge passes on ${heardKinds.filter(isHeard).join(", ")}${others.length > 0 ? `; not ${others.join(", ")}` : ""}`,
+    ),
+  ];
 }
 
 export function checkHooks(picture: Picture): readonly Finding[] {

@@ -54,6 +54,7 @@ export function examineNode({ node, all, lookup, beside, cluster, vpc, region, g
     lease: notAsked,
     queueUrl: "",
     queue: notAsked,
+    rules: notAsked,
     scalingGroups: notAsked,
     controllers: notAsked,
     now,

@@ -1,7 +1,7 @@
 /** All checks on one picture. */
 import { checkClock, checkCredentials, checkGroups, checkMetadata, checkRouteTables, checkSubnets } from "./check-aws.ts";
 import { checkAccess, checkControllers, checkKubelets, checkLease, checkProviderIds, checkServer } from "./check-cluster.ts";
-import { checkHooks, checkManagedTag, checkQueue } from "./check-interruptions.ts";
+import { checkHooks, checkManagedTag, checkQueue, checkRules } from "./check-interruptions.ts";
 import { checkPermissions } from "./check-permissions.ts";
 import { checkClusterId, checkInstances, clusterMeant } from "./check-tags.ts";
 import type { Finding } from "./finding.ts";
@@ -26,6 +26,7 @@ const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkKubelets,
   checkProviderIds,
   checkQueue,
+  checkRules,
   checkHooks,
   checkManagedTag,
 ];

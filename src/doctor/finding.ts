@@ -31,6 +31,7 @@ export const checkNames = [
   "kubelets",
   "provider ids",
   "queue",
+  "event rules",
   "lifecycle hooks",
   "managed tag",
 ] as const;

@@ -1,5 +1,6 @@
 /** What the termination handler needs of AWS in queue mode. In metadata mode it needs nothing. */
-import { describeInstances } from "../aws/ec2-actions.ts";
+import { createTags, describeInstances } from "../aws/ec2-actions.ts";
+import * as events from "../aws/events-actions.ts";
 import * as queues from "../aws/queue-actions.ts";
 import type { Grant } from "./permissions.ts";
 
@@ -53,5 +54,58 @@ export const interruptionGrants: readonly Grant[] = [
     resources: ["*"],
     strict: inRegion,
     optional: "a hook that cannot be completed runs into its own time limit",
+  },
+];
+
+const rules = ["arn:*:events:*:*:rule/*"];
+const ownRules = [{ resources: ["arn:*:events:REGION:ACCOUNT_ID:rule/fairlead-interruptions*"] }];
+const ownSetupQueue = [{ resources: ["arn:*:sqs:REGION:ACCOUNT_ID:fairlead-interruptions*"] }];
+
+/** What a person needs who runs `fairlead interruptions setup`. The handler needs none of it. */
+export const setupGrants: readonly Grant[] = [
+  {
+    sid: "MakeQueue",
+    why: "Find the queue, make it, and let EventBridge send to it",
+    calls: [queues.getQueueUrl, queues.getQueueAttributes, queues.createQueue, queues.setQueueAttributes],
+    also: ["sqs:TagQueue"],
+    resources: queue,
+    strict: ownSetupQueue,
+  },
+  {
+    sid: "FindRules",
+    why: "Find the rules that deliver to the queue",
+    calls: [events.listRuleNamesByTarget],
+    // It names no rule, so that it is checked on all of them.
+    resources: ["*"],
+    strict: inRegion,
+  },
+  {
+    sid: "MakeRules",
+    why: "Look at rules and make those that are missing",
+    calls: [events.describeRule, events.putRule, events.putTargets],
+    also: ["events:TagResource"],
+    resources: rules,
+    strict: ownRules,
+  },
+  {
+    sid: "ReadGroups",
+    why: "Find the Auto Scaling groups of the cluster, their hooks and the tags of their instances",
+    calls: [queues.describeAutoScalingGroups, queues.describeLifecycleHooks, describeInstances],
+    resources: ["*"],
+    strict: inRegion,
+  },
+  {
+    sid: "MakeHooks",
+    why: "Make the hooks of groups, and have them tag their instances",
+    calls: [queues.putLifecycleHook, queues.createOrUpdateGroupTags],
+    resources: groups,
+    strict: inRegion,
+  },
+  {
+    sid: "TagInstances",
+    why: "Tag the instances that groups have already launched",
+    calls: [createTags],
+    resources: ["arn:*:ec2:*:*:instance/*"],
+    strict: [{ resources: ["arn:*:ec2:REGION:ACCOUNT_ID:instance/*"] }],
   },
 ];

@@ -7,6 +7,7 @@ import { describeLifecycleHooks, getQueueAttributes } from "../aws/queue-actions
 /** A queue as far as notices come through it. */
 export interface QueueFacts {
   readonly url: string;
+  readonly arn: string;
   readonly retentionSeconds: number;
   /** Messages that nobody has received. */
   readonly waiting: number;
@@ -19,6 +20,8 @@ export interface GroupFacts {
   readonly group: string;
   /** Names of its hooks on terminating instances. */
   readonly terminationHooks: readonly string[];
+  /** Where these send their notices by themselves, without EventBridge. */
+  readonly hookTargets: readonly string[];
 }
 
 /** The tag by which Auto Scaling marks its instances. */
@@ -27,11 +30,12 @@ const groupTag = "aws:autoscaling:groupName";
 export async function queueOf(cloud: Cloud, url: string, ask: Ask): Promise<QueueFacts> {
   const { Attributes = {} } = await cloud.call(
     getQueueAttributes,
-    { QueueUrl: url, AttributeNames: ["Policy", "MessageRetentionPeriod", "ApproximateNumberOfMessages"] },
+    { QueueUrl: url, AttributeNames: ["QueueArn", "Policy", "MessageRetentionPeriod", "ApproximateNumberOfMessages"] },
     ask,
   );
   return {
     url,
+    arn: Attributes.QueueArn ?? "",
     retentionSeconds: Number(Attributes.MessageRetentionPeriod ?? 0),
     waiting: Number(Attributes.ApproximateNumberOfMessages ?? 0),
     senders: sendersIn(Attributes.Policy),
@@ -45,7 +49,11 @@ export async function groupsOf(cloud: Cloud, instances: readonly Instance[], ask
     names.map(async (group) => {
       const { LifecycleHooks = [] } = await cloud.call(describeLifecycleHooks, { AutoScalingGroupName: group }, ask);
       const ending = LifecycleHooks.filter(({ LifecycleTransition }) => LifecycleTransition === "autoscaling:EC2_INSTANCE_TERMINATING");
-      return { group, terminationHooks: ending.map(({ LifecycleHookName = "" }) => LifecycleHookName) };
+      return {
+        group,
+        terminationHooks: ending.map(({ LifecycleHookName = "" }) => LifecycleHookName),
+        hookTargets: ending.flatMap(({ NotificationTargetARN }) => NotificationTargetARN ?? []),
+      };
     }),
   );
 }

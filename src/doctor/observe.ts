@@ -2,6 +2,7 @@
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud, Clouds } from "../aws/cloud.ts";
 import { isAwsError } from "../aws/errors.ts";
+import { rulesTo } from "../aws/event-rules.ts";
 import { getCallerIdentity } from "../aws/identity-actions.ts";
 import type { Tags } from "../aws/instance.ts";
 import type { InstanceLookup } from "../aws/instances.ts";
@@ -112,6 +113,7 @@ export async function observe(examination: Examination): Promise<Picture> {
       ),
     ),
   ]);
+  const rules = await onto(queue, ({ arn }) => heard((home) => rulesTo(home, arn, ask)));
   const subnets = await onto(routeTables, (tables) => located((home) => subnetsOf(home, vpc ?? "", tables, ask)));
   const seen = {
     ...base,
@@ -123,6 +125,7 @@ export async function observe(examination: Examination): Promise<Picture> {
     metadata,
     queueUrl,
     queue,
+    rules,
     scalingGroups,
     now: world.clock.now(),
   };

@@ -6,13 +6,14 @@ import type { AnyAction } from "../aws/actions.ts";
 import * as ec2 from "../aws/ec2-actions.ts";
 import * as elb from "../aws/elb-actions.ts";
 import * as elbv2 from "../aws/elbv2-actions.ts";
+import { describeRule, listRuleNamesByTarget } from "../aws/events-actions.ts";
 import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { getQueueAttributes } from "../aws/queue-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
 import { certificateGrants } from "./certificate-grants.ts";
 import { classGrants } from "./class-grants.ts";
 import { ingressGrants } from "./ingress-grants.ts";
-import { interruptionGrants } from "./interruption-grants.ts";
+import { interruptionGrants, setupGrants } from "./interruption-grants.ts";
 import { serviceRoleGrants } from "./service-role-grants.ts";
 import { tagGrants } from "./tag-grants.ts";
 
@@ -28,6 +29,7 @@ export type Feature =
   | "tag-index"
   | "class-services"
   | "interruptions"
+  | "interruptions-setup"
   | "registry"
   | "volumes"
   | "assume-role"
@@ -318,6 +320,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
   "tag-index": tagGrants,
   "class-services": classGrants,
   interruptions: interruptionGrants,
+  "interruptions-setup": setupGrants,
   registry: [
     {
       sid: "LogInToRegistries",
@@ -498,6 +501,15 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       resources: ["arn:*:sqs:*:*:*"],
       strict: [{ resources: ["arn:PARTITION:sqs:REGION:ACCOUNT_ID:*"] }],
       optional: "the doctor cannot check the queue of the termination handler",
+    },
+    {
+      sid: "LookAtRules",
+      why: "Let `fairlead doctor` look which notices EventBridge passes on to the queue",
+      calls: [listRuleNamesByTarget, describeRule],
+      // The first names no rule, and is checked on all of them.
+      resources: ["*"],
+      strict: inRegion,
+      optional: "the doctor cannot check the rules",
     },
   ],
 };

@@ -1,4 +1,5 @@
 /** Everything the checks look at, gathered before any of them runs: they are plain functions of it. */
+import type { EventRule } from "../aws/event-rules.ts";
 import type { Instance, Tags } from "../aws/instance.ts";
 import type { InstanceLookup } from "../aws/instances.ts";
 import type { RouteTable } from "../aws/route-tables.ts";
@@ -44,6 +45,8 @@ export interface Picture {
   /** That the termination handler reads; empty: none. */
   readonly queueUrl: string;
   readonly queue: Known<QueueFacts>;
+  /** Rules of EventBridge that deliver to it. */
+  readonly rules: Known<readonly EventRule[]>;
   /** Groups that instances of the cluster belong to. */
   readonly scalingGroups: Known<readonly ScalingGroup[]>;
   /** Controller managers that run as pods. */

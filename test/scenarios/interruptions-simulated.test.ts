@@ -1,7 +1,7 @@
 /** Interruptions that a person asks for, and what happens when the instance is gone before its Node is drained. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { interruptions } from "../../src/commands/interruptions.ts";
+import { simulate as simulateCommand } from "../../src/commands/interruptions/simulate.ts";
 import { interruptSpot } from "../../src/sandbox/cloud/ec2/interruptions.ts";
 import { type InterruptionWorld, interruptionWorld } from "../bed/interruption-world.ts";
 
@@ -11,8 +11,8 @@ async function simulate(w: InterruptionWorld, kind: string, node: string): Promi
   const { clock, random, files, hostname } = w.world;
   const world = { clock, random, files, hostname, environment: { KUBERNETES_MASTER: "http://cluster" } };
   const console = { out: () => {}, err: () => {}, columns: 0, watched: false };
-  const invocation = { argv: ["simulate", kind, node, "--yes"], world, console, stopSignal: () => new AbortController().signal };
-  return interruptions(invocation, () => ({ send: w.cluster.send, close: async () => {} }));
+  const invocation = { argv: [kind, node, "--yes"], world, console, stopSignal: () => new AbortController().signal };
+  return simulateCommand(invocation, () => ({ send: w.cluster.send, close: async () => {} }));
 }
 
 for (const mode of ["queue", "metadata"] as const) {

@@ -1,0 +1,101 @@
+/** Reads what is there of what interruptions are heard by. */
+import type { Ask } from "../../aws/ask.ts";
+import type { Cloud } from "../../aws/cloud.ts";
+import { isAwsError } from "../../aws/errors.ts";
+import { ruleNamed, rulesTo } from "../../aws/event-rules.ts";
+import { describeAutoScalingGroups, describeLifecycleHooks, getQueueAttributes, getQueueUrl } from "../../aws/queue-actions.ts";
+import { queueArn, ruleName, type SeenGroup, type SeenQueue, type SetupSeen, type SetupWish } from "./wish.ts";
+
+/** Which groups: those of these names, and those that carry the tag of this cluster. */
+export interface GroupChoice {
+  readonly names: readonly string[];
+  /** Empty: none by tag. */
+  readonly clusterName: string;
+}
+
+/** Looks at everything that a set-up is about. A group that was named and is not there is an error. */
+export async function observeSetup(cloud: Cloud, wish: SetupWish, choice: GroupChoice, ask: Ask): Promise<SetupSeen> {
+  const names = wish.kinds.map((kind) => ruleName(wish, kind));
+  const [queue, rules, named, groups] = await Promise.all([
+    queueNamed(cloud, wish.name, ask),
+    rulesTo(cloud, queueArn(wish), ask),
+    Promise.all(names.map((name) => ruleNamed(cloud, name, ask))),
+    groupsOf(cloud, wish, choice, ask),
+  ]);
+  return { queue, rules, named: new Map(named.flatMap((rule) => (rule === undefined ? [] : [[rule.name, rule]]))), groups };
+}
+
+async function queueNamed(cloud: Cloud, name: string, ask: Ask): Promise<SeenQueue | undefined> {
+  try {
+    const { QueueUrl: url = "" } = await cloud.call(getQueueUrl, { QueueName: name }, ask);
+    const { Attributes = {} } = await cloud.call(
+      getQueueAttributes,
+      { QueueUrl: url, AttributeNames: ["Policy", "MessageRetentionPeriod"] },
+      ask,
+    );
+    return { url, policy: Attributes.Policy, retentionSeconds: Number(Attributes.MessageRetentionPeriod ?? 0) };
+  } catch (error) {
+    if (isAwsError(error) && /QueueDoesNotExist|NonExistentQueue/.test(error.code)) return undefined;
+    throw error;
+  }
+}
+
+interface DescribedGroup {
+  readonly name: string;
+  readonly tags: readonly { readonly Key?: string | undefined; readonly PropagateAtLaunch?: boolean | undefined }[];
+  readonly instanceIds: readonly string[];
+}
+
+async function groupsOf(cloud: Cloud, wish: SetupWish, { names, clusterName }: GroupChoice, ask: Ask): Promise<readonly SeenGroup[]> {
+  const tag = `kubernetes.io/cluster/${clusterName}`;
+  const [byName, byTag] = await Promise.all([
+    names.length === 0 ? [] : describeGroups(cloud, { AutoScalingGroupNames: [...names] }, ask),
+    clusterName === "" ? [] : describeGroups(cloud, { Filters: [{ Name: "tag-key", Values: [tag] }] }, ask),
+  ]);
+  const missing = names.filter((name) => !byName.some((group) => group.name === name));
+  if (missing.length > 0) throw new Error(`there is no Auto Scaling group ${missing.join(", ")} in ${wish.region}`);
+  const groups = new Map([...byName, ...byTag].map((group) => [group.name, group]));
+  return Promise.all([...groups.values()].map((group) => seenGroup(cloud, wish, group, ask)));
+}
+
+async function describeGroups(
+  cloud: Cloud,
+  which: { AutoScalingGroupNames?: string[]; Filters?: { Name: string; Values: string[] }[] },
+  ask: Ask,
+): Promise<readonly DescribedGroup[]> {
+  const found: DescribedGroup[] = [];
+  let token: string | undefined;
+  do {
+    const page = await cloud.call(describeAutoScalingGroups, { ...which, ...(token !== undefined && { NextToken: token }) }, ask);
+    for (const { AutoScalingGroupName: name = "", Tags: tags = [], Instances = [] } of page.AutoScalingGroups ?? []) {
+      found.push({ name, tags, instanceIds: Instances.flatMap(({ InstanceId }) => InstanceId ?? []) });
+    }
+    token = page.NextToken;
+  } while (token !== undefined);
+  return found;
+}
+
+async function seenGroup(
+  cloud: Cloud,
+  { managedTag }: SetupWish,
+  { name, tags, instanceIds }: DescribedGroup,
+  ask: Ask,
+): Promise<SeenGroup> {
+  const [{ LifecycleHooks = [] }, lookups] = await Promise.all([
+    cloud.call(describeLifecycleHooks, { AutoScalingGroupName: name }, ask),
+    Promise.all((managedTag === "" ? [] : instanceIds).map((id) => cloud.instances.lookup(id, ask))),
+  ]);
+  return {
+    name,
+    hooks: LifecycleHooks.map(({ LifecycleHookName = "", LifecycleTransition = "" }) => ({
+      name: LifecycleHookName,
+      transition: LifecycleTransition,
+    })),
+    tagged: tags.some(({ Key, PropagateAtLaunch }) => Key === managedTag && PropagateAtLaunch),
+    untagged: lookups.flatMap((lookup) =>
+      lookup.kind === "found" && lookup.instance.state !== "terminated" && lookup.instance.tags[managedTag] === undefined
+        ? [lookup.instance.id]
+        : [],
+    ),
+  };
+}

@@ -1,0 +1,75 @@
+/** What a cluster needs in AWS so that its termination handler hears of interruptions, and what of it is there. */
+import type { EventPattern } from "../../aws/event-pattern.ts";
+import type { EventRule } from "../../aws/event-rules.ts";
+import { type HeardKind, patternOf } from "../../aws/interruption-rules.ts";
+
+export interface SetupWish {
+  readonly partition: string;
+  readonly region: string;
+  readonly account: string;
+  /** The name of the queue, and what the names of rules begin with. */
+  readonly name: string;
+  readonly kinds: readonly HeardKind[];
+  /** On the queue and the rules that are made. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** The tag without which the handler leaves an instance alone; empty: it asks for none. */
+  readonly managedTag: string;
+  /** How long a hook that is made holds an instance without a heartbeat. */
+  readonly hookSeconds: number;
+}
+
+export interface SetupSeen {
+  readonly queue: SeenQueue | undefined;
+  /** Rules that deliver to the queue, whatever their names. */
+  readonly rules: readonly EventRule[];
+  /** Rules that have our names, whatever they deliver to. */
+  readonly named: ReadonlyMap<string, EventRule>;
+  /** The groups that are to be set up. */
+  readonly groups: readonly SeenGroup[];
+}
+
+export interface SeenQueue {
+  readonly url: string;
+  readonly policy: string | undefined;
+  readonly retentionSeconds: number;
+}
+
+export interface SeenGroup {
+  readonly name: string;
+  readonly hooks: readonly SeenHook[];
+  /** It gives its new instances the managed tag. */
+  readonly tagged: boolean;
+  /** Instances of it without that tag. */
+  readonly untagged: readonly string[];
+}
+
+export interface SeenHook {
+  readonly name: string;
+  readonly transition: string;
+}
+
+export const transitions = {
+  termination: "autoscaling:EC2_INSTANCE_TERMINATING",
+  launch: "autoscaling:EC2_INSTANCE_LAUNCHING",
+} as const;
+
+export function queueArn({ partition, region, account, name }: SetupWish): string {
+  return `arn:${partition}:sqs:${region}:${account}:${name}`;
+}
+
+/** The name of the rule of a kind. */
+export function ruleName({ name }: Pick<SetupWish, "name">, kind: HeardKind): string {
+  return `${name}-${kind}`;
+}
+
+/** Patterns are compared by what they say, not by how they are written. */
+export function samePattern(a: EventPattern | undefined, kind: HeardKind): boolean {
+  return a !== undefined && canonical(a) === canonical(patternOf(kind));
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).sort().join()}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`);
+  return `{${entries.sort().join()}}`;
+}

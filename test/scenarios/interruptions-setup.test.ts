@@ -1,0 +1,187 @@
+/** `fairlead interruptions setup`: what it shows is what it makes, and what it makes is what the handler hears by. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "../../src/aws/sdk/autoscaling.ts";
+import "../../src/aws/sdk/ec2.ts";
+import "../../src/aws/sdk/events.ts";
+import "../../src/aws/sdk/sqs.ts";
+import "../../src/aws/sdk/sts.ts";
+import { eventual } from "../../src/aws/testing/eventual.ts";
+import { setup } from "../../src/commands/interruptions/setup.ts";
+import { createAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/groups.ts";
+import { putLifecycleHook } from "../../src/sandbox/cloud/autoscaling/hooks.ts";
+import { terminateInstanceInAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/instances.ts";
+import { autoScalingOf } from "../../src/sandbox/cloud/autoscaling/state.ts";
+import { interruptSpot } from "../../src/sandbox/cloud/ec2/interruptions.ts";
+import { rules } from "../../src/sandbox/cloud/events/bus.ts";
+import { busRules, putRule, putTargets } from "../../src/sandbox/cloud/events/bus-rules.ts";
+import { createQueue } from "../../src/sandbox/cloud/sqs/queues.ts";
+import { type InterruptionWorld, interruptionWorld } from "../bed/interruption-world.ts";
+import { actionsIn, strictPolicy } from "../bed/policies.ts";
+
+/** A cluster with a group of two instances, and nothing that notices could come by. */
+async function bed() {
+  const w = await interruptionWorld();
+  rules(w.aws.account).delete("all");
+  const as = autoScalingOf(w.aws.account);
+  createAutoScalingGroup(as, {
+    AutoScalingGroupName: "workers",
+    VPCZoneIdentifier: w.network.privateSubnetIds.join(","),
+    MinSize: 0,
+    MaxSize: 10,
+    DesiredCapacity: 2,
+    Tags: [{ Key: "kubernetes.io/cluster/test", Value: "owned", PropagateAtLaunch: true }],
+    launch: { ImageId: "ami-0123456789abcdef0", InstanceType: "m5.large" } as never,
+  });
+  await w.world.advance(120_000);
+  w.aws.account.time.settle();
+  return { w, as };
+}
+
+async function run(w: InterruptionWorld, ...flags: readonly string[]) {
+  let [out, err] = ["", ""];
+  const console = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+    columns: 0,
+    watched: false,
+  };
+  const argv = ["--cluster-name=test", `--region=${w.aws.account.region}`, ...flags];
+  const invocation = { argv, world: w.world, console, stopSignal: () => new AbortController().signal };
+  return { status: await eventual(w.world, setup(invocation, w.aws.handle)), out, err };
+}
+
+const mutations = (w: InterruptionWorld) => w.aws.controls.journal.entries().length;
+
+test("the plan names the queue, every rule, the hook and the tags, and changes nothing", async () => {
+  const { w } = await bed();
+  const before = mutations(w);
+  const { status, out } = await run(w, "--plan");
+  assert.equal(status, 2);
+  assert.match(out, /^ {2}\+ create queue fairlead-interruptions-test, which keeps messages for 300 s/);
+  for (const kind of ["spot", "reservation", "capacity-block", "rebalance", "maintenance", "state-change", "termination"]) {
+    assert.match(out, new RegExp(`create rule fairlead-interruptions-test-${kind} `));
+  }
+  assert.doesNotMatch(out, /-launch/);
+  assert.match(out, /create hook fairlead-drain of group workers, which waits 300 s, then CONTINUE/);
+  assert.match(out, /tag group workers with aws-node-termination-handler\/managed/);
+  assert.match(out, /tag 2 instances of group workers/);
+  assert.match(out, /18 steps; give --yes to carry them out\n$/);
+  assert.deepEqual([(await run(w)).status, mutations(w)], [2, before], "without --yes it is the same");
+  w.close();
+});
+
+test("what it makes is enough: a spot interruption and a termination drain their Nodes, and once more there is nothing to do", async () => {
+  const { w, as } = await bed();
+  const made = await run(w, "--yes");
+  assert.equal(made.status, 0, made.err);
+  const url = /The handler reads (\S+)/.exec(made.out)?.[1] ?? "";
+  assert.match(url, /\/fairlead-interruptions-test$/);
+  const before = mutations(w);
+  const again = await run(w);
+  assert.deepEqual([again.status, again.out, mutations(w)], [0, "nothing to do\n", before]);
+
+  const [spot, ended] = as.members.values().map(({ instanceId }) => w.aws.account.ec2.instances.get(instanceId)!);
+  for (const instance of [spot!, ended!]) {
+    w.aws.account.ec2.instances.update(instance.id, { spot: true });
+    await w.join(instance);
+    await w.pod({ name: `on-${instance.id}`, node: instance.privateDnsName, endsAfterMs: 1_000 });
+  }
+  w.queueHandler([`--queue-url=${url}`]);
+  await w.until("it polls", () => w.aws.account.sqs.arrivals.size === 1);
+  interruptSpot(w.aws.account.ec2, w.aws.account.ec2.instances.get(spot!.id)!);
+  terminateInstanceInAutoScalingGroup(as, { InstanceId: ended!.id, ShouldDecrementDesiredCapacity: true });
+  for (const { privateDnsName: name } of [spot!, ended!]) {
+    await w.until("it is drained", () => w.plan(name)?.phase === "ended" && w.podNames(name).length === 0, 60_000);
+  }
+  assert.equal(as.actions.values().length, 0, "the hook that was made is completed");
+  w.close();
+});
+
+test("rules and hooks of others stay as they are, and no notice is passed on twice", async () => {
+  const { w, as } = await bed();
+  const { account } = w.aws;
+  createQueue(account.sqs, { QueueName: "mine", Attributes: { MessageRetentionPeriod: "345600" } });
+  const EventPattern = JSON.stringify({ source: ["aws.ec2"], "detail-type": ["EC2 Spot Instance Interruption Warning"] });
+  putRule(account, { Name: "k8s-spot", EventPattern });
+  putTargets(account, { Rule: "k8s-spot", Targets: [{ Id: "1", Arn: `arn:aws:sqs:${account.region}:${account.id}:mine` }] });
+  putLifecycleHook(as, {
+    AutoScalingGroupName: "workers",
+    LifecycleHookName: "own",
+    LifecycleTransition: "autoscaling:EC2_INSTANCE_TERMINATING",
+  });
+  const { out } = await run(w, "--name=mine", "--kinds=spot,termination", "--yes");
+  assert.match(out, /= the queue keeps messages for 96 hours/);
+  assert.match(out, /= rule k8s-spot passes on spot already/);
+  assert.match(out, /= group workers has hook own/);
+  assert.deepEqual([...busRules(account).values()].map(({ name }) => name).sort(), ["k8s-spot", "mine-termination"]);
+  assert.equal(account.sqs.queues.get("mine")?.settings.retention, 345_600);
+  assert.equal(as.hooks.values().length, 1);
+  w.close();
+});
+
+test("a rule of ours that was changed is corrected, and a policy of others is kept beside our statement", async () => {
+  const { w } = await bed();
+  const { account } = w.aws;
+  const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [{ Sid: "Own", Effect: "Allow", Principal: "*", Action: "sqs:*" }] });
+  createQueue(account.sqs, { QueueName: "fairlead-interruptions-test", Attributes: { Policy } });
+  await run(w, "--yes");
+  busRules(account).update("fairlead-interruptions-test-spot", { state: "DISABLED" });
+  const { out } = await run(w, "--yes");
+  assert.match(out, /correct rule fairlead-interruptions-test-spot {2}\(it is disabled\)/);
+  assert.equal(busRules(account).get("fairlead-interruptions-test-spot")?.state, "ENABLED");
+  const { policy = "" } = account.sqs.queues.get("fairlead-interruptions-test")!.settings;
+  assert.deepEqual(
+    (JSON.parse(policy) as { Statement: { Sid: string }[] }).Statement.map(({ Sid }) => Sid),
+    ["Own", "FairleadInterruptions"],
+  );
+  w.close();
+});
+
+test("a group that is not there is named", async () => {
+  const { w } = await bed();
+  const { status, err } = await run(w, "--groups=workers,wrokers");
+  assert.equal(status, 1);
+  assert.match(err, /there is no Auto Scaling group wrokers in us-east-1/);
+  w.close();
+});
+
+const shipped = actionsIn("interruptions-setup");
+
+test("its policy is enough, every action of it is used, and so is the strict one", async () => {
+  const { w } = await bed();
+  w.aws.controls.change({ policy: [{ effect: "allow", actions: shipped }] });
+  w.aws.controls.journal.resetCounts();
+  const { status, err } = await run(w, "--yes");
+  assert.equal(status, 0, err);
+  createQueue(w.aws.account.sqs, { QueueName: "fairlead-interruptions-two" });
+  assert.equal((await run(w, "--name=fairlead-interruptions-two", "--yes")).status, 0, "sets the policy of a queue that is there");
+  const tagging = ["events:TagResource", "sqs:TagQueue"];
+  const used = Object.keys(w.aws.controls.journal.counts()).filter((action) => action !== "sts:GetCallerIdentity");
+  assert.deepEqual([...used, ...tagging].sort(), [...shipped].sort());
+  w.close();
+
+  const strict = await bed();
+  strict.w.aws.controls.change({ policy: strictPolicy(strict.w.aws, strict.w.network, "test", "interruptions-setup") });
+  const made = await run(strict.w, "--yes");
+  assert.equal(made.status, 0, made.err);
+  strict.w.close();
+});
+
+for (const missing of shipped) {
+  test(`without ${missing} it ends with status 1 and names exactly that action`, async () => {
+    const { w } = await bed();
+    if (missing === "sqs:SetQueueAttributes" || missing === "sqs:GetQueueAttributes") {
+      createQueue(w.aws.account.sqs, { QueueName: "fairlead-interruptions-test" });
+    }
+    w.aws.controls.change({ policy: [{ effect: "allow", actions: shipped.filter((action) => action !== missing) }] });
+    const { status, err } = await run(w, "--yes");
+    assert.equal(status, 1);
+    assert.equal(/allow ([\w-]+:\w+)/.exec(err)?.[1], missing, err);
+    w.close();
+  });
+}
