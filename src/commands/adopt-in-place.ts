@@ -9,9 +9,10 @@ import type { Tags } from "../loadbalancers/model.ts";
 import { network } from "../loadbalancers/network/kind.ts";
 import type { SeenNetwork } from "../loadbalancers/network/plan.ts";
 import { ownerOf, serviceTag } from "../loadbalancers/service/owner.ts";
-import { type SeenService, serviceState, taskOf } from "../loadbalancers/service/seen.ts";
+import { taskOf } from "../loadbalancers/service/seen.ts";
 import { type ServiceSurvey, surveyService } from "../loadbalancers/service/survey.ts";
 import { parts, trackingTags } from "../loadbalancers/service-class/names.ts";
+import { type SeenService, serviceState } from "../loadbalancers/service-state.ts";
 import { possibleRules } from "../loadbalancers/targets/networking.ts";
 import type { Clock } from "../runtime/world.ts";
 import { type AdoptionPlan, type AdoptionStep, awsStep } from "./adopt-plan.ts";
@@ -29,7 +30,7 @@ export async function planInPlace(stored: Stored<Service>, live: Live, clock: Cl
   const service = serviceState(stored);
   const key = `${service.view.namespace}/${service.view.name}`;
   const task = taskOf(service);
-  if (task.kind === "leave-to-others" || service.loadBalancerClass !== undefined) return takenOver(key);
+  if (task.kind === "leave-to-others" || service.view.loadBalancerClass !== undefined) return takenOver(key);
   if (task.kind !== "ensure")
     throw new NotPossible(`Service ${key} has no load balancer of the controller manager's: it is not of type LoadBalancer, or wants none`);
   const survey = await surveyService(service, task.of, live, live.ask);

@@ -104,7 +104,7 @@ export async function explainService({ argv, world, console, stopSignal }: Param
       const ofClass = mayBeOfClass(service) ? await openClassServices(live, world.clock) : undefined;
       const classPreview = await ofClass?.preview(service);
       if (ofClass && classPreview) {
-        const { view, published } = ofClass.stateOf(service);
+        const { view, published } = service;
         const told = { service: view, preview: classPreview, published: published.map(({ hostname }) => hostname), events, calls };
         console.out(await explainClassService(told, ofClass.inventory, live.ask));
         return 0;

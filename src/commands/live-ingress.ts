@@ -19,8 +19,8 @@ import {
 } from "../loadbalancers/ingress/seen.ts";
 import { type IngressView, keyOf } from "../loadbalancers/ingress/view.ts";
 import { Inventory, reconcileAges } from "../loadbalancers/inventory.ts";
+import { serviceState } from "../loadbalancers/service-state.ts";
 import { matchesSelector } from "../loadbalancers/targets/selector.ts";
-import { backendState } from "../loadbalancers/targets/slices.ts";
 import type { Clock } from "../runtime/world.ts";
 import { type Live, NotPossible } from "./live.ts";
 import { type Options, parseOptions } from "./load-balancer-controller/flags.ts";
@@ -49,7 +49,7 @@ export async function openIngresses(live: Live, clock: Clock, overlay: Overlay =
     controllerOptions(live),
   ]);
   const all = overlaid(stored, overlay.ingresses, live.namespace).map(ingressState);
-  const services = overlaid(live.stored, overlay.services, live.namespace).map(backendState);
+  const services = overlaid(live.stored, overlay.services, live.namespace).map(serviceState);
   const settings = ingressSettings(options, self.vpc!);
   const owns = (tags: Readonly<Record<string, string>>) => tags["elbv2.k8s.aws/cluster"] === settings.cluster;
   const inventory = new Inventory(cloud, clock, { vpc: self.vpc!, cluster: { id: settings.cluster, legacy: false }, owns });

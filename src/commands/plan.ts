@@ -4,7 +4,7 @@ import { planJson, type Step } from "../aws/plan.ts";
 import type { Ingress, Service } from "../kube/types.ts";
 import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
 import { type Preview, preview } from "../loadbalancers/service/preview.ts";
-import type { SeenService } from "../loadbalancers/service/seen.ts";
+import type { SeenService } from "../loadbalancers/service-state.ts";
 import { exitStatus } from "../process/exit.ts";
 import { stepsOf } from "../routes/plan.ts";
 import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";

@@ -27,7 +27,6 @@ async function bed(t: TestContext): Promise<NodeWorld> {
   t.after(() => world.close());
   await world.say("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", targetGroupBindingDefinition);
   for (const instance of world.launch(2)) await world.join(instance, { taints: [] });
-  world.startCluster(config);
   return world;
 }
 
@@ -48,11 +47,26 @@ const all = (world: NodeWorld, kind: string) =>
 const counts = (world: NodeWorld) =>
   ["elbv2/load-balancers", "elb/load-balancers", "elbv2/target-groups"].map((kind) => all(world, kind).length);
 
+/** How many watches of a path have been opened since. */
+function countWatches({ cluster }: NodeWorld, path: string): () => number {
+  const { send } = cluster;
+  let count = 0;
+  Object.assign(cluster, {
+    send: ((request) => {
+      if (request.url.pathname === path && request.url.searchParams.has("watch")) count++;
+      return send(request);
+    }) satisfies typeof send,
+  });
+  return () => count;
+}
+
 const ours = "service.k8s.aws/resources";
 const theirs = "service.kubernetes.io/load-balancer-cleanup";
 
 test("a Service of the class, one that is handed over and two of the controller manager's get one load balancer each", async (t) => {
   const world = await bed(t);
+  const watched = countWatches(world, "/api/v1/services");
+  world.startCluster(config);
   const groupsBefore = all(world, "ec2/security-groups").length;
   await make(world, "by-class", {}, { loadBalancerClass: "service.k8s.aws/nlb" });
   await make(world, "handed-over", { type: "external", "nlb-target-type": "instance" });
@@ -62,6 +76,7 @@ test("a Service of the class, one that is handed over and two of the controller 
   await make(world, "unclear", { type: "external" });
   const served = ["by-class", "handed-over", "of-the-manager", "classic"];
   await world.until("all are served", () => served.every((name) => hostname(world, name) !== ""), 300_000);
+  assert.equal(watched(), 1, "Services are followed once, whoever reads them");
   await world.world.advance(10 * 60_000);
   assert.deepEqual(counts(world), [3, 1, 3], world.lines.slice(-5).join("\n"));
   assert.deepEqual(
@@ -91,6 +106,7 @@ test("a Service of the class, one that is handed over and two of the controller 
 
 test("a Service that is handed over, and taken back, has the other's load balancer and address in the end, and nothing of the first", async (t) => {
   const world = await bed(t);
+  world.startCluster(config);
   await make(world, "web", { type: "nlb" });
   await world.until("it is served", () => hostname(world, "web") !== "", 300_000);
   const path = "/api/v1/namespaces/default/services/web";

@@ -58,12 +58,12 @@ export const controllerTable: ControllerTable = {
   "service-lb-controller": async (context) => {
     const { host, kube, recorder, cloud, self, informers, options, config } = context;
     if (self.vpc === undefined) return { kind: "skip", why: "the VPC of the cluster is not known: set VPC in the cloud config" };
-    const [{ serviceControllers }, { Inventory }, { ClaimBook }, { rulesController }, { serviceInformer }] = await Promise.all([
+    const [{ serviceControllers }, { Inventory }, { ClaimBook }, { rulesController }, { allServices }] = await Promise.all([
       import("../../loadbalancers/service/controller.ts"),
       import("../../loadbalancers/inventory.ts"),
       import("../../loadbalancers/groups/claim-book.ts"),
       import("../../loadbalancers/groups/rules-controller.ts"),
-      import("../../loadbalancers/service/seen.ts"),
+      import("../../loadbalancers/service-state.ts"),
     ]);
     const scope = { vpc: self.vpc, cluster: self.cluster, ...(self.subnet && { ownSubnetId: self.subnet }) };
     const concurrency = options["concurrent-service-syncs"] ?? concurrentServices;
@@ -76,7 +76,7 @@ export const controllerTable: ControllerTable = {
       host,
       kube,
       recorder,
-      services: informers.shared(serviceInformer),
+      services: informers.shared(allServices),
       nodes: informers.shared(nodeInformer),
       inventory,
       book,

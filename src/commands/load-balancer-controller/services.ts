@@ -1,6 +1,5 @@
 /** The controller of Services with a load balancer class, from the options of the process. */
 import { classController } from "../../loadbalancers/service-class/controller.ts";
-import { classInformer } from "../../loadbalancers/service-class/seen.ts";
 import type { BindingInformers } from "../../loadbalancers/targets/informers.ts";
 import type { ProcessContext } from "../../process/program.ts";
 import type { Controller } from "../../runtime/controller.ts";
@@ -11,7 +10,7 @@ import { classSettings } from "./settings.ts";
 export function serviceControllerOf(
   { host, kube, recorder, informers }: ProcessContext,
   options: Options,
-  { bindings }: BindingInformers,
+  { bindings, services }: BindingInformers,
   { inventory, book, backendGroup }: Balancers,
 ): Controller {
   return classController({
@@ -21,7 +20,7 @@ export function serviceControllerOf(
     inventory,
     book,
     backendGroup,
-    services: informers.shared(classInformer(options["watch-namespace"])),
+    services: informers.shared(services),
     bindings: informers.shared(bindings),
     settings: classSettings(options, inventory.scope.vpc),
     concurrency: options["service-max-concurrent-reconciles"],

@@ -6,13 +6,14 @@ import type { Host } from "../../runtime/host.ts";
 import type { BackendGroup } from "../groups/backend-group.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
+import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
 import type { MemberModel } from "./desire.ts";
 import type { IngressMetrics } from "./metrics.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Report } from "./report.ts";
 import type { FollowedSecrets, RequiredLabel } from "./secrets.ts";
-import type { Classes, Ingresses, Namespaces, Params, Services } from "./seen.ts";
+import type { Classes, Ingresses, Namespaces, Params } from "./seen.ts";
 import type { IngressSettings } from "./settings.ts";
 
 /** What the controller is given. */

@@ -4,8 +4,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import { type Informer, informer } from "../../kube/informer.ts";
 import { type Frozen, type KubeObject, resource, type Stored } from "../../kube/resource.ts";
 import type { Ingress, IngressBackend, IngressClass, Namespace } from "../../kube/types.ts";
-import type { Backends, SeenBackend } from "../targets/slices.ts";
-import type { BackendView, ClassParams, ClassView, IngressView, ServiceView } from "./view.ts";
+import type { BackendView, ClassParams, ClassView, IngressView } from "./view.ts";
 
 export const ingresses = resource<Ingress>({
   group: "networking.k8s.io",
@@ -67,7 +66,6 @@ export interface NamespaceState {
 
 export type SeenIngress = Frozen<IngressState>;
 export type Ingresses = Informer<IngressState>;
-export type Services = Backends;
 export type Classes = Informer<ClassState>;
 export type Params = Informer<ParamsState>;
 export type Namespaces = Informer<NamespaceState>;
@@ -145,11 +143,6 @@ function digestsIn(text: string | undefined): Readonly<Record<string, string>> {
 
 function backendView({ service }: IngressBackend): BackendView {
   return service ? { service: { name: service.name, port: service.port?.name || (service.port?.number ?? 0) } } : {};
-}
-
-/** A Service as Ingresses see it. */
-export function serviceView({ metadata: { namespace, name, uid }, annotations, type, ipFamilies, ports }: SeenBackend): ServiceView {
-  return { namespace, name, uid, annotations, type, ipFamilies, ports };
 }
 
 const defaultClass = "ingressclass.kubernetes.io/is-default-class";

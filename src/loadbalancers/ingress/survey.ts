@@ -20,7 +20,6 @@ import { mentionedGuards } from "./guards.ts";
 import { type LookUps, lookUp } from "./look-ups.ts";
 import { frontOwnerOf } from "./owner.ts";
 import { besides, type Replaced, withFreeNames } from "./replacement.ts";
-import { serviceView } from "./seen.ts";
 import { keyOf } from "./view.ts";
 
 export interface GroupSurvey {
@@ -122,10 +121,7 @@ async function look(
           ...(around.standing && { standing: around.standing as FoundApplication }),
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
           trustStore: (name) => trustStores.get(name),
-          service: (namespace, name) => {
-            const found = context.services.get(`${namespace}/${name}`);
-            return found && serviceView(found);
-          },
+          service: (namespace, name) => context.services.get(`${namespace}/${name}`)?.view,
           secret: (name, ingress) => secrets.read(name, ingress, ingresses.get(keyOf(ingress))?.sentSecrets ?? {}),
           targetGroupArn: (name) => targetGroups.get(name),
           webAcl: (name) => webAcls.get(name),
@@ -163,7 +159,7 @@ function mentions({ members }: Group, { services }: SurveyContext, name: Paramet
   const namespaces = new Set(members.map(({ ingress }) => ingress.namespace));
   return (
     members.some(({ ingress }) => ingress.annotations[key] !== undefined) ||
-    services.list().some(({ metadata, annotations }) => namespaces.has(metadata.namespace) && annotations[key] !== undefined)
+    services.list().some(({ view: { namespace, annotations } }) => namespaces.has(namespace) && annotations[key] !== undefined)
   );
 }
 
@@ -182,6 +178,6 @@ function secretKeys({ members }: Group, { services }: SurveyContext): ReadonlySe
   const ofServices = services.list().filter(({ metadata }) => namespaces.has(metadata.namespace));
   return new Set([
     ...members.flatMap(({ ingress }) => secretNames([ingress.annotations]).map((name) => `${ingress.namespace}/${name}`)),
-    ...ofServices.flatMap(({ metadata, annotations }) => secretNames([annotations]).map((name) => `${metadata.namespace}/${name}`)),
+    ...ofServices.flatMap(({ view: { namespace, annotations } }) => secretNames([annotations]).map((name) => `${namespace}/${name}`)),
   ]);
 }

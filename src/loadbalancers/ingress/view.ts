@@ -1,4 +1,5 @@
 /** Ingresses, their classes and the Services behind them, as much of them as is read here. */
+import type * as state from "../service-state.ts";
 import type { LabelSelector } from "../targets/binding.ts";
 import type { PortRef } from "./routing-json.ts";
 
@@ -65,20 +66,9 @@ export interface ClassParams {
   readonly wafv2AclName?: string;
 }
 
-export interface ServicePortView {
-  readonly name: string;
-  readonly port: number;
-  readonly targetPort: PortRef;
-  /** 0 when none is allocated. */
-  readonly nodePort: number;
-}
+export type ServicePortView = Omit<state.ServicePortView, "protocol">;
 
-export interface ServiceView {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly type: string;
-  readonly ipFamilies: readonly string[];
+/** A Service behind an Ingress. */
+export interface ServiceView extends Pick<state.ServiceView, "namespace" | "name" | "uid" | "annotations" | "type" | "ipFamilies"> {
   readonly ports: readonly ServicePortView[];
 }

@@ -6,9 +6,9 @@ import type { ControllerMetrics } from "../controller-metrics.ts";
 import type { BackendGroup } from "../groups/backend-group.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
+import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
 import type { Report } from "./report.ts";
-import type { Services } from "./seen.ts";
 import type { ClassSettings } from "./settings.ts";
 
 /** What the controller is given. */

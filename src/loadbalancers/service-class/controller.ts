@@ -5,12 +5,13 @@ import { again, type Controller, done, type Outcome, type Source } from "../../r
 import { sleep } from "../../runtime/world.ts";
 import { ControllerMetrics, exportCachedObjects } from "../controller-metrics.ts";
 import { claimOf } from "../service-claim.ts";
+import type { SeenService } from "../service-state.ts";
 import type { ClassContext, ClassParts } from "./context.ts";
 import { mentionsService } from "./forwards.ts";
 import { serviceOfLabels } from "./names.ts";
 import { reconcileService } from "./pass.ts";
 import { Report } from "./report.ts";
-import { isGuarded, type SeenService } from "./seen.ts";
+import { isGuarded } from "./seen.ts";
 import { keyOf } from "./view.ts";
 
 /** The key of the security group that all load balancers share; no Service can have this name. */

@@ -6,9 +6,10 @@ import type { Problem } from "../model.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
 import { leftovers, planRemoval } from "../remove.ts";
 import { claimOf, type ServiceClaim } from "../service-claim.ts";
+import type { SeenService } from "../service-state.ts";
 import { targetGroupDeletion } from "../target-group-plan.ts";
 import { ownerOf } from "./owner.ts";
-import { classFinalizer, type SeenService } from "./seen.ts";
+import { classFinalizer } from "./seen.ts";
 import { type ClassSurvey, type SurveyParts, surveyService } from "./survey.ts";
 
 export interface ClassPreview {

@@ -1,7 +1,7 @@
 /** What users see of a load balancer on its Service: finalizer, status, Events. */
 import { services } from "../../kube/builtin.ts";
 import { ControllerReport, type ReportParts } from "../controller-report.ts";
-import type { PublishedAddress, SeenService } from "./seen.ts";
+import type { PublishedAddress, SeenService } from "../service-state.ts";
 import type { ServicePortView } from "./view.ts";
 
 export class Report extends ControllerReport<SeenService> {

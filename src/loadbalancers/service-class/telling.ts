@@ -3,8 +3,8 @@ import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import type { FailureReason } from "../controller-report.ts";
+import type { SeenService } from "../service-state.ts";
 import type { ClassContext } from "./context.ts";
-import type { SeenService } from "./seen.ts";
 import { keyOf } from "./view.ts";
 
 /** How soon something that AWS needs time for is looked at again. */

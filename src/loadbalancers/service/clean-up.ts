@@ -9,11 +9,12 @@ import { freshAges, reconcileAges } from "../inventory.ts";
 import type { LoadBalancerKind } from "../kind.ts";
 import type { Ages } from "../listing.ts";
 import { describe, leftovers, remove } from "../remove.ts";
+import type { SeenService } from "../service-state.ts";
 import { changedMeanwhile, type Job, logStep, type ServiceContext, stage, staleMs } from "./context.ts";
 import type { Remembered } from "./memory.ts";
 import { hasOwnHostname } from "./owner.ts";
 import { removedCondition } from "./report.ts";
-import { hasFinalizer, otherServer, type SeenService } from "./seen.ts";
+import { hasFinalizer, otherServer } from "./seen.ts";
 import { leave } from "./state.ts";
 import { patienceMs, pauseMs, tellWaiting, waitForRemoval } from "./waiting.ts";
 

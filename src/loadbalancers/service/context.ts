@@ -11,10 +11,10 @@ import { messageOf } from "../../runtime/message-of.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
+import type { SeenService, Services } from "../service-state.ts";
 import type { Memory } from "./memory.ts";
 import type { SyncMetrics } from "./metrics.ts";
 import type { Report } from "./report.ts";
-import type { SeenService, Services } from "./seen.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
 /** What the controller is given. */

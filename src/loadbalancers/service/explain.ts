@@ -4,12 +4,13 @@ import type { SecurityGroup } from "../../aws/security-groups.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { BackendHealth, Found } from "../kind.ts";
 import { type LoadBalancerModel, wantedGroups } from "../model.ts";
+import type { SeenService } from "../service-state.ts";
 import type { Survey } from "../survey.ts";
 import { nodeGroupsOf, registrable } from "../targets.ts";
 import { adviceFor } from "./advice.ts";
 import { type AnnotationRow, annotationPrefix, annotationTable, sourceRangesAnnotation } from "./annotations.ts";
 import type { Preview } from "./preview.ts";
-import { otherServer, type SeenService } from "./seen.ts";
+import { otherServer } from "./seen.ts";
 import type { SurveyParts } from "./survey.ts";
 
 export interface Explained {

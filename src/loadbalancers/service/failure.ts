@@ -2,10 +2,10 @@
 
 import { awsErrorIn, type ErrorClass, sameFailure } from "../../aws/errors.ts";
 import { messageOf } from "../../runtime/message-of.ts";
+import type { SeenService } from "../service-state.ts";
 import type { ServiceContext } from "./context.ts";
 import type { Remembered } from "./memory.ts";
 import { syncedCondition } from "./report.ts";
-import type { SeenService } from "./seen.ts";
 
 const reasons: Readonly<Partial<Record<ErrorClass, string>>> = {
   denied: "AccessDenied",

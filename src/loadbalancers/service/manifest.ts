@@ -2,8 +2,8 @@
 import type { Stored } from "../../kube/resource.ts";
 import type { Service } from "../../kube/types.ts";
 import { targetGroupPrefix } from "../names.ts";
+import { type SeenService, serviceState } from "../service-state.ts";
 import type { Survey } from "../survey.ts";
-import { type SeenService, serviceState } from "./seen.ts";
 
 /** The UID nobody knows yet, so that names made of it read `a<uid>`. */
 const unknownUid = "<uid>";

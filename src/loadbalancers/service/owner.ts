@@ -3,10 +3,10 @@ import { isOwned } from "../../identity/ownership.ts";
 import type { Inventory } from "../inventory.ts";
 import { isNumberedTargetGroup, loadBalancerName, networkSecurityGroupName, targetGroupPrefix } from "../names.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
+import type { SeenService } from "../service-state.ts";
 import { annotationKey } from "./annotations.ts";
 import { serviceKinds } from "./kinds.ts";
 import { namesIn } from "./report.ts";
-import type { SeenService } from "./seen.ts";
 import type { LoadBalancerSettings } from "./view.ts";
 
 /** What tells which Service a load balancer or target group was made for. */

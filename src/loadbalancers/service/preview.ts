@@ -8,10 +8,11 @@ import { type Claim, type Marks, mentions, planNodeRules, stepsOf } from "../gro
 import { reconcileAges } from "../inventory.ts";
 import type { Problem } from "../model.ts";
 import { type Leftovers, leftovers, planRemoval } from "../remove.ts";
+import type { SeenService } from "../service-state.ts";
 import type { Survey } from "../survey.ts";
 import { targetWarnings } from "../targets.ts";
 import { ownerOf } from "./owner.ts";
-import { type SeenService, taskOf } from "./seen.ts";
+import { taskOf } from "./seen.ts";
 import { type ServiceSurvey, type SurveyParts, surveyService } from "./survey.ts";
 import { surveyTargets } from "./targets-only.ts";
 

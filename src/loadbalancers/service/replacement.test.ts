@@ -4,10 +4,10 @@ import { done, type Outcome } from "../../runtime/controller.ts";
 import type { Ensured } from "../apply.ts";
 import type { Inventory } from "../inventory.ts";
 import type { Found, LoadBalancerKind } from "../kind.ts";
+import type { SeenService } from "../service-state.ts";
 import type { Survey } from "../survey.ts";
 import { continueReplacement, drainMs, healthLimitMs, type ReplacementParts } from "./replacement.ts";
 import { replacedCondition } from "./report.ts";
-import type { SeenService } from "./seen.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const [oldHost, newHost] = ["old.example.com", "new.example.com"];

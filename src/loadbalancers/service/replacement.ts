@@ -8,9 +8,9 @@ import type { Clock } from "../../runtime/world.ts";
 import type { Ensured } from "../apply.ts";
 import type { Inventory } from "../inventory.ts";
 import { type Found, isServing, type LoadBalancerKind } from "../kind.ts";
+import type { SeenService } from "../service-state.ts";
 import type { Survey } from "../survey.ts";
 import { type Report, replacedCondition } from "./report.ts";
-import type { SeenService } from "./seen.ts";
 
 /** A new load balancer that has not become healthy after this long is published all the same: the user has asked for it. */
 export const healthLimitMs = 5 * 60_000;

@@ -7,7 +7,8 @@ import { isApiError } from "../../kube/errors.ts";
 import { objectRef } from "../../kube/event-recorder.ts";
 import { redact } from "../../runtime/redact.ts";
 import type { Clock } from "../../runtime/world.ts";
-import { cleanupFinalizer, hasFinalizer, otherServer, type SeenService, type ServiceCondition, serviceState } from "./seen.ts";
+import { type SeenService, type ServiceCondition, serviceState } from "../service-state.ts";
+import { cleanupFinalizer, hasFinalizer, otherServer } from "./seen.ts";
 
 /** The reasons users and their alerts know, with the texts that never change. */
 const events = {
@@ -108,7 +109,7 @@ export class Report {
    * has become responsible for the Service meanwhile may have published another address, which is not ours to replace.
    */
   async publish(service: SeenService, hostname: string | undefined, signal: AbortSignal): Promise<void> {
-    const same = hostname === undefined ? !service.published : service.hostname === hostname;
+    const same = hostname === undefined ? service.published.length === 0 : service.hostname === hostname;
     if (same) return;
     const address = hostname === noHostname ? { ip: "0.0.0.0", hostname } : { hostname };
     const ingress = hostname === undefined ? null : [address];

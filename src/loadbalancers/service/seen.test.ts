@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stored } from "../../kube/resource.ts";
 import type { Service, ServiceSpec } from "../../kube/types.ts";
-import { cleanupFinalizer, concernsLoadBalancer, otherServer, serviceState, taskOf } from "./seen.ts";
+import { serviceState } from "../service-state.ts";
+import { cleanupFinalizer, concernsLoadBalancer, otherServer, taskOf } from "./seen.ts";
 
 function service(spec: Partial<ServiceSpec> = {}, metadata: Partial<Stored<Service>["metadata"]> = {}, status: Service["status"] = {}) {
   return serviceState({

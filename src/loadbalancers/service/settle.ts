@@ -5,11 +5,11 @@ import { again, done, type Outcome } from "../../runtime/controller.ts";
 import type { Found } from "../kind.ts";
 import type { Problem } from "../model.ts";
 import { namesOf } from "../owner.ts";
+import type { SeenService } from "../service-state.ts";
 import { type Targets, targetWarnings } from "../targets.ts";
 import type { Job, ServiceContext } from "./context.ts";
 import type { Remembered } from "./memory.ts";
 import { configurationCondition } from "./report.ts";
-import type { SeenService } from "./seen.ts";
 
 /** How soon instances that did not run are looked at again. */
 const notRunningMs = 60_000;

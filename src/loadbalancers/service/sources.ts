@@ -2,7 +2,8 @@
 import { keyOf } from "../../kube/store.ts";
 import type { Source } from "../../runtime/controller.ts";
 import { type Clock, sleep } from "../../runtime/world.ts";
-import { type SeenService, type Services, taskOf } from "./seen.ts";
+import type { SeenService, Services } from "../service-state.ts";
+import { taskOf } from "./seen.ts";
 
 /** Changes of Services that matter. What has its address already when it is first seen waits for no one: edits go before it. */
 export function serviceSource(
@@ -15,7 +16,7 @@ export function serviceSource(
       const unsubscribe = services.subscribe((before, after) => {
         const either = after ?? before;
         if (either === undefined || !concerned(before, after)) return;
-        const waits = before !== undefined || !either.published || taskOf(either).kind === "clean-up";
+        const waits = before !== undefined || either.published.length === 0 || taskOf(either).kind === "clean-up";
         enqueue(keyOf(either), waits ? "user" : "background");
       });
       signal.addEventListener("abort", unsubscribe, { once: true });

@@ -17,9 +17,9 @@ import { launchNodes, standardNetwork } from "../../sandbox/cloud/network.ts";
 import { virtualWorld } from "../../sandbox/virtual-clock.ts";
 import { applySurvey } from "../apply.ts";
 import { Inventory } from "../inventory.ts";
+import { type SeenService, serviceState } from "../service-state.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { annotationKey } from "./annotations.ts";
-import { type SeenService, serviceState } from "./seen.ts";
 import { surveyService } from "./survey.ts";
 import type { WantedKind } from "./type-annotation.ts";
 

@@ -4,6 +4,7 @@ import type { Nodes } from "../../identity/node-view.ts";
 import { findLoadBalancers } from "../find.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
 import type { Problem } from "../model.ts";
+import type { SeenService } from "../service-state.ts";
 import { type Survey, survey } from "../survey.ts";
 import { type Targets, targetsOf } from "../targets.ts";
 import { annotationKey } from "./annotations.ts";
@@ -12,7 +13,6 @@ import { type Kind, kindTable } from "./kinds.ts";
 import { hasLabels, isEligible, targetOf } from "./nodes.ts";
 import { readOptions, type ServiceOptions } from "./options.ts";
 import { ownerOf } from "./owner.ts";
-import type { SeenService } from "./seen.ts";
 import { kindAmong, unknownType, type WantedKind } from "./type-annotation.ts";
 import type { LoadBalancerSettings, ServiceView } from "./view.ts";
 

@@ -1,26 +1,22 @@
-/** A Service as the load-balancer domain sees it: what it reads, and nothing else. */
+/** A Service as the controller manager's load balancers follow from it. */
+import type * as state from "../service-state.ts";
 
-export interface ServicePort {
-  readonly name: string;
-  readonly protocol: string;
-  readonly port: number;
-  /** 0 when none is allocated. */
-  readonly nodePort: number;
-}
+export type ServicePort = Omit<state.ServicePortView, "targetPort">;
 
-export interface ServiceView {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly annotations: Readonly<Record<string, string>>;
+type Read =
+  | "namespace"
+  | "name"
+  | "uid"
+  | "annotations"
+  | "sourceRanges"
+  | "sessionAffinity"
+  | "loadBalancerIP"
+  | "local"
+  | "healthCheckNodePort"
+  | "ipFamilies";
+
+export interface ServiceView extends Pick<state.ServiceView, Read> {
   readonly ports: readonly ServicePort[];
-  readonly sourceRanges: readonly string[];
-  readonly sessionAffinity: string;
-  readonly loadBalancerIP: string;
-  /** Only nodes that run a pod take traffic, and a port of its own tells which do. */
-  readonly local: boolean;
-  readonly healthCheckNodePort: number;
-  readonly ipFamilies: readonly string[];
   /** Host name in the status; empty when none is published. */
   readonly hostname: string;
 }

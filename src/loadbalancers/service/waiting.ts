@@ -3,10 +3,11 @@ import type { Applied } from "../../aws/apply.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import type { Problem } from "../model.ts";
 import type { Leftovers, Removal } from "../remove.ts";
+import type { SeenService } from "../service-state.ts";
 import { type ServiceContext, waitMs } from "./context.ts";
 import type { Remembered } from "./memory.ts";
 import { removedCondition } from "./report.ts";
-import { type SeenService, taskOf } from "./seen.ts";
+import { taskOf } from "./seen.ts";
 
 /** A removal that has not ended after this long is spoken of. */
 export const patienceMs = 30_000;

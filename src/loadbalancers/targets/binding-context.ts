@@ -6,13 +6,14 @@ import type { Nodes } from "../../identity/node-view.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { EndpointRules } from "../groups/endpoint-rules-writer.ts";
+import type { Services } from "../service-state.ts";
 import type { Bindings, SeenBinding } from "./binding.ts";
 import type { BindingMetrics } from "./binding-metrics.ts";
 import type { BindingReport } from "./binding-report.ts";
 import type { GroupTargets } from "./group-targets.ts";
 import type { TargetRecords } from "./multi-cluster.ts";
 import type { Pods } from "./pods.ts";
-import type { Backends, Slices } from "./slices.ts";
+import type { Slices } from "./slices.ts";
 
 export interface BindingSettings {
   /** Bindings reconciled at the same time. */
@@ -38,7 +39,7 @@ export interface BindingParts {
   readonly kube: KubeClient;
   readonly recorder: EventRecorder;
   readonly bindings: Bindings;
-  readonly services: Backends;
+  readonly services: Services;
   readonly slices: Slices;
   readonly pods: Pods;
   readonly nodes: Nodes;

@@ -8,6 +8,7 @@ import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { sleep } from "../../runtime/world.ts";
 import { EndpointRules } from "../groups/endpoint-rules-writer.ts";
+import type { SeenService } from "../service-state.ts";
 import type { SeenBinding } from "./binding.ts";
 import type { BindingContext, BindingJob, BindingParts, RememberedBinding } from "./binding-context.ts";
 import { BindingMetrics } from "./binding-metrics.ts";
@@ -69,7 +70,8 @@ class BindingLoop {
         watchSource(bindings, (before, after) => this.#bindingsConcerned(before, after)),
         watchSource(services, (before, after) => {
           const { metadata } = (after ?? before)!;
-          const same = before && after && JSON.stringify([before.type, before.ports]) === JSON.stringify([after.type, after.ports]);
+          const read = ({ view: { type, ports } }: SeenService) => JSON.stringify([type, ports]);
+          const same = before && after && read(before) === read(after);
           return same ? [] : ofService(metadata.namespace, metadata.name);
         }),
         watchSource(slices, (before, after) => {

@@ -51,7 +51,7 @@ function resolve(binding: SeenBinding, { services, slices, pods, nodes, settings
   const { namespace } = binding.metadata;
   const service = `${namespace}/${binding.spec.serviceRef.name}`;
   return resolveEndpoints(namespace, binding.spec, {
-    service: services.get(service),
+    service: services.get(service)?.view,
     slices: slices.by("service", service),
     nodes: nodes.list(),
     pod: (key) => pods.get(key),

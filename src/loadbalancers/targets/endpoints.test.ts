@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeView, type SeenNode } from "../../identity/node-view.ts";
 import type { BindingSpec } from "./binding.ts";
-import { concernsNodes, isSuitable, resolveEndpoints, type Surroundings } from "./endpoints.ts";
+import { type Backend, concernsNodes, isSuitable, resolveEndpoints, type Surroundings } from "./endpoints.ts";
 import type { SeenPod } from "./pods.ts";
 import { matchesSelector, selectorProblem } from "./selector.ts";
-import type { BackendPort, SeenBackend, SliceEndpoint } from "./slices.ts";
+import type { SliceEndpoint } from "./slices.ts";
 
 const meta = (name: string) => ({ name, namespace: "shop", uid: name, resourceVersion: "1", creationTimestamp: "2026-01-02T03:04:05Z" });
 
@@ -48,14 +48,7 @@ const end = (podName: string, address: string, ready: boolean, terminating = fal
   pod: `shop/${podName}`,
 });
 
-const backend = (type: string, ports: readonly Omit<BackendPort, "targetPort">[]): SeenBackend => ({
-  metadata: meta("web"),
-  annotations: {},
-  type,
-  ipFamilies: [],
-  selector: {},
-  ports: ports.map((port) => ({ ...port, targetPort: port.port })),
-});
+const backend = (type: string, ports: Backend["ports"]): Backend => ({ namespace: "shop", name: "web", type, ports });
 
 function around(endpoints: readonly SliceEndpoint[], rest: Partial<Surroundings> = {}): Surroundings {
   return {

@@ -2,11 +2,12 @@
 import { conditionOf, type SeenNode } from "../../identity/node-view.ts";
 import { parseProviderId } from "../../identity/provider-id.ts";
 import type { Frozen } from "../../kube/resource.ts";
+import type { ServiceView } from "../service-state.ts";
 import type { BindingSpec } from "./binding.ts";
 import type { SeenPod } from "./pods.ts";
 import { isQuic, quicAnnotation, quicIdFor } from "./quic.ts";
 import { matchesSelector, selectorProblem } from "./selector.ts";
-import type { SeenBackend, SeenSlice } from "./slices.ts";
+import type { SeenSlice } from "./slices.ts";
 
 /** Something that is to be a target. */
 export interface Endpoint {
@@ -34,8 +35,13 @@ export type Resolved =
 /** Pods that cannot be registered, and why: their gates would wait for ever without a word. */
 export type Unfit = readonly { readonly pod: SeenPod; readonly why: string }[];
 
+/** As much of a Service as is read here. */
+export type Backend = Pick<ServiceView, "namespace" | "name" | "type"> & {
+  readonly ports: readonly Pick<ServiceView["ports"][number], "name" | "port" | "nodePort">[];
+};
+
 export interface Surroundings {
-  readonly service: SeenBackend | undefined;
+  readonly service: Backend | undefined;
   readonly slices: readonly SeenSlice[];
   readonly nodes: readonly SeenNode[];
   pod(key: string): SeenPod | undefined;
@@ -101,13 +107,12 @@ function partition<T>(items: readonly T[], test: (item: T) => boolean): readonly
   return [items.filter(test), items.filter((item) => !test(item))];
 }
 
-function nodeEndpoints({ type, metadata }: SeenBackend, nodePort: number, spec: Spec, around: Surroundings): Resolved {
+function nodeEndpoints({ type, namespace, name }: Backend, nodePort: number, spec: Spec, around: Surroundings): Resolved {
   if (type !== "NodePort" && type !== "LoadBalancer") {
-    const why = `service type must be either 'NodePort' or 'LoadBalancer': ${metadata.namespace}/${metadata.name} is of type ${type}`;
+    const why = `service type must be either 'NodePort' or 'LoadBalancer': ${namespace}/${name} is of type ${type}`;
     return { kind: "invalid", why };
   }
-  if (nodePort === 0)
-    return { kind: "invalid", why: `port ${spec.serviceRef.port} of service ${metadata.namespace}/${metadata.name} has no node port` };
+  if (nodePort === 0) return { kind: "invalid", why: `port ${spec.serviceRef.port} of service ${namespace}/${name} has no node port` };
   const unreadable = selectorProblem(spec.nodeSelector);
   if (unreadable !== undefined) return { kind: "invalid", why: `spec.nodeSelector: ${unreadable}` };
   const suitable = around.nodes.filter((node) => isSuitable(node) && matchesSelector(spec.nodeSelector, node.metadata.labels));

@@ -1,15 +1,15 @@
 /** Which readiness gates a pod is given when it is created. Pure. */
 import type { JsonPatchOperation } from "../../kube/patch.ts";
 import { record } from "../admission/review.ts";
+import type { ServiceView } from "../service-state.ts";
 import type { SeenBinding } from "./binding.ts";
 import { gateOf } from "./gates.ts";
 import { legacyGatePrefix } from "./pods.ts";
-import type { SeenBackend } from "./slices.ts";
 
 /** The bindings of the pod's namespace, and their Services. */
 export interface GateSurroundings {
   readonly bindings: readonly SeenBinding[];
-  service(name: string): Pick<SeenBackend, "selector"> | undefined;
+  service(name: string): Pick<ServiceView, "selector"> | undefined;
 }
 
 /** The change that gives a pod its gates; empty where it has them, or needs none. */

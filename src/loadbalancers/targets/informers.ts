@@ -1,10 +1,11 @@
 /** The informers of the binding controller, of one namespace or of all. */
-import { endpointSlices, pods, services } from "../../kube/builtin.ts";
+import { endpointSlices, pods } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { informer } from "../../kube/informer.ts";
+import { servicesIn } from "../service-state.ts";
 import { type Bindings, bindingState, type SeenBinding, targetGroupBindings } from "./binding.ts";
 import { type Pods, podState, type SeenPod } from "./pods.ts";
-import { type Backends, backendState, type SeenSlice, type Slices, sliceState } from "./slices.ts";
+import { type SeenSlice, type Slices, sliceState } from "./slices.ts";
 
 export type BindingInformers = ReturnType<typeof bindingInformers>;
 
@@ -26,10 +27,7 @@ export function bindingInformers(namespace: string, quicVariable: string) {
           },
         }),
     },
-    services: {
-      name: "services",
-      make: (client: KubeClient): Backends => informer({ client, of: services, ...scope, project: backendState }),
-    },
+    services: servicesIn(namespace),
     slices: {
       name: "endpointslices",
       make: (client: KubeClient): Slices =>

@@ -1,7 +1,7 @@
-/** EndpointSlices and Services, as much of them as targets follow from. */
+/** EndpointSlices, as much of them as targets follow from. */
 import type { Informer } from "../../kube/informer.ts";
 import type { Frozen, Stored } from "../../kube/resource.ts";
-import type { EndpointSlice, Service } from "../../kube/types.ts";
+import type { EndpointSlice } from "../../kube/types.ts";
 
 interface Meta {
   readonly name: string;
@@ -52,47 +52,4 @@ export function sliceState({ metadata, addressType, ports, endpoints }: Stored<E
 export function sameEndpoints(a: SeenSlice, b: SeenSlice): boolean {
   const text = ({ service, addressType, ports, endpoints }: SeenSlice) => JSON.stringify([service, addressType, ports, endpoints]);
   return text(a) === text(b);
-}
-
-/** A Service, as every part of the process that is about load balancers knows it: it is followed once. */
-export interface BackendState {
-  readonly metadata: Meta;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly type: string;
-  readonly ipFamilies: readonly string[];
-  readonly ports: readonly BackendPort[];
-  /** Labels of its pods; empty where somebody else keeps its endpoints. */
-  readonly selector: Readonly<Record<string, string>>;
-}
-
-export interface BackendPort {
-  readonly name: string;
-  readonly port: number;
-  /** The name of a port of pods, or its number. */
-  readonly targetPort: string | number;
-  /** 0 when none is allocated. */
-  readonly nodePort: number;
-}
-
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-
-export type SeenBackend = Frozen<BackendState>;
-export type Backends = Informer<BackendState>;
-
-export function backendState({ metadata, spec = {} }: Stored<Service>): BackendState {
-  const { name, namespace = "", uid, resourceVersion } = metadata;
-  const { [lastApplied]: _applied, ...annotations } = metadata.annotations ?? {};
-  return {
-    metadata: { name, namespace, uid, resourceVersion },
-    annotations,
-    type: spec.type ?? "ClusterIP",
-    ipFamilies: spec.ipFamilies ?? [],
-    ports: (spec.ports ?? []).map((port) => ({
-      name: port.name ?? "",
-      port: port.port,
-      targetPort: port.targetPort ?? port.port,
-      nodePort: port.nodePort ?? 0,
-    })),
-    selector: spec.selector ?? {},
-  };
 }

@@ -3,15 +3,15 @@ import type { Cloud } from "../../aws/cloud.ts";
 import { unlessAborted } from "../../runtime/world.ts";
 import { allow } from "../admission/review.ts";
 import type { Webhook } from "../admission/webhook.ts";
+import type { Services } from "../service-state.ts";
 import type { BindingSpec, Bindings } from "./binding.ts";
 import { type BindingAdmissionParts, defaultBinding, validateBinding } from "./binding-admission.ts";
 import { gateInjection } from "./gate-injection.ts";
 import { otherBindings } from "./other-bindings.ts";
-import type { Backends } from "./slices.ts";
 
 export interface BindingWebhookParts {
   readonly bindings: Bindings;
-  readonly services: Backends;
+  readonly services: Services;
   cloudOf(spec: BindingSpec): Cloud;
   readonly vpc: string | undefined;
   /** Whether pods are given readiness gates. */
@@ -33,7 +33,10 @@ export function bindingWebhooks(parts: BindingWebhookParts): readonly Webhook[] 
         if (!injectsGates) return allow;
         await unlessAborted(signal, Promise.all([bindings.synced, services.synced]));
         const own = bindings.list().filter(({ metadata }) => metadata.namespace === namespace);
-        return { kind: "allow", patch: gateInjection(object, { bindings: own, service: (name) => services.get(`${namespace}/${name}`) }) };
+        return {
+          kind: "allow",
+          patch: gateInjection(object, { bindings: own, service: (name) => services.get(`${namespace}/${name}`)?.view }),
+        };
       },
     },
     {
