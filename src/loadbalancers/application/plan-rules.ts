@@ -5,6 +5,7 @@
  *     seen         wanted       steps
  *     1A 2B 3C     1X 2A 3B     move A to 2, B to 3, C to 50000; create X at 1; delete C
  *     1A 2B        1A 2Y        change B into Y
+ *     1A 2B        1X 2A' 3B    move A to 2 and B to 3; change A into A', which answers the same requests; create X at 1
  *     1A 2B        1A           delete B
  */
 import type { Action, RuleCondition, RuleTransform } from "@aws-sdk/client-elastic-load-balancing-v2";
@@ -56,7 +57,7 @@ export function planRules(wanted: readonly ListenerRule[], seen: readonly SeenRu
     ...(moved.length > 0 ? [move(moved, removed, context)] : []),
     ...changed.map(([rule, present]) => change(rule, present, context)),
     ...(isCrowded ? [...deletions, ...creations] : [...creations, ...deletions]),
-    ...[...kept, ...moved, ...changed].flatMap(([rule, present]) =>
+    ...[...new Set([...kept, ...moved, ...changed])].flatMap(([rule, present]) =>
       rule.untagged ? [] : planTags(ruleName(rule, context), present.arn, rule.tags ?? context.tags, present.tags, context.isForeignTag),
     ),
   ];
@@ -67,9 +68,9 @@ type Pair = readonly [wanted: ListenerRule, present: SeenRule];
 interface Matches {
   /** As they are. */
   readonly kept: readonly Pair[];
-  /** Right but for their priority. */
+  /** In another place than they should be. */
   readonly moved: readonly Pair[];
-  /** Another rule stands in their place. */
+  /** Right but for what they do, or another rule in their place. */
   readonly changed: readonly Pair[];
   readonly added: readonly ListenerRule[];
   readonly removed: readonly SeenRule[];
@@ -101,11 +102,14 @@ function matchRules(wanted: readonly ListenerRule[], seen: readonly SeenRule[], 
   const others = wanted.filter(({ keeps }) => keeps === undefined);
   const [settled, unsettled] = match(others, (rule, present) => isSamePlace(rule, present) && isSame(rule, present));
   const [misplaced, different] = match(unsettled, isSame);
-  const [changed, added] = match(different, isSamePlace);
+  // One that answers the same requests in another way is changed wherever it stands: they are never left without an answer.
+  const [rewired, unknown] = match(different, (rule, present) => sameConditions(rule.conditions, present.conditions));
+  const [changed, added] = match(unknown, isSamePlace);
+  const isMoved = ([rule, present]: Pair) => !isSamePlace(rule, present);
   return {
-    kept: [...settled, ...standing.filter(([rule, present]) => isSamePlace(rule, present))],
-    moved: [...misplaced, ...standing.filter(([rule, present]) => !isSamePlace(rule, present))],
-    changed,
+    kept: [...settled, ...standing.filter((pair) => !isMoved(pair))],
+    moved: [...misplaced, ...rewired.filter(isMoved), ...standing.filter(isMoved)],
+    changed: [...rewired, ...changed],
     added,
     removed: [...open],
   };

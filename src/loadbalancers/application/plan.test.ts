@@ -110,6 +110,20 @@ test("a rule that becomes another in its place is changed, one at the end only d
   assert.deepEqual(deploy(standing(two), withRules(rule(1, "/a", "api"))), ["DeleteRule"]);
 });
 
+test("a rule that answers the same requests in another way is changed where it is, also when it moves", () => {
+  const account = standing(withRules(rule(1, "/a", "api"), rule(2, "/b", "web")));
+  const before = rulesOf(account);
+  const calls = deploy(account, withRules(rule(1, "/x", "api"), rule(2, "/a", "web"), rule(3, "/b", "web")));
+  assert.deepEqual(
+    calls.filter((name) => name !== "AddTags"),
+    ["SetRulePriorities", "ModifyRule", "CreateRule"],
+  );
+  assert.deepEqual(rulesOf(account).slice(1), [
+    [2, "/a", before[0]?.[2]],
+    [3, "/b", before[1]?.[2]],
+  ]);
+});
+
 test("transforms that are not wanted any more are reset", () => {
   const rewritten = rule(1, "/a", "api", { transforms: [{ kind: "host-header-rewrite", rewrites: [{ regex: ".*", replace: "x" }] }] });
   const account = standing(withRules(rewritten));

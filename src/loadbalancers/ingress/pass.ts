@@ -30,7 +30,7 @@ import { addressOf, finishReplacement, retire } from "./replacement.ts";
 import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
 import { type GroupSurvey, surveyGroup } from "./survey.ts";
-import { GroupFault, letGo, logStep, staleMs, telling, waitMs } from "./telling.ts";
+import { GroupFault, letAllGo, logStep, staleMs, telling, waitMs } from "./telling.ts";
 import { keyOf } from "./view.ts";
 
 export async function reconcileGroup(group: Group, context: GroupContext, ask: Ask): Promise<Outcome> {
@@ -97,7 +97,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     removeCertificates(certificates, keptFor, context, ask, logStep(context, group)),
   );
   if (!isCleared) return again(waitMs, "a certificate that nothing asks for is still in use");
-  for (const ingress of group.leaving) await letGo(ingress, group.id, context, ask);
+  const stale = await letAllGo(group, context, ask);
   if (seen.steps.length > 0) for (const member of members) if (!desire.faults.has(keyOf(member.view))) report.reconciled(member);
   if ("error" in front) {
     await telling(membersInFront(group, context), "FailedDeployModel", context, ask, () => Promise.reject(front.error));
@@ -106,7 +106,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
   const moved = await finishReplacement(replaced, owner, context, ask);
   if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
-  return front.outcome ?? guarded ?? moved ?? waits ?? done;
+  return stale ?? front.outcome ?? guarded ?? moved ?? waits ?? done;
 }
 
 /** How soon AWS is asked again whether a certificate is issued: that takes minutes. */

@@ -16,7 +16,7 @@ import type { GroupContext } from "./context.ts";
 import { removeFrontend } from "./frontend-pass.ts";
 import type { Group } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
-import { GroupFault, letGo, logStep, telling, waitMs } from "./telling.ts";
+import { GroupFault, letAllGo, logStep, telling, waitMs } from "./telling.ts";
 
 const clearedMs = 30_000;
 const refusedMs = 15_000;
@@ -66,8 +66,7 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
     removeCertificates(await surveyCertificates(group, context, ask), [], context, ask, logStep(context, group)),
   );
   if (!isCleared) return again(refusedMs, "its certificate is still in use");
-  for (const ingress of group.leaving) await letGo(ingress, group.id, context, ask);
-  return done;
+  return (await letAllGo(group, context, ask)) ?? done;
 }
 
 /** AWS takes a while to clear away the interfaces of a load balancer, and refuses to delete its groups until then. */

@@ -1,6 +1,7 @@
 /** What the work on a group has in common: telling of failures, the log, and letting an Ingress go. */
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
+import { again, type Outcome } from "../../runtime/controller.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import type { GroupContext } from "./context.ts";
 import { finalizerOf, type Group, type GroupId, stackOf } from "./groups.ts";
@@ -41,8 +42,11 @@ export const logStep =
   ({ what, why }: Step) =>
     host.log.info(what, { why, group: stackOf(group.id) });
 
-/** After everything that its finalizer guards is gone. Of one that is in another group now, that group keeps what is known. */
-export async function letGo(leaving: IngressView, group: GroupId, context: GroupContext, ask: Ask): Promise<void> {
+/**
+ * After everything that its finalizer guards is gone. Of one that is in another group now, that group keeps what is known. False:
+ * it was not as it was seen, and has to be let go again.
+ */
+async function letGo(leaving: IngressView, group: GroupId, context: GroupContext, ask: Ask): Promise<boolean> {
   const { memory, secrets, refusals, report } = context;
   const key = keyOf(leaving);
   if (memory.get(key)?.stack === stackOf(group)) memory.delete(key);
@@ -51,8 +55,15 @@ export async function letGo(leaving: IngressView, group: GroupId, context: Group
     refusals.forget(key);
   }
   const ingress = context.ingresses.get(key);
-  if (ingress)
-    await telling([ingress], "FailedRemoveFinalizer", context, ask, () =>
-      report.setFinalizer(ingress, finalizerOf(group), false, ask.signal),
-    );
+  if (ingress === undefined) return true;
+  return telling([ingress], "FailedRemoveFinalizer", context, ask, () =>
+    report.setFinalizer(ingress, finalizerOf(group), false, ask.signal),
+  );
+}
+
+/** Lets all go that are leaving; an outcome, where one has to be let go again. */
+export async function letAllGo({ id, leaving }: Group, context: GroupContext, ask: Ask): Promise<Outcome | undefined> {
+  let isStale = false;
+  for (const ingress of leaving) if (!(await letGo(ingress, id, context, ask))) isStale = true;
+  return isStale ? again(staleMs, "an Ingress has changed in the meantime") : undefined;
 }

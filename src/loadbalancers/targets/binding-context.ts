@@ -4,6 +4,7 @@ import type { Cloud } from "../../aws/cloud.ts";
 import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { Nodes } from "../../identity/node-view.ts";
 import type { KubeClient } from "../../kube/client.ts";
+import { again } from "../../runtime/controller.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { EndpointRules } from "../groups/endpoint-rules-writer.ts";
 import type { Services } from "../service-state.ts";
@@ -100,3 +101,6 @@ export function groupCloud({ spec }: SeenBinding, { cloud, cloudAs }: Pick<Bindi
   const { iamRoleArnToAssume: arn, assumeRoleExternalId: externalId } = spec;
   return arn ? cloudAs({ arn, ...(externalId && { externalId }) }) : cloud;
 }
+
+/** The binding was not as it was seen. That we have changed it ourselves a moment ago wakes nobody, so it is looked at again. */
+export const stale = again(1_000, "the binding has changed in the meantime");

@@ -3,7 +3,7 @@ import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { hasBindingFinalizer, type SeenBinding } from "./binding.ts";
 import { changeTargets } from "./binding-change.ts";
 import { complete, noSuchGroup, problemsOf, refuse, verify } from "./binding-checks.ts";
-import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
+import { type BindingContext, type BindingJob, groupCloud, stale } from "./binding-context.ts";
 import { isDue, letIn } from "./binding-networking.ts";
 import { holdMs, splitSurplus } from "./binding-plan.ts";
 import { statusAfter } from "./binding-status.ts";
@@ -43,7 +43,7 @@ export async function converge(job: BindingJob, context: BindingContext): Promis
     remembered.driftAt ??= clock.monotonic() + min + spread * random.number();
     return done;
   }
-  if (!(await context.report.addFinalizer(binding, ask.signal))) return done;
+  if (!(await context.report.addFinalizer(binding, ask.signal))) return stale;
   return syncTargets(job, endpoints, resolved.problems, checkpoint, context);
 }
 
@@ -91,7 +91,7 @@ async function syncTargets(
     const wrong = await verify(job, context);
     if (wrong.length > 0) return refuse(job, wrong, context);
     // Whatever happens from here on, the next look must not believe that all is as it was.
-    if ((remembered.checkpoint ?? binding.checkpoint) !== "" && !(await setCheckpoint(job, "", context))) return done;
+    if ((remembered.checkpoint ?? binding.checkpoint) !== "" && !(await setCheckpoint(job, "", context))) return stale;
   }
   const staying = [...endpoints, ...held];
   const note = (targets: readonly Pick<SeenTarget, "id" | "port" | "quicServerId">[]) =>
@@ -197,7 +197,7 @@ async function backendGone(job: BindingJob, why: string, context: BindingContext
   // Of one that has never registered anything nothing can be left.
   if (hasBindingFinalizer(binding) && stored !== empty) {
     // First: whoever comes after a crash must not take for registered what was registered before.
-    if (stored !== "" && !(await setCheckpoint(job, "", context))) return done;
+    if (stored !== "" && !(await setCheckpoint(job, "", context))) return stale;
     await deregisterAll(job, context);
     await setCheckpoint(job, empty, context);
   }

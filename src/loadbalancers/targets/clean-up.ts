@@ -5,7 +5,7 @@ import { done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { hasBindingFinalizer } from "./binding.ts";
-import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
+import { type BindingContext, type BindingJob, groupCloud, stale } from "./binding-context.ts";
 import { groupNameOf, planDeregistration } from "./binding-plan.ts";
 import { bindingDeleted, gateOf, tellPod } from "./gates.ts";
 import { isDraining } from "./group-targets.ts";
@@ -22,8 +22,7 @@ export async function cleanUp(job: BindingJob, context: BindingContext): Promise
     const gate = gateOf(binding.metadata.name);
     const waiting = pods.by("gate", `${binding.metadata.namespace}/${gate}`);
     for (const pod of waiting) await tellPod(kube, gate, { pod, verdict: bindingDeleted }, report.now(), ask.signal);
-    await report.removeFinalizer(binding, ask.signal);
-    return done;
+    return (await report.removeFinalizer(binding, ask.signal)) ? done : stale;
   } catch (error) {
     ask.signal.throwIfAborted();
     if (refusalIn(error)) throw error;
