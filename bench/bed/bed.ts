@@ -14,7 +14,7 @@ import type { Figures } from "./figures.ts";
 import { cpuSeconds, forgetPeak, memory } from "./machine.ts";
 import { type NodeStage, nodeOf } from "./nodes.ts";
 import { inParallel } from "./parallel.ts";
-import { type Program, startProgram } from "./program.ts";
+import { type Program, type StartProgram, startControllerManager } from "./program.ts";
 
 /** Work that is put off a little still counts. */
 const settleMs = 10_000;
@@ -25,16 +25,19 @@ export class Bed implements AsyncDisposable {
   readonly cloud: BenchCloud;
   readonly #entrant: Entrant;
   readonly #account: Account;
+  readonly #start: StartProgram;
   #program: Program | undefined;
 
-  private constructor(cluster: TestCluster, cloud: BenchCloud, entrant: Entrant, account: Account) {
+  private constructor(cluster: TestCluster, cloud: BenchCloud, entrant: Entrant, account: Account, start: StartProgram) {
     this.cluster = cluster;
     this.cloud = cloud;
     this.#entrant = entrant;
     this.#account = account;
+    this.#start = start;
   }
 
-  static async make(entrant: Entrant, wish: CloudWish): Promise<Bed> {
+  /** Controller managers of ours run with the roles that we ship, all else with all rights. */
+  static async make(entrant: Entrant, wish: CloudWish, start: StartProgram = startControllerManager): Promise<Bed> {
     const host = testHost();
     const assets = await obtainAssets({ world: host.world, say: console.error });
     const cluster = await TestCluster.install(await startCluster({ world: host.world, assets }), host);
@@ -42,8 +45,9 @@ export class Bed implements AsyncDisposable {
       { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
       { nonResourceURLs: ["*"], verbs: ["*"] },
     ];
-    const account = entrant.name === "fairlead" ? await cluster.fairlead() : await cluster.account("reference", ...everything);
-    return new Bed(cluster, await BenchCloud.open(wish), entrant, account);
+    const isShipped = entrant.name === "fairlead" && start === startControllerManager;
+    const account = isShipped ? await cluster.fairlead() : await cluster.account("measured", ...everything);
+    return new Bed(cluster, await BenchCloud.open(wish), entrant, account, start);
   }
 
   /** New machines and their Nodes. */
@@ -59,7 +63,7 @@ export class Bed implements AsyncDisposable {
     await this.endProgram();
     const { cluster, cloud } = this;
     return this.#measure(async () => {
-      this.#program = await startProgram(this.#entrant, { cluster, cloud, account: this.#account, flags });
+      this.#program = await this.#start(this.#entrant, { cluster, cloud, account: this.#account, flags });
       return this.#program;
     }, end);
   }

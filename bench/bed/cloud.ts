@@ -35,6 +35,7 @@ const quotas: SettingsChange["quotas"] = {
   rulesPerSecurityGroup: 1000,
   classicLoadBalancers: 200,
   networkLoadBalancers: 200,
+  applicationLoadBalancers: 200,
 };
 
 /** Calls by action, whatever came of them, and how many were refused for their rate. */

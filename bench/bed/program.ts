@@ -1,4 +1,4 @@
-/** A controller manager that is being measured. */
+/** A program that is being measured. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -22,6 +22,9 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
+/** How a program is started in a cluster and an account. */
+export type StartProgram = (entrant: Entrant, options: ProgramOptions) => Promise<Program>;
+
 export interface ProgramOptions {
   readonly cluster: TestCluster;
   readonly cloud: BenchCloud;
@@ -29,13 +32,12 @@ export interface ProgramOptions {
   readonly flags: readonly string[];
 }
 
-/** Starts it. Nobody holds its Lease, and /metrics is open to us without asking the API server who we are. */
-export async function startProgram(entrant: Entrant, { cluster, cloud, account, flags }: ProgramOptions): Promise<Program> {
-  const { folder, supervision } = cluster.real;
+/** Starts a controller manager. Nobody holds its Lease, and /metrics is open to us without asking the API server who we are. */
+export const startControllerManager: StartProgram = async (entrant, { cluster, cloud, account, flags }) => {
+  const { folder } = cluster.real;
   const [port, kubeconfig] = [await freePort(realWorld()), await account.kubeconfig()];
   const cloudConfig = join(folder, "cloud.conf");
   await writeFile(cloudConfig, cloudConfigFor(cloud));
-  const log = join(folder, `${entrant.name}-${port}.log`);
   const place = [
     "--cloud-provider=aws",
     `--cloud-config=${cloudConfig}`,
@@ -45,10 +47,17 @@ export async function startProgram(entrant: Entrant, { cluster, cloud, account, 
     `--cert-dir=${join(folder, "serving")}`,
     "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
   ];
-  const child = await supervision.start(entrant.command, [...entrant.args, ...place, ...flags], { log, folder, environment });
+  return started(entrant, cluster, [...place, ...flags], new URL(`https://127.0.0.1:${port}`));
+};
+
+/** Runs it with these flags; it is asked at this address. */
+export async function started(entrant: Entrant, cluster: TestCluster, flags: readonly string[], address: URL): Promise<Program> {
+  const { folder, supervision } = cluster.real;
+  const log = join(folder, `${entrant.name}-${address.port}.log`);
+  const child = await supervision.start(entrant.command, [...entrant.args, ...flags], { log, folder, environment });
   const transport = socketTransport({ tls: { insecure: true }, connectTimeoutMs: 1_000 });
   const ask = async (path: string) => {
-    const answer = await transport.send({ method: "GET", url: new URL(path, `https://127.0.0.1:${port}`), headers: {} });
+    const answer = await transport.send({ method: "GET", url: new URL(path, address), headers: {} });
     return { status: answer.status, text: await bodyText(answer) };
   };
   const nothing = () => ({ status: 0, text: "" });

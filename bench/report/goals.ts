@@ -46,6 +46,18 @@ const initialising = [
   ["nodes-5000", "5,000 nodes with provider IDs"],
 ] as const;
 
+function ingressGoals(scenario: string, title: string): readonly Goal[] {
+  return [
+    { goal: `${title}: created with half of the reference's calls`, scenario, step: "create", judge: atMost(1 / 2, calls, " calls") },
+    {
+      goal: `${title}: found again at a restart with a tenth of its calls`,
+      scenario,
+      step: "restart",
+      judge: atMost(1 / 10, calls, " calls"),
+    },
+  ];
+}
+
 const goals: readonly Goal[] = [
   ...initialising.flatMap(([scenario, title]): Goal[] => [
     { goal: `${title}: initialised at 3 times the tuned reference's rate`, scenario, step: "initialise", judge: faster(3) },
@@ -83,6 +95,14 @@ const goals: readonly Goal[] = [
       const rate = ({ seconds }: Figures) => 200 / seconds;
       return { measured: `${rate(ours).toFixed(1)} against ${rate(theirs).toFixed(1)} per second`, met: rate(ours) >= rate(theirs) };
     },
+  },
+  ...ingressGoals("ingresses", "40 Ingresses"),
+  ...ingressGoals("ingresses-900", "900 Ingresses"),
+  {
+    goal: "Peak memory while 900 Ingresses are created below the reference's",
+    scenario: "ingresses-900",
+    step: "create",
+    judge: atMost(1, ({ peakMb = 0 }) => peakMb, " MB"),
   },
   {
     goal: "The credential provider's median start no slower",

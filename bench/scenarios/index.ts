@@ -1,5 +1,6 @@
 /** Every scenario, in the order of the page. */
 import { credentialProviderStart } from "./credential-provider-start.ts";
+import { ingressesShared, ingressScenario } from "./ingresses.ts";
 import { nodeInitialisations } from "./node-initialisation.ts";
 import { processStart } from "./process-start.ts";
 import { routes } from "./routes.ts";
@@ -12,6 +13,8 @@ export const scenarios: readonly Scenario[] = [
   steadyState,
   servicesScenario,
   servicesAtOnce,
+  ingressScenario,
+  ingressesShared,
   routes,
   credentialProviderStart,
   processStart,
