@@ -6,6 +6,8 @@ export interface AwsSettings {
   readonly zone?: string;
   readonly region?: string;
   readonly vpc?: string;
+  /** By which the VPC is found, where it is not named: the one that has all of these. */
+  readonly vpcTags?: Readonly<Record<string, string>>;
   readonly subnetId?: string;
   readonly routeTableId?: string;
   /** Every service is called as this role, assumed with the process's own credentials. */

@@ -18,6 +18,13 @@ export class Vpcs {
     this.#cidrs = new Cache({ clock, most: 100, absent: { is: (cidrs) => cidrs === undefined, ageMs: ageMs / 2 } });
   }
 
+  /** The ids of the VPCs that have all of these tags. */
+  async tagged(tags: Readonly<Record<string, string>>, ask: Ask): Promise<readonly string[]> {
+    const Filters = Object.entries(tags).map(([key, value]) => ({ Name: `tag:${key}`, Values: [value] }));
+    const { Vpcs = [] } = await this.#caller.call(describeVpcs, { Filters }, ask);
+    return Vpcs.flatMap(({ VpcId }) => VpcId ?? []);
+  }
+
   /** The blocks of both families that a VPC has; undefined when these credentials know no such VPC. */
   cidrs(vpc: string, ask: Ask): Promise<readonly string[] | undefined> {
     return this.#cidrs.get(vpc, ageMs, () =>

@@ -20,8 +20,6 @@ test("a command line that cannot be read ends with 2, one that cannot work with 
   assert.equal((await call("--sync-period=often")).status, 2);
   const unnamed = await call();
   assert.deepEqual([unnamed.status, /kubernetes cluster name must be specified/.test(unnamed.err)], [1, true]);
-  const tagged = await call("--cluster-name=x", "--aws-vpc-tags=a=b");
-  assert.deepEqual([tagged.status, /--aws-vpc-tags is not supported: set --aws-vpc-id/.test(tagged.err)], [1, true]);
 });
 
 const mistakes: readonly (readonly [string, RegExp])[] = [

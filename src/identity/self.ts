@@ -27,7 +27,19 @@ const remoteNodeName = "master-dummy";
  * nothing is asked; otherwise one metadata request and one DescribeInstances answer both questions.
  */
 export async function identifySelf(settings: AwsSettings, clouds: Clouds, ask: Ask): Promise<Self> {
-  return configuredSelf(settings) ?? selfOn(settings, await ownInstance(clouds, ask));
+  const placed =
+    settings.vpc || settings.vpcTags === undefined ? settings : { ...settings, vpc: await vpcOf(settings.vpcTags, clouds, ask) };
+  return configuredSelf(placed) ?? selfOn(placed, await ownInstance(clouds, ask));
+}
+
+/** The one VPC that has these tags. */
+async function vpcOf(tags: Readonly<Record<string, string>>, clouds: Clouds, ask: Ask): Promise<string> {
+  const cloud = await clouds.home(ask.signal);
+  const [vpc, ...more] = await cloud.vpcs.tagged(tags, ask);
+  if (vpc !== undefined && more.length === 0) return vpc;
+  const wanted = Object.entries(tags).map((pair) => pair.join("="));
+  const found = vpc === undefined ? "no VPC has" : `several VPCs have (${[vpc, ...more].join(", ")})`;
+  throw new SelfUnknown(`${found} the tags ${wanted.join(", ")} in ${cloud.region}`);
 }
 
 /** What is known without asking anybody; undefined when the settings do not say all of it. */

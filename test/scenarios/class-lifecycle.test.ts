@@ -173,3 +173,18 @@ test("the group that load balancers share goes with the last that needs it, Ingr
   await world.say("DELETE", "/apis/networking.k8s.io/v1/namespaces/default/ingresses/shop");
   await world.until("it is gone", () => shared() === 0, 3_600_000);
 });
+
+test("the VPC may be named by its tags, of which exactly one must have all", async (t) => {
+  const world = await bed(t);
+  const tags = Object.entries(world.all<{ tags: Readonly<Record<string, string>> }>("ec2/vpcs")[0]!.tags).map((pair) => pair.join("="));
+  assert.ok(tags.length > 0);
+  const end = world.serve("--aws-vpc-id=", `--aws-vpc-tags=${tags[0]},owner=nobody`);
+  await world.classService("web", ip);
+  await world.world.advance(60_000);
+  assert.equal(balancers(world).length, 0);
+  assert.match(world.lines.join("\n"), /no VPC has the tags .*owner=nobody in us-east-1/);
+  end();
+  world.serve("--aws-vpc-id=", `--aws-vpc-tags=${tags.join()}`);
+  await world.settled("web");
+  assert.equal(balancers(world).length, 1);
+});

@@ -44,6 +44,7 @@ export const clusterPrograms: HostedPrograms = {
       "aws-api-endpoints": "give a ServiceOverride in the file of --cloud-config",
       "aws-region": "give Region in the file of --cloud-config",
       "aws-vpc-id": "give VPC in the file of --cloud-config",
+      "aws-vpc-tags": "give VPC in the file of --cloud-config",
       "enable-leader-election": "see --leader-elect",
       "health-probe-bind-addr": "health is served on --secure-port",
       "log-level": "see --v",

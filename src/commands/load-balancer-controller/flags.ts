@@ -18,7 +18,11 @@ export const clusterFlags = {
   "aws-region": flag(string, "", "AWS region. Empty: from the environment, else from the metadata service."),
   "aws-vpc-id": flag(string, "", "The cluster's VPC. Empty: that of the instance this runs on, from the metadata service."),
   "aws-vpc-tag-key": flag(string, "Name", "Accepted for compatibility; has no effect."),
-  "aws-vpc-tags": flag(stringToString, noPairs, "Not supported: set --aws-vpc-id."),
+  "aws-vpc-tags": flag(
+    stringToString,
+    noPairs,
+    "Tags of the cluster's VPC, where --aws-vpc-id is not set: exactly one must have all of them.",
+  ),
   "cluster-name": flag(string, "", "Name of the cluster, as in its tags. Required."),
   kubeconfig: flag(string, "", "Path of a kubeconfig file. Empty: the service account of the pod."),
   "sync-period": flag(duration, 10 * 3_600_000, "How often everything is read again, whether or not something changed."),

@@ -67,7 +67,9 @@ function awsSettings(options: Options, { environment }: World): AwsSettings {
     throw new ConfigurationFailed("--aws-api-endpoints needs --aws-region: an endpoint is one of a region");
   const serviceOverrides = endpoints.map(([id, url]): ServiceOverride => ({ id, service: id, region, url, signingRegion: region }));
   const vpc = options["aws-vpc-id"];
-  return { ...(region && { region }), ...(vpc && { vpc }), clusterId: options["cluster-name"], runsAnywhere: true, serviceOverrides };
+  const vpcTags = options["aws-vpc-tags"];
+  const place = { ...(vpc && { vpc }), ...(Object.keys(vpcTags).length > 0 && { vpcTags }) };
+  return { ...(region && { region }), ...place, clusterId: options["cluster-name"], runsAnywhere: true, serviceOverrides };
 }
 
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";

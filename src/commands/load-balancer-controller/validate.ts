@@ -11,9 +11,6 @@ export function optionProblems(options: Options): readonly string[] {
     allowed.includes(options[name]) ? [] : [`invalid value ${options[name]} for ${what}: --${name} takes ${allowed.join(" or ")}`];
   return [
     ...(options["cluster-name"] === "" ? ["kubernetes cluster name must be specified: set --cluster-name"] : []),
-    ...(Object.keys(options["aws-vpc-tags"]).length > 0 && options["aws-vpc-id"] === ""
-      ? ["--aws-vpc-tags is not supported: set --aws-vpc-id"]
-      : []),
     ...least("targetgroupbinding-max-concurrent-reconciles", 1),
     ...least("ingress-max-concurrent-reconciles", 1),
     ...least("service-max-concurrent-reconciles", 1),
