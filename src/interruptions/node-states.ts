@@ -24,11 +24,19 @@ export interface NodeState extends PlannedNode {
   readonly simulates: boolean;
 }
 
+/** What is known of a Node beyond what the informer had when it was found out. */
+interface Known {
+  readonly uid: string;
+  /** Undefined is a Node that is gone. */
+  readonly state: NodeState | undefined;
+  /** The version the informer had then: until it has another one, it knows less. */
+  readonly seenVersion: string | undefined;
+}
+
 export class NodeStates {
   readonly #kube: KubeClient;
   readonly #nodes: Nodes;
-  /** Later than what the informer has; undefined is a Node that is gone. */
-  readonly #written = new Map<string, { readonly uid: string; readonly state: NodeState | undefined }>();
+  readonly #known = new Map<string, Known>();
 
   constructor(kube: KubeClient, nodes: Nodes) {
     this.#kube = kube;
@@ -37,26 +45,25 @@ export class NodeStates {
 
   get(name: string): NodeState | undefined {
     const seen = this.#nodes.get(name);
-    const written = this.#written.get(name);
+    const known = this.#known.get(name);
     if (seen === undefined) {
-      this.#written.delete(name);
+      this.#known.delete(name);
       return undefined;
     }
     const state = stateOf(seen);
-    if (written === undefined || written.uid !== state.uid) return state;
-    if (written.state === undefined) return undefined;
-    if ((state.plan?.revision ?? 0) >= (written.state.plan?.revision ?? 0)) {
-      this.#written.delete(name);
-      return state;
-    }
-    return written.state;
+    if (known === undefined || known.uid !== state.uid) return state;
+    if (known.state === undefined) return undefined;
+    // A plan of the same revision may still be on an older version of the Node, by which nothing could be written.
+    if (state.resourceVersion === known.seenVersion || isBehind(state, known.state)) return known.state;
+    this.#known.delete(name);
+    return state;
   }
 
   /** Forgets what was written of a Node; the informer will tell. */
   forget(name: string): void {
     const seen = this.#nodes.get(name);
-    const written = this.#written.get(name)?.state;
-    if (seen === undefined || (stateOf(seen).plan?.revision ?? 0) >= (written?.plan?.revision ?? 0)) this.#written.delete(name);
+    const known = this.#known.get(name)?.state;
+    if (seen === undefined || known === undefined || !isBehind(stateOf(seen), known)) this.#known.delete(name);
   }
 
   /** Writes a plan and a change, unless anybody has changed the Node since. Answers whether it was written; if not, what is there is known now. */
@@ -91,19 +98,31 @@ export class NodeStates {
       },
       ...(Object.keys(spec).length > 0 && { spec }),
     };
+    const seenVersion = this.#seenVersion(state.name);
     const { resourceVersion } = await this.#kube.patch(nodes, { name: state.name }, { merge, uid: state.uid }, { signal });
-    this.#written.set(state.name, { uid: state.uid, state: { ...changedNode(state, change), plan, resourceVersion, simulates: false } });
+    const written = { ...changedNode(state, change), plan, resourceVersion, simulates: false };
+    this.#known.set(state.name, { uid: state.uid, state: written, seenVersion });
   }
 
   async #refresh({ name, uid }: NodeState, signal: AbortSignal): Promise<void> {
+    const seenVersion = this.#seenVersion(name);
     try {
       const state = stateOf(nodeView(await this.#kube.get(nodes, { name }, { signal })));
-      this.#written.set(name, { uid: state.uid, state });
+      this.#known.set(name, { uid: state.uid, state, seenVersion });
     } catch (error) {
       if (!isApiError(error, "not-found")) throw error;
-      this.#written.set(name, { uid, state: undefined });
+      this.#known.set(name, { uid, state: undefined, seenVersion });
     }
   }
+
+  #seenVersion(name: string): string | undefined {
+    return this.#nodes.get(name)?.metadata.resourceVersion;
+  }
+}
+
+/** Whether the plan on a Node is older than the one that is known. */
+function isBehind({ plan }: NodeState, known: NodeState): boolean {
+  return (plan?.revision ?? 0) < (known.plan?.revision ?? 0);
 }
 
 function stateOf(node: SeenNode): NodeState {

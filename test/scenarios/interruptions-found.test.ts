@@ -103,3 +103,20 @@ test("a hook whose heartbeats Auto Scaling stops taking is given up before that,
   await w.until("the message is gone", () => w.messages === 0, 10_000);
   w.close();
 });
+
+test("a watch of Nodes that has stalled, and somebody who writes the Node meanwhile: it is cordoned and drained with few calls", async () => {
+  const w = await interruptionWorld();
+  const [node] = await w.nodes(1);
+  const name = node!.privateDnsName;
+  await w.pod({ name: "web", node: name, endsAfterMs: 2_000 });
+  w.queueHandler();
+  await polls(w);
+  w.cluster.stallWatches(true);
+  await w.say("PATCH", `/api/v1/nodes/${name}`, { metadata: { labels: { written: "meanwhile" } } });
+  interruptSpot(w.aws.account.ec2, w.aws.account.ec2.instances.get(node!.id)!);
+  await w.until("it is drained", () => w.plan(name)?.phase === "ended", 20_000);
+  const writes = w.calls.filter(({ path }) => path.endsWith(`/nodes/${name}`));
+  assert.ok(writes.length <= 4, `${writes.length} writes of the Node`);
+  assert.equal(w.node(name)?.metadata?.labels?.written, "meanwhile");
+  w.close();
+});

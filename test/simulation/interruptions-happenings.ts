@@ -1,13 +1,15 @@
-/** What happens in the interruptions' world: what AWS does to instances and messages, and what goes wrong. */
-import type { HttpRequest } from "../../src/runtime/http.ts";
+/** What AWS does in the interruptions' world: notices of every kind, hooks, messages that come twice or not at all, and its bad days. */
+import { rebalanceZones } from "../../src/sandbox/cloud/autoscaling/scaling.ts";
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { endMaintenance, interruptSpot, recommendRebalance, scheduleMaintenance } from "../../src/sandbox/cloud/ec2/interruptions.ts";
 import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
-import { messagesOf } from "../../src/sandbox/cloud/sqs/state.ts";
-import { type WorkerGroup, workerGroup } from "../bed/interruption-group.ts";
+import { type CloudEvent, envelope } from "../../src/sandbox/cloud/events/bus.ts";
+import { capacityBlockExpiration, reservationInterruption, scheduledChange, stateChange } from "../../src/sandbox/cloud/events/shapes.ts";
 import type { InterruptionWorld } from "../bed/interruption-world.ts";
 import type { Chance } from "./chance.ts";
 import type { History } from "./history.ts";
+import type { InterruptionGroup } from "./interruptions-group.ts";
+import { eventHex, hexIn, queued, removeMessages } from "./interruptions-queue.ts";
 
 /** What AWS has told of a Node. */
 export interface Named {
@@ -22,9 +24,6 @@ export interface Named {
   calledOff: boolean;
 }
 
-/** How long a hook holds. */
-export const hookMs = 300_000;
-
 /** What AWS's bad days look like. */
 const effects: readonly Effect[] = [
   { kind: "throttle" },
@@ -34,18 +33,23 @@ const effects: readonly Effect[] = [
   { kind: "delay", ms: 3_000 },
 ];
 
+const minuteMs = 60_000;
+/** The reservation that some instances are in. */
+export const reservationId = "cr-0123456789abcdef0";
+
 export class Happenings {
   /** By the name of the Node. */
   readonly named = new Map<string, Named>();
   /** Messages that were taken away, by the id that their events carry. */
   readonly lost = new Set<string>();
-  /** When something last went wrong. */
-  lastTrouble = 0;
+  /** Instances that have no Node here, or none any more: messages about them, or their reservation, are other clusters'. */
+  readonly nodeless = new Set<string>();
+  /** The instance of another cluster, as often as its notice was sent. */
+  readonly foreignTold: string[] = [];
   readonly #w: InterruptionWorld;
   readonly #chance: Chance;
   readonly #history: History;
-  #group: WorkerGroup | undefined;
-  #inGroup: readonly Instance[] = [];
+  #blockEnds = false;
 
   constructor(w: InterruptionWorld, chance: Chance, history: History) {
     this.#w = w;
@@ -53,32 +57,61 @@ export class Happenings {
     this.#history = history;
   }
 
-  /** A notice to one of these Nodes; seldom a second one to the same. */
-  notice(nodes: readonly Instance[]): void {
-    const fresh = nodes.filter(({ privateDnsName }) => !this.named.has(privateDnsName));
-    const instance = this.#chance.pick(fresh.length > 0 && this.#chance.happens(0.8) ? fresh : nodes)!;
+  /** A notice to one of these Nodes; seldom a second one to the same. The metadata service tells some kinds only. */
+  notice(nodes: readonly Instance[], ownNode: string): void {
+    const instance = this.#chance.pick(this.#fresh(nodes).length > 0 && this.#chance.happens(0.8) ? this.#fresh(nodes) : nodes);
+    if (instance === undefined || !this.#mayBeTold(instance)) return;
+    const own = instance.privateDnsName === ownNode;
+    const kind = this.#chance.pick(["spot", "rebalance", "maintenance", ...(own ? [] : ["reservation", "state-change"])])!;
     const named = this.#name(instance);
-    if (named.notices.length >= 2 || named.restarted) return;
-    const { ec2 } = this.#w.aws.account;
-    const current = ec2.instances.get(instance.id)!;
-    if (current.state !== "running") return;
-    const kind = this.#chance.pick(["spot", "rebalance", "maintenance"])!;
     // Nobody is told twice that his capacity is wanted.
     if (named.notices.some((notice) => notice.kind === kind)) return;
-    this.#history.tell("aws", `${kind} ${instance.privateDnsName}`);
-    const told = this.#w.now;
+    const { ec2 } = this.#w.aws.account;
+    const current = ec2.instances.get(instance.id)!;
     if (kind === "rebalance") recommendRebalance(ec2, current);
     if (kind === "maintenance") {
-      named.maintenance = scheduleMaintenance(ec2, current, { code: "system-reboot", description: "why", notBefore: told + 3_600_000 });
+      const notBefore = this.#w.now + 60 * minuteMs;
+      named.maintenance = scheduleMaintenance(ec2, current, { code: "system-reboot", description: "why", notBefore });
     }
-    named.notices.push({ kind, told, ...(kind === "spot" && { deadline: interruptSpot(ec2, current) }) });
+    if (kind === "state-change") this.#emit(stateChange(this.#w.aws.account, instance.id, "stopping"));
+    const deadline = kind === "spot" ? interruptSpot(ec2, current) : kind === "reservation" ? this.#reservation(current) : undefined;
+    this.#tell(instance, kind, deadline);
+  }
+
+  /** One message of AWS Health about several machines. */
+  maintenanceOfMany(nodes: readonly Instance[]): void {
+    const hit = this.#fresh(nodes)
+      .filter((instance) => this.#mayBeTold(instance))
+      .slice(0, 3);
+    if (hit.length < 2) return;
+    const { account } = this.#w.aws;
+    const ids = hit.map(({ id }) => id);
+    this.#emit(scheduledChange(account, ids, "AWS_EC2_SYSTEM_REBOOT_SCHEDULED", "why", this.#w.now + 60 * minuteMs));
+    for (const instance of hit) this.#tell(instance, "maintenance");
+  }
+
+  /** The capacity block of these instances ends in forty minutes; in ten they are terminated. */
+  endBlock(nodes: readonly Instance[]): void {
+    const hit = nodes.filter((instance) => this.#mayBeTold(instance));
+    if (this.#blockEnds || hit.length < nodes.length) return;
+    this.#blockEnds = true;
+    this.#emit(capacityBlockExpiration(this.#w.aws.account, reservationId, this.#w.now + 40 * minuteMs));
+    for (const instance of hit) this.#tell(instance, "capacity-block", this.#w.now + 10 * minuteMs);
+  }
+
+  /** A notice about an instance that is no Node of this cluster. */
+  foreign(instance: Instance): void {
+    this.nodeless.add(instance.id);
+    this.foreignTold.push(instance.id);
+    this.#history.tell("aws", `rebalance ${instance.id}, which is another cluster's`);
+    recommendRebalance(this.#w.aws.account.ec2, this.#w.aws.account.ec2.instances.get(instance.id)!);
   }
 
   /** A machine that maintenance was announced for starts anew, as soon as somebody has written down why. */
   async restart(): Promise<void> {
     for (const [node, named] of this.named) {
       const announced = this.#w.plan(node)?.events.filter(({ restarts }) => restarts) ?? [];
-      if (announced.length === 0 || named.restarted || !this.#chance.happens(0.5)) continue;
+      if (announced.length === 0 || named.restarted || !this.#isRunning(named.instance) || !this.#chance.happens(0.5)) continue;
       named.restarted = true;
       for (const { id } of announced) named.over.add(id);
       this.#history.tell("aws", `restarts ${node}`);
@@ -90,7 +123,7 @@ export class Happenings {
   /** Maintenance is called off, which only the metadata service tells. */
   callOff(node: string): void {
     const named = this.named.get(node);
-    if (named?.maintenance === undefined || named.calledOff || named.restarted) return;
+    if (named?.maintenance === undefined || named.calledOff || named.restarted || !this.#isRunning(named.instance)) return;
     if (!(this.#w.plan(node)?.events.some(({ id }) => id === named.maintenance) ?? false)) return;
     named.calledOff = true;
     named.over.add(named.maintenance);
@@ -99,37 +132,40 @@ export class Happenings {
   }
 
   /** The group gives one of its instances up; its hook holds it. */
-  scaleIn(): void {
-    const [held, ...others] = this.#inGroup;
-    if (held === undefined) return;
-    this.#inGroup = others;
-    this.#history.tell("aws", `scale-in ${held.privateDnsName}`);
-    this.#name(held).notices.push({ kind: "termination", told: this.#w.now });
-    this.#group!.end(held.id);
+  scaleIn(group: InterruptionGroup): void {
+    const held = group.giveUp();
+    if (held !== undefined) this.#tell(held, "termination");
+  }
+
+  /** The group has its instances in the wrong zones: a new one is launched, and when it is in service an old one goes. */
+  rebalance(group: InterruptionGroup): void {
+    this.#history.tell("aws", "rebalances between zones");
+    const { as } = group.workers;
+    rebalanceZones(as, as.groups.get("workers")!);
+  }
+
+  /** Instances whose termination the group began by itself. */
+  noteTerminations(group: InterruptionGroup): void {
+    for (const instance of group.ending()) {
+      if (this.#w.node(instance.privateDnsName) === undefined) this.nodeless.add(instance.id);
+      else this.#tell(instance, "termination");
+    }
   }
 
   /** SQS delivers at least once: the same message a second time. */
   repeat(): void {
-    const [first] = this.#messages();
+    const [first] = queued(this.#w);
     if (first !== undefined) this.#w.send(first.body);
   }
 
   /** A message is kept for so long only. Whoever has begun its work must end it without. */
   lose(): void {
     const planned = this.plannedIds();
-    const message = this.#messages().find(({ body }) => planned.has(eventHex(body)));
+    const message = queued(this.#w).find(({ body }) => planned.has(eventHex(body)));
     if (message === undefined) return;
     this.lost.add(eventHex(message.body));
     this.#history.tell("aws", `loses message ${message.id}`);
-    const { sqs } = this.#w.aws.account;
-    for (const { id, body } of this.#messages()) {
-      if (body === message.body) messagesOf(sqs, sqs.queues.get("events")!).delete(id);
-    }
-  }
-
-  /** Ids of messages in the queue, as their events carry them. */
-  queuedIds(): ReadonlySet<string> {
-    return new Set(this.#messages().map(({ body }) => eventHex(body)));
+    removeMessages(this.#w, message.body);
   }
 
   /** Ids of messages whose events are in a plan and have not ended. */
@@ -138,61 +174,48 @@ export class Happenings {
     return new Set(events.filter(({ end }) => end === undefined).flatMap(({ id }) => hexIn(id)));
   }
 
-  /** AWS, or the API server, has a bad moment. */
-  misbehave(): void {
-    const w = this.#w;
+  /** Calls of one service go wrong for a while. */
+  misbehave(): string {
     const action = this.#chance.pick(["sqs:*", "autoscaling:*", "ec2:*"])!;
     const effect = this.#chance.pick(effects)!;
-    w.aws.controls.faults.add({ action, effect, probability: this.#chance.between(0.2, 0.8), times: 5 });
-    if (this.#chance.happens(0.5)) {
-      const lost = this.#chance.happens(0.5);
-      // Kubelets, which are the world's own, are spared.
-      const match = ({ method, headers }: Pick<HttpRequest, "method" | "headers">) =>
-        method !== "GET" && headers["user-agent"] !== "kubelet";
-      w.cluster.faults.add({ match, effect: lost ? { kind: "lose-answer" } : { kind: "refuse", status: 503 }, times: 3 });
-    }
-    this.trouble("faults", `${action} ${effect.kind}`);
+    this.#w.aws.controls.faults.add({ action, effect, probability: this.#chance.between(0.2, 0.8), times: 5 });
+    return `${action} ${effect.kind}`;
   }
 
-  trouble(who: string, what: string): void {
-    this.lastTrouble = this.#w.now;
-    this.#history.tell(who, what);
+  #reservation({ id, zoneId }: Instance): number {
+    const deadline = this.#w.now + 2 * minuteMs;
+    this.#emit(reservationInterruption(this.#w.aws.account, id, zoneId, deadline));
+    return deadline;
   }
 
-  /** Instances of a group whose hook holds them for five minutes, with Nodes. */
-  async group(size: number): Promise<readonly Instance[]> {
-    this.#group = await workerGroup(this.#w, size, hookMs / 1000);
-    this.#inGroup = this.#group.instances;
-    return this.#inGroup;
+  #fresh(nodes: readonly Instance[]): readonly Instance[] {
+    return nodes.filter(({ privateDnsName }) => !this.named.has(privateDnsName));
+  }
+
+  #mayBeTold(instance: Instance): boolean {
+    const named = this.named.get(instance.privateDnsName);
+    if (this.nodeless.has(instance.id) || !this.#isRunning(instance)) return false;
+    return named === undefined || (named.notices.length < 2 && !named.restarted);
+  }
+
+  #isRunning({ id }: Instance): boolean {
+    return this.#w.aws.account.ec2.instances.get(id)?.state === "running";
+  }
+
+  /** Sends what the world's rules do not ask for. */
+  #emit(event: CloudEvent): void {
+    this.#w.send(envelope(this.#w.aws.account, event));
+  }
+
+  #tell(instance: Instance, kind: string, deadline?: number): void {
+    this.#history.tell("aws", `${kind} ${instance.privateDnsName}`);
+    this.#name(instance).notices.push({ kind, told: this.#w.now, ...(deadline !== undefined && { deadline }) });
   }
 
   #name(instance: Instance): Named {
-    const named = this.named.get(instance.privateDnsName) ?? {
-      instance,
-      notices: [],
-      restarted: false,
-      over: new Set<string>(),
-      calledOff: false,
-    };
+    const known = this.named.get(instance.privateDnsName);
+    const named: Named = known ?? { instance, notices: [], restarted: false, over: new Set(), calledOff: false };
     this.named.set(instance.privateDnsName, named);
     return named;
   }
-
-  #messages() {
-    const { sqs } = this.#w.aws.account;
-    return messagesOf(sqs, sqs.queues.get("events")!)
-      .values()
-      .filter(({ body }) => body.startsWith("{"));
-  }
-}
-
-/** The id of a message as the ids of its events carry it. */
-function eventHex(body: string): string {
-  return Buffer.from((JSON.parse(body) as { id?: string }).id ?? "").toString("hex");
-}
-
-/** The id of the message in that of an event; none in those of the metadata service. */
-function hexIn(eventId: string): readonly string[] {
-  const found = /(?:-event|asg-lifecycle-term)-([0-9a-f]{72})/.exec(eventId)?.[1];
-  return found === undefined ? [] : [found];
 }

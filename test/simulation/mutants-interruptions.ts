@@ -69,4 +69,60 @@ export const interruptionMutants: readonly Mutant[] = [
     changes: [["if (instanceGone) return write(plan, { failedAt: undefined }", "return write(plan, { failedAt: undefined }"]],
     killedBy: "a Node is out of service when it is empty or gone",
   },
+  {
+    name: "launch-is-let-in-unready",
+    world: "interruptions",
+    file: "src/interruptions/launches.ts",
+    changes: [["if (!isReady(node)) return;", "if (isReady(node) === undefined) return;"]],
+    killedBy: "an instance is let in when its Node is ready",
+  },
+  {
+    name: "drained-but-for-a-few",
+    world: "interruptions",
+    file: "src/interruptions/drain-step.ts",
+    changes: [["drain.remaining.length === 0) {", "drain.remaining.length < 3) {"]],
+    killedBy: "an instance is let go when its Node is empty",
+  },
+  {
+    name: "hand-cordon-is-undone",
+    world: "interruptions",
+    file: "src/interruptions/next-step.ts",
+    changes: [["|| !node.unschedulable,", "|| node.unschedulable !== undefined,"]],
+    killedBy: "who was cordoned by hand stays so",
+  },
+  {
+    name: "name-is-enough",
+    world: "interruptions",
+    file: "src/interruptions/next-step.ts",
+    changes: [
+      [
+        'return instanceId !== "" && node.instanceId !== "" && instanceId',
+        'return instanceId === "" && node.instanceId !== "" && instanceId',
+      ],
+    ],
+    killedBy: "a Node does not go for another of its name",
+  },
+  {
+    name: "others-writes-are-overwritten",
+    world: "interruptions",
+    file: "src/interruptions/node-states.ts",
+    changes: [["        resourceVersion: state.resourceVersion,\n", ""]],
+    killedBy: "what others wrote on a Node stays",
+  },
+  {
+    name: "older-version-is-believed",
+    world: "interruptions",
+    file: "src/interruptions/node-states.ts",
+    changes: [["state.resourceVersion === known.seenVersion || isBehind", "isBehind"]],
+    killedBy: "nobody writes a Node over and over",
+  },
+  {
+    name: "foreign-messages-are-deleted",
+    world: "interruptions",
+    file: "src/interruptions/queue-monitor.ts",
+    changes: [
+      ['verdict.kind === "foreign" && !settings.deleteIfNodeNotFound);', 'verdict.kind === "foreign" && settings.deleteIfNodeNotFound);'],
+    ],
+    killedBy: "what is another cluster's is left alone",
+  },
 ];
