@@ -94,12 +94,7 @@ export const interruptionMutants: readonly Mutant[] = [
     name: "name-is-enough",
     world: "interruptions",
     file: "src/interruptions/next-step.ts",
-    changes: [
-      [
-        'return instanceId !== "" && node.instanceId !== "" && instanceId',
-        'return instanceId === "" && node.instanceId !== "" && instanceId',
-      ],
-    ],
+    changes: [["&& instanceId !== node.instanceId;", '&& instanceId === node.instanceId.concat("?");']],
     killedBy: "a Node does not go for another of its name",
   },
   {
@@ -120,9 +115,7 @@ export const interruptionMutants: readonly Mutant[] = [
     name: "foreign-messages-are-deleted",
     world: "interruptions",
     file: "src/interruptions/queue-monitor.ts",
-    changes: [
-      ['verdict.kind === "foreign" && !settings.deleteIfNodeNotFound);', 'verdict.kind === "foreign" && settings.deleteIfNodeNotFound);'],
-    ],
+    changes: [['verdict.kind === "foreign" && !settings', 'verdict.kind === "foreign" && settings']],
     killedBy: "what is another cluster's is left alone",
   },
 ];
