@@ -25,6 +25,7 @@ import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
 import { redact } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
+import { judgeClass } from "../volumes/judge-class.ts";
 import { clusterFlags, findInstallations, findSettings } from "./cluster-settings.ts";
 import type { Command } from "./command.ts";
 import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
@@ -142,6 +143,7 @@ export async function diagnose(
       roleArn: options["role-arn"] || undefined,
       asControllers: !access.fromFile,
       controllers: () => findInstallations(client, signal),
+      judgeClass,
       hostNetwork: options["host-network"],
       queueUrl: options["queue-url"],
       signal,

@@ -7,6 +7,7 @@ import { checkClusterId, checkInstances, clusterMeant } from "./check-tags.ts";
 import type { Finding } from "./finding.ts";
 import { checkIngress } from "./ingress-questions.ts";
 import { type Picture, valueIn } from "./picture.ts";
+import { checkVolumes } from "./volume-questions.ts";
 
 const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkCredentials,
@@ -29,6 +30,7 @@ const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkRules,
   checkHooks,
   checkManagedTag,
+  checkVolumes,
 ];
 
 /** What there is to say, in the order it is shown. Pure. */

@@ -34,6 +34,7 @@ export const checkNames = [
   "event rules",
   "lifecycle hooks",
   "managed tag",
+  "volumes",
 ] as const;
 
 export type CheckName = (typeof checkNames)[number];

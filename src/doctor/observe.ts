@@ -26,6 +26,7 @@ import type { Samples } from "./probes.ts";
 import { type ChosenProgram, programsWith } from "./programs.ts";
 import type { ReadOnly } from "./read-only.ts";
 import { subjectOf } from "./subject.ts";
+import { askVolumes, type JudgeClass } from "./volume-questions.ts";
 
 export interface Examination {
   readonly world: World;
@@ -45,6 +46,8 @@ export interface Examination {
   readonly asControllers: boolean;
   /** Reads the pods of controller managers. */
   readonly controllers: () => Promise<readonly ControllerPod[]>;
+  /** Why the driver of volumes would refuse a class. */
+  readonly judgeClass: JudgeClass;
   readonly hostNetwork: boolean;
   /** Of the termination handler; empty: none. */
   readonly queueUrl: string;
@@ -71,6 +74,7 @@ export async function observe(examination: Examination): Promise<Picture> {
     note(() => clouds.home(signal)),
   ]);
   const ingress = features.includes("ingresses") ? await note(() => askIngress(kube, signal)) : undefined;
+  const volumes = features.includes("volumes") ? await note(() => askVolumes(kube, examination.judgeClass, signal)) : undefined;
   const caller = await onto(cloud, (home) =>
     note(async () => ({ arn: (await home.call(getCallerIdentity, {}, ask)).Arn ?? "", region: home.region })),
   );
@@ -90,6 +94,7 @@ export async function observe(examination: Examination): Promise<Picture> {
     controllers,
     hostNetwork,
     ...(ingress && { ingress }),
+    ...(volumes && { volumes }),
   };
   const vpc = settings.vpc ?? valueIn(instances)?.values().find(isFound)?.instance.vpc;
   const inVpc = vpc === undefined ? [] : [{ name: "vpc-id", values: [vpc] }];

@@ -11,6 +11,7 @@ import type { QueueFacts, GroupFacts as ScalingGroup } from "./interruption-ques
 import type { Feature } from "./permissions.ts";
 import type { Answer } from "./probes.ts";
 import type { Subject } from "./subject.ts";
+import type { VolumeFacts } from "./volume-questions.ts";
 
 /** What was asked for, or why it is not known. */
 export type Known<T> =
@@ -53,6 +54,8 @@ export interface Picture {
   readonly controllers: Known<readonly ControllerPod[]>;
   /** Where Ingresses are asked about. */
   readonly ingress?: Known<IngressFacts>;
+  /** Where volumes are asked about. */
+  readonly volumes?: Known<VolumeFacts>;
   readonly now: number;
 }
 

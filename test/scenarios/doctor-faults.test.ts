@@ -43,7 +43,54 @@ const tags = (world: DoctorWorld, index: number, change: Record<string, string |
   instances.update(id, { tags: Object.fromEntries(changed) as Record<string, string> });
 };
 
+const storageClasses = resource({
+  group: "storage.k8s.io",
+  version: "v1",
+  plural: "storageclasses",
+  kind: "StorageClass",
+  namespaced: false,
+});
+const volumeClass = (world: DoctorWorld, parameters: Record<string, string>) =>
+  world.kube.create(storageClasses, { metadata: { name: "fast" }, provisioner: "ebs.csi.aws.com", parameters } as never);
+const askVolumes: Look = { flags: ["--features=volumes"] };
+
 const faults: readonly Fault[] = [
+  {
+    what: "a class of volumes, and no driver",
+    plant: async (world) => void (await volumeClass(world, { type: "gp3" })),
+    look: askVolumes,
+    found: { check: "volumes", level: "problem", says: /there is no CSIDriver ebs\.csi\.aws\.com/, remedy: /ebsCsiDriver\.enabled=true/ },
+  },
+  {
+    what: "a class of volumes with a typo",
+    plant: async (world) => void (await volumeClass(world, { typ: "gp3" })),
+    look: askVolumes,
+    found: {
+      check: "volumes",
+      level: "problem",
+      says: /StorageClass fast: Invalid parameter key typ/,
+      remedy: /kubectl get storageclass fast/,
+    },
+  },
+  {
+    what: "an API server that labels volumes itself",
+    plant: async ({ kube }) =>
+      void (await kube.create(pods, {
+        metadata: { name: "kube-apiserver-a", namespace: "kube-system", labels: { component: "kube-apiserver" } },
+        spec: {
+          containers: [
+            { name: "c", image: "i", command: ["kube-apiserver", "--enable-admission-plugins=NodeRestriction,PersistentVolumeLabel"] },
+          ],
+        },
+      })),
+    look: askVolumes,
+    found: {
+      check: "volumes",
+      level: "problem",
+      says: /admission plugin PersistentVolumeLabel/,
+      remedy: /--disable-admission-plugins=PersistentVolumeLabel/,
+    },
+  },
   {
     what: "no credentials anywhere",
     plant: ({ cloud, instances }) => void cloud.account.ec2.instances.update(instances[0]!.id, { profileArn: undefined }),
