@@ -1,0 +1,170 @@
+/** What happens around an Ingress: its Service made anew, its status changed by hand, groups that are lent, defaults that come and go. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type IngressWorld, ingressWorld } from "../bed/ingress-world.ts";
+
+async function bed(t: TestContext): Promise<IngressWorld> {
+  const world = await ingressWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  await world.pods("web", 1);
+  return world;
+}
+
+const toWeb = { "*": ["Prefix / web:80"] };
+const served = (world: IngressWorld, name: string) => world.until(`${name} has an address`, () => world.hostname(name) !== "", 300_000);
+const servicePath = "/api/v1/namespaces/default/services";
+const spec = { selector: { app: "web" }, ports: [{ name: "http", port: 80, targetPort: 8080 }] };
+const classPath = "/apis/networking.k8s.io/v1/ingressclasses";
+
+test("a Service that is made anew keeps its target group and its binding, though their names came from its UID", async (t) => {
+  const world = await bed(t);
+  let end = world.serve();
+  await world.ingress("shop", toWeb);
+  await served(world, "shop");
+  await world.world.advance(300_000);
+  const names = () =>
+    [world.all<{ name: string }>("elbv2/target-groups"), world.bindings().map(({ metadata }) => metadata)].flat().map(({ name }) => name);
+  const before = names();
+  end();
+  await world.say("DELETE", `${servicePath}/web`);
+  await world.say("POST", servicePath, { metadata: { name: "web" }, spec });
+  world.resetCalls();
+  end = world.serve();
+  await world.world.advance(300_000);
+  assert.deepEqual(
+    [names(), world.mutations(), world.targets(world.all<{ arn: string }>("elbv2/target-groups")[0]!.arn)],
+    [before, {}, world.addresses("web")],
+  );
+});
+
+test("a status is written only where it says something else, and what others wrote into it goes", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.ingress("shop", toWeb, { "listen-ports": '[{"HTTP":81},{"HTTP":80}]' });
+  await served(world, "shop");
+  const published = () => world.get("shop")?.status?.loadBalancer?.ingress;
+  const [entry] = published() ?? [];
+  assert.deepEqual(
+    entry?.ports,
+    [80, 81].map((port) => ({ port, protocol: "TCP" })),
+  );
+  const write = (ingress: readonly object[]) =>
+    world.say(
+      "PATCH",
+      "/apis/networking.k8s.io/v1/namespaces/default/ingresses/shop/status",
+      { status: { loadBalancer: { ingress } } },
+      "merge",
+    );
+  const look = async () => {
+    world.resetCalls();
+    await world.change("shop", { "example.com/looked-at": String(world.world.clock.monotonic()) });
+    await world.world.advance(30_000);
+  };
+  await write([
+    {
+      hostname: entry!.hostname,
+      ports: [
+        { port: 81, protocol: "TCP" },
+        { port: 80, protocol: "TCP" },
+      ],
+    },
+  ]);
+  await look();
+  assert.deepEqual(
+    published()?.[0]?.ports?.map(({ port }) => port),
+    [81, 80],
+    "the order of ports means nothing",
+  );
+  for (const wrong of [[{ ip: "10.0.0.1" }], [entry!, { hostname: "other.example.com" }], [{ hostname: "other.example.com" }]]) {
+    await write(wrong);
+    await look();
+    assert.deepEqual(published(), [entry], JSON.stringify(wrong));
+  }
+});
+
+test("an Ingress that protects its load balancer from deletion is told so, and goes when it does no longer", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.ingress("shop", toWeb, { "load-balancer-attributes": "deletion_protection.enabled=true" });
+  await served(world, "shop");
+  await world.drop("shop");
+  await world.world.advance(120_000);
+  assert.match(world.events("shop").join("\n"), /FailedBuildModel: .*deletion_protection is enabled, cannot delete the ingress: shop/);
+  assert.equal(world.all("elbv2/load-balancers").length, 1);
+  await world.change("shop", { "load-balancer-attributes": null });
+  await world.until("gone", () => world.get("shop") === undefined, 600_000);
+  assert.deepEqual(world.all("elbv2/load-balancers"), [], "what the console protects is let go of, and deleted");
+});
+
+test("a security group that is given for all load balancers is used, and never tagged, opened or deleted", async (t) => {
+  const world = await bed(t);
+  const { nodeGroupId } = world.network;
+  const before = world.all<{ id: string }>("ec2/security-groups").find(({ id }) => id === nodeGroupId);
+  world.serve(`--backend-security-group=${nodeGroupId}`);
+  await world.ingress("shop", toWeb);
+  await served(world, "shop");
+  const [lb] = world.all<{ groupIds: readonly string[] }>("elbv2/load-balancers");
+  assert.ok(lb?.groupIds.includes(nodeGroupId));
+  await world.drop("shop");
+  await world.until("gone", () => world.get("shop") === undefined, 600_000);
+  await world.world.advance(300_000);
+  assert.deepEqual(
+    world.all<{ id: string }>("ec2/security-groups").find(({ id }) => id === nodeGroupId),
+    before,
+  );
+});
+
+test("the group that load balancers share is found again after a restart, and goes with the last of them", async (t) => {
+  const world = await bed(t);
+  const groups = () =>
+    world
+      .all<{ name: string }>("ec2/security-groups")
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith("k8s-traffic-"));
+  let end = world.serve();
+  await world.ingress("one", toWeb);
+  await world.ingress("two", toWeb, { "security-groups": world.network.nodeGroupId });
+  await served(world, "one");
+  assert.equal(groups().length, 1);
+  end();
+  end = world.serve();
+  await world.world.advance(120_000);
+  assert.equal(groups().length, 1);
+  await world.drop("one");
+  await world.until("gone", () => world.get("one") === undefined, 600_000);
+  await world.drop("two");
+  await world.until("gone", () => world.get("two") === undefined, 600_000);
+  await world.until("the shared group is gone", () => groups().length === 0, 600_000);
+});
+
+test("a class that becomes the default, and parameters that it is given, reach the Ingresses that name none", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.say("POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", {
+    metadata: { name: "shop" },
+    spec: { defaultBackend: { service: { name: "web", port: { number: 80 } } } },
+  });
+  await world.world.advance(60_000);
+  assert.equal(world.hostname("shop"), "");
+  const isDefault = (value: string) => ({ metadata: { annotations: { "ingressclass.kubernetes.io/is-default-class": value } } });
+  await world.say("PATCH", `${classPath}/alb`, isDefault("true"), "merge");
+  await served(world, "shop");
+
+  await world.say("POST", classPath, {
+    metadata: { name: "second", ...isDefault("true").metadata },
+    spec: { controller: "example.com/x" },
+  });
+  await world.ingress("other", toWeb);
+  await served(world, "other");
+  await world.say(
+    "PATCH",
+    "/apis/networking.k8s.io/v1/namespaces/default/ingresses/shop",
+    { metadata: { labels: { a: "b" }, annotations: { a: "b" } } },
+    "merge",
+  );
+  await world.world.advance(60_000);
+  assert.match(world.events("shop").join("\n"), /multiple default IngressClasses found/);
+  assert.doesNotMatch(world.events("other").join("\n"), /Failed/, "nobody else is concerned");
+  assert.equal(world.all("elbv2/load-balancers").length, 2, "and nothing is taken away");
+});
