@@ -16,6 +16,7 @@ import { nextStep } from "./next-step.ts";
 import { type NodeState, NodeStates } from "./node-states.ts";
 import { activeEvents, awaitsInstanceEnd, type NodePlan, type PlannedEvent } from "./plan.ts";
 import type { DrainedPods } from "./pod-source.ts";
+import type { PodView } from "./pods.ts";
 import { PodRemover } from "./remove-pods.ts";
 import { reporter } from "./report.ts";
 import type { InterruptionSettings } from "./settings.ts";
@@ -76,6 +77,11 @@ export function interruptionController(parts: InterruptionParts): Controller {
     backoff: { baseMs: 250, maxMs: 15_000 },
     reconcile: (node, signal) => work.reconcile(node, signal),
   };
+}
+
+/** Whether a pod was made after the drain of its Node began; its time is exact to a second. */
+function isLate({ created }: PodView, { plan }: NodeState): boolean {
+  return created + 1_000 > (plan?.drainSince ?? 0);
 }
 
 class InterruptionWork {
@@ -149,6 +155,8 @@ class InterruptionWork {
         return;
       }
       case "remove-pods":
+        // Nothing is scheduled to a cordoned Node: a pod that came later may be on another Node of its name.
+        if (step.removals.some(({ pod }) => isLate(pod, state!)) && !(await this.#states.isStill(state!, signal))) return;
         await this.#remover.remove(step.removals, step.deadline, memory, signal);
         return;
       case "heartbeat": {

@@ -56,6 +56,7 @@ const bare: PlannedNode = { instanceId: "i-1", unschedulable: false, taints: [],
 const pod = (name: string, more: Partial<PodView> = {}): PodView => ({
   metadata: { name, namespace: "default", uid: name, resourceVersion: "1" },
   node: "n",
+  created: 0,
   daemonSet: undefined,
   mirror: false,
   finished: false,

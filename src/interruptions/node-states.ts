@@ -51,12 +51,18 @@ export class NodeStates {
       return undefined;
     }
     const state = stateOf(seen);
-    if (known === undefined || known.uid !== state.uid) return state;
-    if (known.state === undefined) return undefined;
+    if (known === undefined) return state;
     // A plan of the same revision may still be on an older version of the Node, by which nothing could be written.
-    if (state.resourceVersion === known.seenVersion || isBehind(state, known.state)) return known.state;
+    if (state.resourceVersion === known.seenVersion) return known.state;
+    if (known.uid === state.uid && (known.state === undefined || isBehind(state, known.state))) return known.state;
     this.#known.delete(name);
     return state;
+  }
+
+  /** Whether a Node is still the same one, and not another of its name. Asks the API server. */
+  async isStill(state: NodeState, signal: AbortSignal): Promise<boolean> {
+    await this.#refresh(state, signal);
+    return this.#known.get(state.name)?.state?.uid === state.uid;
   }
 
   /** Forgets what was written of a Node; the informer will tell. */

@@ -6,6 +6,7 @@ const now = 1_000_000;
 const pod = (name: string, more: Partial<PodView> = {}): PodView => ({
   metadata: { name, namespace: "default", uid: name, resourceVersion: "1" },
   node: "n",
+  created: 0,
   daemonSet: undefined,
   mirror: false,
   finished: false,

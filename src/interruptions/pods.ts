@@ -13,6 +13,8 @@ export interface PodView {
     readonly deletionGracePeriodSeconds?: number;
   };
   readonly node: string;
+  /** In milliseconds, as exact as its second. */
+  readonly created: number;
   /** The name of the DaemonSet that controls it. */
   readonly daemonSet: string | undefined;
   readonly mirror: boolean;
@@ -28,6 +30,7 @@ export function podView({ metadata, spec, status }: Stored<Pod>): PodView {
   return {
     metadata: { name, namespace, uid, resourceVersion, ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds }) },
     node: spec?.nodeName ?? "",
+    created: Date.parse(metadata.creationTimestamp ?? "") || 0,
     daemonSet: ownerReferences?.find(({ controller, kind }) => controller && kind === "DaemonSet")?.name,
     mirror: annotations?.["kubernetes.io/config.mirror"] !== undefined,
     finished: status?.phase === "Succeeded" || status?.phase === "Failed",

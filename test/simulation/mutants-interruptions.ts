@@ -118,4 +118,11 @@ export const interruptionMutants: readonly Mutant[] = [
     changes: [['verdict.kind === "foreign" && !settings', 'verdict.kind === "foreign" && settings']],
     killedBy: "what is another cluster's is left alone",
   },
+  {
+    name: "late-pods-are-taken-for-the-nodes-own",
+    world: "interruptions",
+    file: "src/interruptions/controller.ts",
+    changes: [["step.removals.some(({ pod }) => isLate(pod, state!)) &&", "step.removals.length > 999 &&"]],
+    killedBy: "a Node does not go for another of its name",
+  },
 ];
