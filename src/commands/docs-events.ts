@@ -236,6 +236,13 @@ export const eventTable: readonly EventRow[] = [
     todo: "Read the message, which the condition `Ready` has too, and correct the field it names.",
   },
   {
+    reason: "DeregistrationDelayTooLong",
+    type: "Warning",
+    on: "TargetGroupBinding",
+    means: "The target group drains longer than its pods have to end: connections are cut.",
+    todo: "Set `deregistration_delay.timeout_seconds` of the target group to the time that the pods keep serving after they were asked to end.",
+  },
+  {
     reason: "TargetsLeftOut",
     type: "Warning",
     on: "TargetGroupBinding",

@@ -285,6 +285,14 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       strict: inRegion,
     },
     {
+      sid: "ReadDrains",
+      why: "Warn where a target group drains longer than its pods have to end",
+      calls: [elbv2.describeTargetGroupAttributes],
+      resources: ["*"],
+      strict: inRegion,
+      optional: "nobody is warned",
+    },
+    {
       sid: "ReadVpcs",
       why: "Know which pod addresses lie outside the VPC of a target group",
       calls: [ec2.describeVpcs],

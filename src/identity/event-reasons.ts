@@ -45,6 +45,7 @@ export const eventReasons = [
   "FailedNetworkReconcile",
   "TargetGroupBindingInvalid",
   "TargetsLeftOut",
+  "DeregistrationDelayTooLong",
   "FailedLoadGroupID",
   "FailedAddFinalizer",
   "FailedBuildModel",

@@ -164,3 +164,21 @@ test("each target waits for its own successors, also after others have waited fo
     );
   }
 });
+
+test("pods that end before their target group has drained are told of, once", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop");
+  await world.service("web");
+  const names = await world.pods("web", 3);
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  await world.until("registered", () => world.targets(arn).length === 3);
+  world.resetCalls();
+  await world.end("web", names[0]!, 30);
+  await world.until("deregistered", () => world.targets(arn).length === 2);
+  await world.end("web", names[1]!, 30);
+  await world.until("deregistered", () => world.targets(arn).length === 1);
+  const told = world.events("web").filter((text) => text.includes("DeregistrationDelayTooLong"));
+  assert.deepEqual([told.length, world.calls().DescribeTargetGroupAttributes], [1, 1]);
+  assert.match(told[0] ?? "", /for 300 seconds .* after at most 30 /);
+});

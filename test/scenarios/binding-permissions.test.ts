@@ -36,6 +36,8 @@ async function life(policy: typeof usualPolicy) {
   await world.until("registered", () => world.targets(arn).length === 2 && world.targets(shared).length === 2);
   const [more = ""] = await world.pods("web", 1, { gates: [gate], ready: false });
   await world.world.advance(10_000);
+  await world.end("web", more, 30);
+  await world.world.advance(10_000);
   await world.remove("web", more);
   await world.world.advance(10_000);
   assert.deepEqual(

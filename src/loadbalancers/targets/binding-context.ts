@@ -61,6 +61,8 @@ export interface RememberedBinding {
   force: boolean;
   /** The generation whose target group was seen to be as the binding says. */
   verified?: number;
+  /** The generation for which the drain of its target group was compared with the grace of its pods. */
+  drainChecked?: number;
   /** Monotonic time of the next look that nobody asked for. */
   driftAt?: number;
   /** Monotonic time since when targets are on their way to being healthy. */

@@ -9,6 +9,7 @@ import { holdMs, splitSurplus } from "./binding-plan.ts";
 import { statusAfter } from "./binding-status.ts";
 import { checkpointOf, identityOf } from "./checkpoint.ts";
 import { deregisterAll } from "./clean-up.ts";
+import { checkDrain } from "./drain-check.ts";
 import { type Endpoint, resolveEndpoints, type Unfit } from "./endpoints.ts";
 import { awaitsHealth, type GatedPod, gateAnswer, gatedPods, gateOf, pollMs, tellPod } from "./gates.ts";
 import { matchTargets, type SeenTarget } from "./group-targets.ts";
@@ -99,7 +100,10 @@ async function syncTargets(
   // Until it is deregistered a target is in the record: else nobody would know whose it was.
   await note([...staying, ...leaving]);
   const refused = isChange ? await changeTargets(job, { missing, leaving, held }, context) : [];
-  if (leaving.length > 0) await note(staying);
+  if (leaving.length > 0) {
+    await note(staying);
+    await checkDrain(job, leaving, context);
+  }
   const refusedIds = new Set(refused.flatMap(({ ids }) => ids));
   const registered = missing.filter(({ id }) => !refusedIds.has(id));
   const gate = gateOf(binding.metadata.name);

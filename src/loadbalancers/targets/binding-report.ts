@@ -24,7 +24,8 @@ export type BindingReason =
   | "FailedCleanup"
   | "FailedNetworkReconcile"
   | "TargetGroupBindingInvalid"
-  | "TargetsLeftOut";
+  | "TargetsLeftOut"
+  | "DeregistrationDelayTooLong";
 
 /** What a condition is to say. */
 export interface ConditionWish {
