@@ -12,16 +12,39 @@ import type { SeenApplication, SeenLoadBalancer } from "./plan.ts";
 import type { SeenListener } from "./plan-listeners.ts";
 import type { SeenRule } from "./plan-rules.ts";
 
-export async function observeApplication(
+export function observeApplication(
   found: FoundApplication | undefined,
   options: ObserveOptions,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenApplication> {
+  const ports = options.managed?.listenerAttributes ?? [];
+  return observe(found, options, (arn) => observeListeners(arn, ports, inventory, ask), inventory, ask);
+}
+
+/** The same from lists alone, which all load balancers share. */
+export function observeGlance(
+  found: FoundApplication | undefined,
+  options: ObserveOptions,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenApplication> {
+  const { guards } = options.managed ?? {};
+  const unread = { attributes: false, listenerAttributes: [], capacity: false, ...(guards && { guards }) };
+  return observe(found, { ...options, targetGroupAttributes: false, managed: unread }, async () => [], inventory, ask);
+}
+
+async function observe(
+  found: FoundApplication | undefined,
+  options: ObserveOptions,
+  listenersOf: (arn: string) => Promise<readonly SeenListener[]>,
   inventory: Inventory,
   ask: Ask,
 ): Promise<SeenApplication> {
   const { owner } = options;
   const managedGuards = options.managed?.guards ?? [];
   const [loadBalancer, marked, guards] = await Promise.all([
-    found && observeLoadBalancer(found, options, inventory, ask),
+    found && observeLoadBalancer(found, options, listenersOf, inventory, ask),
     observeMarkedGroups(options, () => ({}), inventory, ask),
     managedGuards.length > 0 ? observeGuards(found?.arn, managedGuards, inventory.cloud.protections, ask) : undefined,
   ]);
@@ -37,6 +60,7 @@ export async function observeApplication(
 async function observeLoadBalancer(
   { name, arn, subnets, securityGroups, addressType, ipv4IpamPool }: FoundApplication,
   options: ObserveOptions,
+  listenersOf: (arn: string) => Promise<readonly SeenListener[]>,
   inventory: Inventory,
   ask: Ask,
 ): Promise<SeenLoadBalancer> {
@@ -44,7 +68,7 @@ async function observeLoadBalancer(
   const { managed } = options;
   const [tags, listeners, attributes, capacity] = await Promise.all([
     inventory.tags(arn, ask),
-    observeListeners(arn, managed?.listenerAttributes ?? [], inventory, ask),
+    listenersOf(arn),
     managed?.attributes ? attributesOf({ name, arn }, options, inventory, ask) : {},
     managed?.capacity ? loadBalancers.capacity(arn, ask) : undefined,
   ]);

@@ -8,6 +8,7 @@ import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
 import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
+import type { Checkpoints } from "./checkpoint.ts";
 import type { MemberModel } from "./desire.ts";
 import type { IngressMetrics } from "./metrics.ts";
 import type { Refusals } from "./refusals.ts";
@@ -50,6 +51,7 @@ export interface GroupContext extends IngressParts {
   /** Since when the address of a new load balancer is published beside one that it replaces, by group: monotonic. */
   readonly handedOver: Map<string, number>;
   readonly refusals: Refusals;
+  readonly checkpoints: Checkpoints;
   /** Certificates whose records were written. */
   readonly provenCertificates: Set<string>;
   /** Wall-clock milliseconds. */
@@ -61,6 +63,8 @@ export interface GroupContext extends IngressParts {
 /** What a look at a group goes by: what the controller follows, or what a command has listed. */
 export interface SurveyContext extends Pick<GroupContext, "inventory" | "settings" | "attributesAgeMs" | "now"> {
   readonly provenCertificates: ReadonlySet<string>;
+  /** Absent where all of it is always looked at. */
+  readonly checkpoints?: Pick<Checkpoints, "trustedMs">;
   /** What AWS has refused; absent where nothing was asked of it. */
   readonly refusals?: Pick<Refusals, "of">;
   readonly ingresses: Pick<Ingresses, "get">;

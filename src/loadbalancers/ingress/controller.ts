@@ -4,6 +4,7 @@ import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
 import { sleep } from "../../runtime/world.ts";
 import { matchesSelector } from "../targets/selector.ts";
+import { Checkpoints } from "./checkpoint.ts";
 import { type ClassSources, classOf } from "./classes.ts";
 import type { GroupContext, IngressParts } from "./context.ts";
 import { type Group, type GroupId, groupOf, groupsFinalized, type Membership, membershipOf, stackOf } from "./groups.ts";
@@ -47,6 +48,7 @@ class IngressLoop {
       memory: new Map(),
       handedOver: new Map(),
       refusals: new Refusals(parts.host.world.clock),
+      checkpoints: new Checkpoints(parts.host.world),
       provenCertificates: new Set(),
       now: () => parts.host.world.clock.now(),
       attributesAgeMs: 60 * 60_000,

@@ -1,7 +1,7 @@
 /** One look at a group, carried out and told. */
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
-import type { AwsError } from "../../aws/errors.ts";
+import { type AwsError, isAwsError } from "../../aws/errors.ts";
 import type { Step } from "../../aws/plan.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { messageOf } from "../../runtime/message-of.ts";
@@ -17,6 +17,7 @@ import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
 import { annotationKey, gatedAnnotations, unknownAnnotations } from "./annotations.ts";
 import { removeCertificates, requestCertificates } from "./certificate-pass.ts";
+import { checkpointOf } from "./checkpoint.ts";
 import type { GroupContext } from "./context.ts";
 import { type GroupDesire, managedSource } from "./desire.ts";
 import { type Behind, ensureFrontend } from "./frontend-pass.ts";
@@ -71,11 +72,20 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     await failing("FailedDeployModel", () => retire(inTheWay, owner, context, ask));
     return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
   }
-  const deployed = await failing("FailedDeployModel", () => deploy(group, survey, context, ask));
+  if (!survey.isGlance) context.checkpoints.lookedAt(owner.key);
+  if (seen.steps.length > 0) await context.checkpoints.clear(group, context, ask.signal);
+  const remember = () => {
+    for (const [key, model] of desire.understood) memory.set(key, model);
+  };
+  const deployed = await failing("FailedDeployModel", () => deploy(group, survey, context, ask)).catch((error: unknown) => {
+    // What got no answer, and what was done before it, is what they have now.
+    if (isAwsError(error, "transient", "throttled")) remember();
+    throw error;
+  });
   // What AWS refuses of one Ingress keeps the others waiting no longer than this.
   if (deployed === "refused") return ensureGroup(group, owner, context, ask);
   const { ensured, postponed } = deployed;
-  for (const [key, model] of desire.understood) memory.set(key, model);
+  remember();
   if (ensured.applied.kind === "done") await recordSecrets(members, desire, context, ask);
   const hostname = await failing("FailedDeployModel", () => addressOf(ensured, survey, owner, context, ask));
   const front = await ensureFrontend(group, owner, survey, behindOf(survey, ensured, hostname), context, ask).catch((error: unknown) => {
@@ -106,7 +116,11 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
   const moved = await finishReplacement(replaced, owner, context, ask);
   if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
-  return stale ?? front.outcome ?? guarded ?? moved ?? waits ?? done;
+  const unsettled = stale ?? front.outcome ?? guarded ?? moved ?? waits;
+  if (unsettled) return unsettled;
+  if (survey.isGlance) return again(context.checkpoints.trustedMs(owner.key), "its listeners and rules are looked at within the hour");
+  await context.checkpoints.record(group, checkpointOf(desire, seen.seen as SeenApplication, ensured.applied.made), context, ask.signal);
+  return done;
 }
 
 /** How soon AWS is asked again whether a certificate is issued: that takes minutes. */

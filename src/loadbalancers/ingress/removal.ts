@@ -59,6 +59,7 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   // Last: with its target group gone there is nothing to deregister.
   await deleteBindings(left, context, ask.signal);
   context.handedOver.delete(owner.key);
+  context.checkpoints.forget(owner.key);
   await context.secrets.follow(owner.key, new Set(), ask.signal);
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left?.loadBalancers.length ?? 0), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");

@@ -1,7 +1,7 @@
 /** What users see of a group on its Ingresses: finalizers, status, Events. */
 import { type FailureReason as AnyReason, ControllerReport, type ReportParts } from "../controller-report.ts";
 import type { SecretDigests } from "./secrets.ts";
-import { ingresses, type SeenIngress, sentSecretsAnnotation } from "./seen.ts";
+import { checkpointAnnotation, ingresses, type SeenIngress, sentSecretsAnnotation } from "./seen.ts";
 
 /** Those of an Ingress. */
 export type FailureReason = Exclude<AnyReason, "FailedCleanupStatus">;
@@ -21,6 +21,10 @@ export class Report extends ControllerReport<SeenIngress> {
     const wanted = text(digests);
     if (wanted === text(ingress.sentSecrets)) return;
     await this.patch(ingress, { metadata: { annotations: { [sentSecretsAnnotation]: wanted || null } } }, undefined, signal);
+  }
+
+  async recordCheckpoint(ingress: SeenIngress, checkpoint: string, signal: AbortSignal): Promise<void> {
+    await this.patch(ingress, { metadata: { annotations: { [checkpointAnnotation]: checkpoint || null } } }, undefined, signal);
   }
 
   /** The address of the load balancer, with all ports of the group, and of one in front. Says nothing that is said already. */

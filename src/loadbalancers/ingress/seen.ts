@@ -45,6 +45,8 @@ export interface IngressState {
   readonly view: IngressView;
   /** Digests of the Secrets that were sent to AWS for it, as they are recorded on it. */
   readonly sentSecrets: Readonly<Record<string, string>>;
+  /** What its group's load balancer was when all of it was as wanted, where it is recorded on this one; empty: nowhere. */
+  readonly checkpoint: string;
   /** What the status names. */
   readonly published: readonly { readonly hostname: string; readonly ip: string; readonly ports: readonly number[] }[];
 }
@@ -98,6 +100,9 @@ export function ingressInformers(namespace: string) {
 /** Where digests of the Secrets of log-ins are recorded that were sent: AWS never tells what it has. */
 export const sentSecretsAnnotation = "ingress.fairlead.io/sent-secrets";
 
+/** Where the first Ingress of a group has its checkpoint. */
+export const checkpointAnnotation = "ingress.fairlead.io/checkpoint";
+
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 function identityOf({ name, namespace = "", uid, resourceVersion }: Stored<KubeObject>["metadata"]): Identity {
@@ -106,11 +111,12 @@ function identityOf({ name, namespace = "", uid, resourceVersion }: Stored<KubeO
 
 export function ingressState({ metadata, spec = {}, status = {} }: Stored<Ingress>): IngressState {
   const { finalizers = [], deletionTimestamp, annotations = {} } = metadata;
-  const { [lastApplied]: _applied, [sentSecretsAnnotation]: sent, ...own } = annotations;
+  const { [lastApplied]: _applied, [sentSecretsAnnotation]: sent, [checkpointAnnotation]: checkpoint = "", ...own } = annotations;
   const identity = identityOf(metadata);
   return {
     metadata: identity,
     sentSecrets: digestsIn(sent),
+    checkpoint,
     view: {
       namespace: identity.namespace,
       name: identity.name,

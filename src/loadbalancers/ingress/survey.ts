@@ -1,10 +1,11 @@
 /** One look at a group: what its Ingresses ask for, what stands, and the steps between them. Changes nothing. */
 import type { Ask } from "../../aws/ask.ts";
 import type { FoundApplication } from "../application/find.ts";
+import { applicationGlance } from "../application/glance.ts";
 import type { SeenApplication } from "../application/plan.ts";
 import { findLoadBalancers } from "../find.ts";
 import { reconcileAges } from "../inventory.ts";
-import type { Found } from "../kind.ts";
+import type { Found, LoadBalancerKind } from "../kind.ts";
 import type { FoundNetwork } from "../network/find.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { type Survey, survey } from "../survey.ts";
@@ -13,6 +14,7 @@ import { noTargets } from "../targets.ts";
 import { annotationKey } from "./annotations.ts";
 import { secretNames } from "./auth.ts";
 import type { CertificateSurvey } from "./certificate-pass.ts";
+import { checkpointOf } from "./checkpoint.ts";
 import type { SurveyContext } from "./context.ts";
 import { desireGroup, type GroupDesire, type GroupSources } from "./desire.ts";
 import type { Group } from "./groups.ts";
@@ -29,6 +31,8 @@ export interface GroupSurvey {
   readonly replaced: Replaced;
   /** The network load balancer that stands in front. */
   readonly front?: FoundNetwork;
+  /** Whether only lists were read, and everything else taken for what it was. */
+  readonly isGlance: boolean;
   /** Those that are requested for its Ingresses. */
   readonly certificates: CertificateSurvey;
 }
@@ -54,6 +58,8 @@ export async function surveyGroup(
     requested: certificates,
     ...(await lookUp(group, context, ask)),
   };
+  const glance = await glanceAt(group, owner, standing, facts, context, ask);
+  if (glance !== undefined) return glance;
   const first = await look(group, owner, standing, [], facts, context, ask);
   const isOther = ({ internal }: Found) => internal !== first.desire.model.internal;
   // While somebody is not understood nobody knows which scheme they asked for.
@@ -72,6 +78,24 @@ export async function surveyGroup(
 type Facts = LookUps &
   Pick<GroupSources, "groups" | "backendGroup"> & { readonly front?: FoundNetwork; readonly requested: CertificateSurvey };
 
+/** A look at lists alone; undefined where it does not suffice. */
+async function glanceAt(
+  group: Group,
+  owner: LoadBalancerOwner,
+  standing: readonly Found[],
+  facts: Facts,
+  context: SurveyContext,
+  ask: Ask,
+): Promise<GroupSurvey | undefined> {
+  const [first] = group.members;
+  const recorded = (first && context.ingresses.get(keyOf(first.ingress))?.checkpoint) || undefined;
+  if (recorded === undefined || standing.length !== 1 || !context.checkpoints?.trustedMs(owner.key)) return undefined;
+  const { seen, desire, ...rest } = await look(group, owner, standing, [], facts, context, ask, applicationGlance as LoadBalancerKind);
+  const isRight = desire.faults.size === 0 && seen.problems.length === 0 && seen.steps.length === 0 && group.leaving.length === 0;
+  const isSame = isRight && checkpointOf(desire, seen.seen as SeenApplication) === recorded;
+  return isSame && standing[0]?.internal === desire.model.internal ? { seen, desire, ...rest, isGlance: true } : undefined;
+}
+
 /** A look at one of the group's load balancers, beside others that it replaces. */
 async function look(
   group: Group,
@@ -81,13 +105,15 @@ async function look(
   { certificates, requested, trustStores, targetGroups, webAcls, ...facts }: Facts,
   context: SurveyContext,
   ask: Ask,
+  glance?: LoadBalancerKind,
 ): Promise<GroupSurvey> {
   const { inventory, settings, secrets, ingresses } = context;
   let taken: readonly SeenTargetGroup[] = [];
   let desire: GroupDesire | undefined;
-  const kind = besides(replaced, (theirs) => {
+  const onTaken = (theirs: readonly SeenTargetGroup[]) => {
     taken = theirs;
-  });
+  };
+  const kind = glance ?? besides(replaced, onTaken);
   for (const { ingress } of group.members) secrets.begin(keyOf(ingress));
   const seen = await survey(
     {
@@ -149,6 +175,7 @@ async function look(
     desire: desire!,
     replaced: { loadBalancers: replaced as readonly FoundApplication[], targetGroups: taken },
     ...(front && { front }),
+    isGlance: false,
     certificates: requested,
   };
 }
