@@ -9,6 +9,16 @@ const owners = [
   { name: "k8s-default-a-0123456789", tags: { owner: "them" } },
 ] as const;
 
+/** Of another controller, which looks after it by itself. */
+export const foreignIngress = {
+  metadata: {
+    name: "theirs",
+    annotations: { "alb.ingress.kubernetes.io/group.name": "teams", "alb.ingress.kubernetes.io/scheme": "internet-facing" },
+    finalizers: ["example.com/theirs"],
+  },
+  spec: { ingressClassName: "theirs", defaultBackend: { service: { name: "web", port: { number: 80 } } } },
+} as const;
+
 /** Puts them into the account: a load balancer with a listener, a rule and a target group each, and their security groups. */
 export function plantForeign(cloud: Cloud, network: Network): void {
   for (const [i, { name, tags }] of owners.entries()) {

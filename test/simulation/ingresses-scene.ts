@@ -1,7 +1,8 @@
 /** Where the histories of Ingresses take place: groups that share load balancers, and what must be true of them at every moment. */
+import { isDeepStrictEqual } from "node:util";
 import { bodyText, type HttpResponse, type Transport } from "../../src/runtime/http.ts";
 import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
-import { launchNodes, type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
+import { type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
 import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
@@ -9,26 +10,15 @@ import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { IngressAccount } from "./ingresses-account.ts";
-import { plantForeign } from "./ingresses-foreign.ts";
+import { foreignIngress, plantForeign } from "./ingresses-foreign.ts";
+import { IngressWebhook } from "./ingresses-webhook.ts";
+import { type IngressWish, isServed, type Surroundings, stackOf, wantedRules } from "./ingresses-wish.ts";
 import { LeaseRule } from "./lease-rule.ts";
 import { streamedListsOf } from "./streamed-lists.ts";
 
 /** Compiled once: they are the same in every history. */
 const shapes = new Shapes();
 const leaseName = "aws-load-balancer-controller-leader";
-
-/** What the author of an Ingress asked for last. */
-export interface IngressWish {
-  readonly name: string;
-  /** Undefined: it has a load balancer of its own. */
-  readonly group: string | undefined;
-  readonly host: string;
-  /** Of the namespace; each at a path of its name. */
-  readonly services: readonly string[];
-  /** What is wrong with it, if anything: then it keeps what it had. */
-  readonly mistake: string | undefined;
-  readonly isDeleted: boolean;
-}
 
 export class IngressesScene {
   readonly world: VirtualWorld;
@@ -39,18 +29,31 @@ export class IngressesScene {
   readonly network: Network;
   readonly account: IngressAccount;
   readonly flags: readonly string[];
-  readonly services = ["web", "api", "docs"] as const;
-  /** By name. */
-  readonly wishes = new Map<string, IngressWish>();
-  /** When a replica last changed something, in virtual milliseconds. */
-  lastChangeAt = 0;
-  readonly #before: Snapshot;
-  /** Rules of Ingresses that had all they wanted, and were not changed by their authors since but by mistake. */
-  readonly #settled = new Map<string, readonly string[]>();
-  readonly #told = new Set<string>();
-
   /** Who leads, and that nobody else writes. */
   readonly lease: LeaseRule;
+  readonly services = ["web", "api", "docs"] as const;
+  /** Where each Service's pod answers. */
+  readonly addresses = new Map<string, string>();
+  /** By name. */
+  readonly wishes = new Map<string, IngressWish>();
+  /** What does not carry our mark for a while, each with whether it is as its people left it. */
+  readonly unmarked = new Map<string, () => boolean>();
+  around: Surroundings = { tunedGroup: "shop", missing: new Set() };
+  /** Whether the first Ingress may come: what is said before is no part of the history. */
+  isOpen = false;
+  /** When a replica last changed something, in virtual milliseconds. */
+  lastChangeAt = 0;
+  /** Called after everything by which a replica changed AWS. */
+  onWrite: () => void = () => {};
+  /** In every second world the API server asks a webhook about Ingresses. */
+  readonly #webhook: IngressWebhook | undefined;
+  #before: Snapshot = {};
+  #theirs: unknown;
+  /** Rules of Ingresses that had all they wanted, and were not changed by their authors since but by mistake. */
+  readonly #settled = new Map<string, readonly string[]>();
+  /** Every rule that an Ingress has asked for: one that nobody understands any more may keep any of them. */
+  readonly #asked = new Map<string, Set<string>>();
+  readonly #told = new Set<string>();
 
   constructor(seed: number) {
     this.world = virtualWorld(seed);
@@ -61,8 +64,7 @@ export class IngressesScene {
     this.cloud = createCloud({ world: this.world, seed, shapes });
     this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 2 });
     this.account = new IngressAccount(this.cloud);
-    plantForeign(this.cloud, this.network);
-    this.#before = this.cloud.controls.snapshot();
+    this.#webhook = Math.floor(seed / 2) % 2 === 0 ? new IngressWebhook(this.cluster) : undefined;
     this.flags = [
       "--cluster-name=simulated",
       `--aws-region=${this.cloud.account.region}`,
@@ -74,51 +76,19 @@ export class IngressesScene {
     ];
   }
 
-  /** Nodes, Services, pods and the class, which stay as they are. */
-  async prepare(definitions: readonly object[]): Promise<void> {
-    for (const definition of definitions)
-      await this.say("world", "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
-    const { ec2 } = this.cloud.account;
-    const [node] = launchNodes(this.cloud, this.network, 1).map(({ id }) => ec2.instances.update(id, { state: "running" }));
-    const nodeName = node!.privateDnsName;
-    await this.say("world", "POST", "/api/v1/nodes", {
-      metadata: { name: nodeName },
-      spec: { providerID: `aws:///${node!.zone}/${node!.id}` },
-    });
-    await this.say("world", "PATCH", `/api/v1/nodes/${nodeName}/status`, { status: { conditions: [{ type: "Ready", status: "True" }] } });
-    await this.say("world", "POST", "/apis/networking.k8s.io/v1/ingressclasses", {
-      metadata: { name: "alb" },
-      spec: { controller: "ingress.k8s.aws/alb" },
-    });
-    for (const [i, service] of this.services.entries()) await this.#fill(service, `10.0.32.${20 + i}`, nodeName);
-  }
-
-  async #fill(service: string, address: string, nodeName: string): Promise<void> {
-    const [interfaceId = ""] = this.cloud.account.ec2.instances.values()[0]!.interfaceIds;
-    const { interfaces } = this.cloud.account.ec2;
-    interfaces.update(interfaceId, { privateAddresses: [...interfaces.get(interfaceId)!.privateAddresses, address] });
-    await this.say("world", "POST", "/api/v1/namespaces/default/services", {
-      metadata: { name: service },
-      spec: { selector: { app: service }, ports: [{ name: "http", port: 80, targetPort: 8080 }] },
-    });
-    await this.say("world", "POST", "/api/v1/namespaces/default/pods", {
-      metadata: { name: `${service}-1` },
-      spec: { nodeName, containers: [{ name: "c", image: "c:1" }] },
-    });
-    const conditions = [{ type: "ContainersReady", status: "True" }];
-    await this.say("world", "PATCH", `/api/v1/namespaces/default/pods/${service}-1/status`, { status: { podIP: address, conditions } });
-    await this.say("world", "POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", {
-      metadata: { name: `${service}-1`, labels: { "kubernetes.io/service-name": service } },
-      addressType: "IPv4",
-      ports: [{ name: "http", port: 8080, protocol: "TCP" }],
-      endpoints: [
-        { addresses: [address], conditions: { ready: true }, targetRef: { kind: "Pod", namespace: "default", name: `${service}-1` } },
-      ],
-    });
+  /** From now on everything counts. */
+  async open(): Promise<void> {
+    plantForeign(this.cloud, this.network);
+    await this.say("world", "POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", foreignIngress);
+    this.#theirs = this.#foreignIngress();
+    this.#before = this.cloud.controls.snapshot();
+    this.isOpen = true;
   }
 
   /** The API server as replicas reach it. */
   readonly serve: Transport = async (request) => {
+    const refusal = this.#webhook?.refusal(request);
+    if (refusal !== undefined) this.history.broken("a webhook is never in the controller's way", refusal);
     const answer = await this.cluster.send(request);
     // How many targets are healthy is told when it changes, and it changes by itself.
     const aside = request.method === "GET" || /\/(leases|events)(\/|$)|targetgroupbindings\/[^/]+\/status$/.test(request.url.pathname);
@@ -133,27 +103,59 @@ export class IngressesScene {
       return await this.cloud.handle(request);
     } finally {
       // What is cut off may have been carried out all the same.
-      if (!action.startsWith("Describe")) this.#changed(action);
+      if (!action.startsWith("Describe")) {
+        this.#changed(action);
+        this.onWrite();
+      }
     }
   };
 
   async say(who: string, method: string, path: string, body?: object): Promise<HttpResponse> {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-    const answer = await this.cluster.send({
+    const request = {
       method,
       url: new URL(path, "http://cluster"),
       headers: { "content-type": type, "user-agent": who },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    };
+    const refusal = who === "user" ? this.#webhook?.refusal(request) : undefined;
+    const answer = refusal === undefined ? await this.cluster.send(request) : { status: 403, headers: {}, body: nothing() };
     await bodyText(answer);
-    if (who !== "world") this.history.tell(who, `${method} ${path} ${body === undefined ? "" : JSON.stringify(body)} → ${answer.status}`);
+    if (!this.isOpen && answer.status >= 300) throw new Error(`${method} ${path} → ${answer.status}`);
+    const text = body === undefined ? "" : JSON.stringify(body);
+    if (who !== "world") this.history.tell(who, `${method} ${path} ${text} → ${answer.status}${refusal ? `: ${refusal}` : ""}`);
     return answer;
   }
 
   /** An author is about to change an Ingress: it may lose what it had from now on, unless what is written is a mistake. */
   wish(wish: IngressWish): void {
-    if (wish.mistake === undefined || wish.isDeleted) this.#settled.delete(wish.name);
+    const before = this.wishes.get(wish.name);
+    const isMoved = before === undefined || stackOf(before, this.around) !== stackOf(wish, this.around);
+    if (wish.mistake === undefined || isMoved || !isServed(wish)) this.#settled.delete(wish.name);
     this.wishes.set(wish.name, wish);
+    if (wish.isDeleted) this.#asked.delete(wish.name);
+    else this.#ask(wish);
+  }
+
+  /** Somebody else is about to change what decides about some Ingresses. */
+  change(around: Partial<Surroundings>, concerns: (wish: IngressWish) => boolean): void {
+    this.around = { ...this.around, ...around };
+    for (const wish of this.wishes.values()) {
+      if (!concerns(wish)) continue;
+      this.#settled.delete(wish.name);
+      this.#ask(wish);
+    }
+  }
+
+  #ask(wish: IngressWish): void {
+    this.#asked.set(wish.name, new Set([...(this.#asked.get(wish.name) ?? []), ...wantedRules(wish, this.around)]));
+  }
+
+  /** A webhook did not take what an author wrote: a class that is missing is a mistake where it is new. */
+  refused({ name, className, mistake }: IngressWish, before: IngressWish | undefined): void {
+    const classes = this.cluster.objects("ingressclasses.networking.k8s.io").map(({ metadata }) => metadata.name);
+    const isKnown = classes.includes(className) || before?.className === className;
+    if (mistake === undefined && isKnown) this.history.broken("a webhook refuses only mistakes", `${name} was refused`);
   }
 
   ingress(name: string): IngressObject | undefined {
@@ -163,8 +165,8 @@ export class IngressesScene {
   /** Looks who has all it wants. */
   settle(): void {
     for (const wish of this.wishes.values()) {
-      if (this.#settled.has(wish.name) || wish.isDeleted || wish.mistake !== undefined || this.#wrongWith(wish).length > 0) continue;
-      this.#settled.set(wish.name, this.account.wantedRules(wish));
+      if (this.#settled.has(wish.name) || !isServed(wish) || wish.mistake !== undefined || this.#wrongWith(wish).length > 0) continue;
+      this.#settled.set(wish.name, wantedRules(wish, this.around));
       this.history.tell("world", `${wish.name} has all it wants`);
     }
   }
@@ -173,33 +175,38 @@ export class IngressesScene {
   differences(): readonly string[] {
     this.cloud.account.time.settle();
     const wishes = [...this.wishes.values()];
-    const wanted = new Set(
-      wishes.flatMap((wish) => (wish.isDeleted ? [] : [...this.account.wantedRules(wish), ...(this.#settled.get(wish.name) ?? [])])),
-    );
-    const groups = new Set(wishes.filter(({ isDeleted }) => !isDeleted).map((wish) => this.account.stackOf(wish)));
-    const surplus = this.account.rules().filter((rule) => !wanted.has(rule));
-    const balancers = this.account.stacks().filter((stack) => !groups.has(stack));
+    const mayHave = (wish: IngressWish) => (wish.mistake === undefined ? wantedRules(wish, this.around) : this.#asked.get(wish.name)!);
+    const wanted = new Set(wishes.filter(isServed).flatMap((wish) => [...mayHave(wish)]));
+    const groups = new Set(wishes.filter(isServed).map((wish) => stackOf(wish, this.around)));
+    // Whose a fixed answer was nobody can tell while somebody of the group is not understood.
+    const unclear = wishes.filter(({ mistake }) => mistake !== undefined).map((wish) => `${stackOf(wish, this.around)}:`);
+    const mayStay = (rule: string) => rule.endsWith("→ 503") && unclear.some((stack) => rule.startsWith(stack));
+    const surplus = this.account.rules().filter((rule) => !wanted.has(rule) && !mayStay(rule));
+    const stacks = this.account.loadBalancers().map(({ stack }) => stack);
+    const balancers = stacks.filter((stack, i) => !groups.has(stack) || stacks.indexOf(stack) !== i);
     return [
       ...wishes.flatMap((wish) => this.#wrongWith(wish)),
       ...surplus.map((rule) => `rule ${rule} is nobody's`),
-      ...balancers.map((stack) => `the load balancer of ${stack} is nobody's`),
+      ...balancers.map((stack) => `a load balancer of ${stack} is nobody's`),
       ...this.#touched(),
     ];
   }
 
   #wrongWith(wish: IngressWish): readonly string[] {
-    const { name, isDeleted, mistake } = wish;
+    const { name, className, isDeleted, mistake, scheme = "internal" } = wish;
     const ingress = this.ingress(name);
     if (isDeleted) return ingress === undefined ? [] : [`${name} is still there`];
+    if (className === "theirs") return ingress?.metadata.finalizers?.length ? [`${name} is another controller's, and is still held`] : [];
     if (mistake !== undefined) return this.#isTold(name) ? [] : [`${name} is not told of its mistake: ${mistake}`];
     const present = new Set(this.account.rules());
-    const missing = this.account.wantedRules(wish).filter((rule) => !present.has(rule));
-    const hostname = ingress?.status?.loadBalancer?.ingress?.[0]?.hostname ?? "";
-    const address = this.account.hostname(this.account.stackOf(wish));
+    const missing = wantedRules(wish, this.around).filter((rule) => !present.has(rule));
+    const published = ingress?.status?.loadBalancer?.ingress?.[0]?.hostname ?? "";
+    const stack = stackOf(wish, this.around);
+    const address = this.account.loadBalancers().find((lb) => lb.stack === stack && lb.scheme === scheme)?.hostname ?? "";
     return [
       ...missing.map((rule) => `${name} lacks ${rule}`),
-      ...this.account.emptyGroups(wish).map((group) => `${group} of ${name} has no target`),
-      ...(hostname === address && hostname !== "" ? [] : [`${name} publishes ${hostname || "nothing"}, and is served at ${address}`]),
+      ...this.account.wrongTargets(wish, this.addresses, this.around.missing),
+      ...(published === address && published !== "" ? [] : [`${name} publishes ${published || "nothing"}, and is served at ${address}`]),
     ];
   }
 
@@ -217,17 +224,27 @@ export class IngressesScene {
   }
 
   #touched(): readonly string[] {
-    return this.account.changedSince(this.#before);
+    const isTouched = !isDeepStrictEqual(this.#foreignIngress(), this.#theirs);
+    return [...this.account.changedSince(this.#before), ...(isTouched ? ["another controller's Ingress is changed"] : [])];
+  }
+
+  #foreignIngress(): unknown {
+    return this.ingress(foreignIngress.metadata.name);
   }
 
   #changed(by: string): void {
     this.lastChangeAt = this.world.clock.monotonic();
     for (const how of this.#touched()) this.#broken("nothing foreign is touched", by, how);
+    for (const [what, stands] of this.unmarked) if (!stands()) this.#broken("nothing is deleted without our mark", by, `${what} is gone`);
+    if (this.#settled.size === 0) return;
     const present = new Set(this.account.rules());
+    const addresses = new Set(this.account.loadBalancers().map(({ hostname }) => hostname));
     for (const [name, rules] of this.#settled) {
       for (const rule of rules)
         if (!present.has(rule))
           this.#broken("a settled member's rules are never removed by another's mistake", by, `${name} lacks ${rule}`);
+      const published = this.ingress(name)?.status?.loadBalancer?.ingress?.[0]?.hostname ?? "";
+      if (!addresses.has(published)) this.#broken("what is published serves", by, `${name} publishes ${published || "nothing"}`);
     }
   }
 
@@ -239,7 +256,9 @@ export class IngressesScene {
   }
 }
 
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
 interface IngressObject {
-  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string; readonly finalizers?: readonly string[] };
   readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly hostname?: string }[] } };
 }

@@ -13,6 +13,9 @@ import { loadClients } from "../bed/service-world.ts";
 import { BalancerReplica } from "./balancer-replica.ts";
 import { comeToNothing, comeToOrder, type EndingTimes } from "./ending.ts";
 import { type FaultMix, injectFaults } from "./faults.ts";
+import { crashAfterWrites } from "./ingresses-crashes.ts";
+import { meddle } from "./ingresses-meddlers.ts";
+import { administrate, operateServices, prepare } from "./ingresses-place.ts";
 import { IngressesScene } from "./ingresses-scene.ts";
 import { deleteAll, lookAround, useIngresses } from "./ingresses-users.ts";
 import { type Outcome, played } from "./outcome.ts";
@@ -25,7 +28,8 @@ const times: EndingTimes = { patienceMs: 60 * 60_000, restMs: 60_000, quietMs: 3
 export async function simulateIngresses(seed: number): Promise<Outcome> {
   await loadClients();
   const scene = new IngressesScene(seed);
-  await scene.prepare([targetGroupBindingDefinition, ingressClassParamsDefinition]);
+  await prepare(scene, [targetGroupBindingDefinition, ingressClassParamsDefinition]);
+  await scene.open();
   return played(seed, scene.history, () => play(scene));
 }
 
@@ -33,12 +37,15 @@ async function play(scene: IngressesScene): Promise<void> {
   const { world } = scene;
   const [faulty, everything] = [new AbortController(), new AbortController()];
   const replicas = new Replicas(scene, (name) => new BalancerReplica(scene, name));
-  const ending = [useIngresses(scene, faulty.signal), injectFaults(scene, replicas, faultMixOf(scene), faulty.signal)];
+  const actors = [useIngresses, operateServices, administrate, meddle];
+  const mix = faultMixOf(scene, replicas);
+  const ending = [...actors.map((act) => act(scene, faulty.signal)), injectFaults(scene, replicas, mix, faulty.signal)];
   const lasting = lookAround(scene, everything.signal);
   await world.advance(faultsMs);
   faulty.abort(new Error("the faults are over"));
   await world.advance(0);
   await Promise.all(ending);
+  scene.onWrite = () => {};
   await comeToOrder(scene, times);
   await deleteAll(scene);
   await comeToNothing(scene, times);
@@ -61,8 +68,11 @@ const effects: readonly Effect[] = [
   { kind: "fail", code: "AccessDenied", status: 403 },
 ];
 
-function faultMixOf({ chance }: IngressesScene): FaultMix {
+function faultMixOf(scene: IngressesScene, replicas: Replicas<BalancerReplica>): FaultMix {
+  const { chance } = scene;
   const actions = ["*", "*", "ec2:*", "elasticloadbalancing:*", "*:Create*", "*:Delete*", "*:Modify*", "elasticloadbalancing:*Rule*"];
   const trouble = () => ({ effect: chance.pick(effects)!, action: chance.pick(actions)!, probability: chance.between(0.1, 0.9) });
-  return { agent: "fairlead", aws: [trouble, trouble, trouble, trouble, trouble], awsMs: 60_000, maxPauseMs: 20_000 };
+  const crashes = crashAfterWrites(scene, replicas);
+  const aws = [trouble, trouble, trouble, trouble, trouble];
+  return { agent: "fairlead", aws, awsMs: 60_000, maxPauseMs: 20_000, own: [crashes, crashes, crashes] };
 }

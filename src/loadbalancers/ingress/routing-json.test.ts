@@ -154,3 +154,13 @@ test("mutual TLS: each mode with what it takes", () => {
     ["[]", "empty mutualAuthentication configuration from ingress annotation: `[]`"],
   ]);
 });
+
+test("of two spellings of a key the last one counts", () => {
+  check(action, [
+    [
+      '{"type":"redirect","Type":"fixed-response","fixedResponseConfig":{"statusCode":"200","StatusCode":"404"}}',
+      { kind: "fixed-response", status: "404" },
+    ],
+  ]);
+  check(mutualTls, [['[{"port":443,"mode":"off"},{"port":443,"mode":"passthrough"}]', [[443, { mode: "passthrough" }]]]]);
+});

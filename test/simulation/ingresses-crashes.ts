@@ -1,0 +1,21 @@
+/** Whoever leads crashes right after it has changed something in AWS, before the answer arrives. */
+
+import type { BalancerReplica } from "./balancer-replica.ts";
+import type { FaultTargets } from "./faults.ts";
+import type { Replicas } from "./replicas.ts";
+
+/** The next few writes each end the process that makes them. */
+export function crashAfterWrites(scene: FaultTargets & { onWrite: () => void }, replicas: Replicas<BalancerReplica>): () => void {
+  return () => {
+    let left = Math.floor(scene.chance.between(1, 6));
+    scene.history.tell("faults", `the next ${left} writes to AWS each end the process that makes them`);
+    scene.onWrite = () => {
+      const leader = left > 0 ? replicas.all().find((replica) => replica.leading) : undefined;
+      if (leader === undefined) return;
+      left--;
+      scene.history.tell("faults", `${leader.name} crashes after a write`);
+      leader.crash();
+      replicas.replace(leader);
+    };
+  };
+}

@@ -1,0 +1,32 @@
+/** Known faults of the Ingress controller and of the bindings behind it. */
+import type { Mutant } from "./mutants.ts";
+
+export const ingressMutants: readonly Mutant[] = [
+  {
+    name: "mistake-takes-its-rules",
+    world: "ingresses",
+    file: "src/loadbalancers/ingress/desire.ts",
+    changes: [
+      [
+        "const modelOf = (key: string) => understood.get(key) ?? remembered.get(key);",
+        "const modelOf = (key: string) => understood.get(key);",
+      ],
+      ["const unknown = keys.filter((key) => modelOf(key) === undefined);", "const unknown: readonly string[] = [];"],
+    ],
+    killedBy: "a settled member's rules are never removed by another's mistake",
+  },
+  {
+    name: "class-that-vanishes-takes-all",
+    world: "ingresses",
+    file: "src/loadbalancers/ingress/groups.ts",
+    changes: [['isFinalized && membership.kind === "invalid-class"', 'isFinalized && membership.kind === "in"']],
+    killedBy: "a settled member's rules are never removed by another's mistake",
+  },
+  {
+    name: "marks-of-any-cluster",
+    world: "ingresses",
+    file: "src/loadbalancers/ingress/names.ts",
+    changes: [["return isOfCluster(tags, cluster) && tags[stackTag]", "return (isOfCluster(tags, cluster) || true) && tags[stackTag]"]],
+    killedBy: "nothing foreign is touched",
+  },
+];
