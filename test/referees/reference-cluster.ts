@@ -11,6 +11,7 @@ import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import { launchNodes, type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { bed, eventually, type TestCluster } from "../bed/bed.ts";
+import { booted } from "../bed/booted.ts";
 import { referenceControllerManager } from "./reference.ts";
 
 /** What the reference works on, and what it complains of. */
@@ -42,10 +43,7 @@ export async function referenceCluster(t: TestContext, ...config: readonly strin
   const cloud = createCloud({ world: realWorld(), settings: { speed: SPEED } });
   const network = standardNetwork(cloud, { clusterId });
   const instances = launchNodes(cloud, network, 3);
-  await eventually(() => {
-    cloud.account.time.settle();
-    for (const { id } of instances) assert.equal(cloud.account.ec2.instances.get(id)?.state, "running");
-  });
+  await booted(cloud, instances);
   let calls: string[] = [];
   const served = await serve({
     ...cloud,
@@ -77,6 +75,16 @@ export async function referenceCluster(t: TestContext, ...config: readonly strin
     await reference.exit();
   };
   t.after(stop);
+  // A Service that comes while the reference gets to know its nodes can be left without any: it syncs again when a node changes, only.
+  await eventually(async () => {
+    const { items } = await cluster.admin.list(nodes);
+    const fresh = items.filter(({ spec }) => spec?.taints?.some(({ key }) => key === "node.cloudprovider.kubernetes.io/uninitialized"));
+    assert.deepEqual(
+      fresh.map(({ metadata }) => metadata.name),
+      [],
+      "all nodes are initialised",
+    );
+  }, 60_000);
   return {
     cluster,
     cloud,
