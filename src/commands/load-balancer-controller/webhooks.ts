@@ -6,6 +6,7 @@ import type { Webhook } from "../../loadbalancers/admission/webhook.ts";
 import type { IngressInformers } from "../../loadbalancers/ingress/seen.ts";
 import { ingressWebhooks } from "../../loadbalancers/ingress/webhooks.ts";
 import type { BindingInformers } from "../../loadbalancers/targets/informers.ts";
+import { quicWebhook } from "../../loadbalancers/targets/quic-injection.ts";
 import { bindingWebhooks } from "../../loadbalancers/targets/webhooks.ts";
 import { ConfigurationFailed } from "../../process/errors.ts";
 import type { ControllerEntry, StandbyContext } from "../../process/program.ts";
@@ -50,7 +51,7 @@ export async function startWebhooks(
 
 /** All that are served. A door adds its own rows here. */
 function webhooksOf(
-  { cloud, clouds, self, informers: shared }: Pick<StandbyContext, "cloud" | "clouds" | "self" | "informers">,
+  { host, cloud, clouds, self, informers: shared }: Pick<StandbyContext, "host" | "cloud" | "clouds" | "self" | "informers">,
   options: Options,
   informers: Followed,
 ): readonly Webhook[] {
@@ -63,6 +64,7 @@ function webhooksOf(
       vpc: self.vpc,
       injectsGates: options["enable-pod-readiness-gate-inject"],
     }),
+    quicWebhook({ world: host.world, variable: options["quic-environment-variable-name"] }),
     serviceClassWebhook(options["load-balancer-class"]),
     ...(gateOpen(options["feature-gates"], "IngressController")
       ? ingressWebhooks({
