@@ -168,3 +168,23 @@ test("a class that becomes the default, and parameters that it is given, reach t
   assert.doesNotMatch(world.events("other").join("\n"), /Failed/, "nobody else is concerned");
   assert.equal(world.all("elbv2/load-balancers").length, 2, "and nothing is taken away");
 });
+
+test("a Service that gets IPv6 addresses gets a target group for them, and back", async (t) => {
+  const world = await ingressWorld({ ipv6: true });
+  t.after(() => world.close());
+  await world.service("web", { ipFamilies: ["IPv4"] });
+  await world.pods("web", 1);
+  world.serve();
+  await world.ingress("shop", toWeb, { "ip-address-type": "dualstack" });
+  await served(world, "shop");
+  const types = () => world.all<{ ipAddressType: string }>("elbv2/target-groups").map(({ ipAddressType }) => ipAddressType);
+  assert.deepEqual(types(), ["ipv4"]);
+  for (const [ipFamilies, type] of [
+    [["IPv4", "IPv6"], "ipv6"],
+    [["IPv4"], "ipv4"],
+  ] as const) {
+    await world.say("PATCH", `${servicePath}/web`, { spec: { ipFamilies } }, "merge");
+    await world.until(`replaced by one of ${type}`, () => types().join() === type && world.bindings().length === 1, 600_000);
+    assert.doesNotMatch(world.events("shop").join("\n"), /Failed/);
+  }
+});

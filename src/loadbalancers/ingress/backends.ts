@@ -1,6 +1,7 @@
 /** The target group of a Service behind an Ingress, and the binding that fills it. Pure. */
 import { readRows, type ValuesOf } from "../annotation-rows.ts";
 import type { TargetGroup } from "../model.ts";
+import { type SeenTargetGroup, sameFamily } from "../target-group-plan.ts";
 import type { BindingSpec } from "../targets/binding.ts";
 import type { BindingWish } from "../targets/owned-bindings.ts";
 import { parseGoBool } from "../values.ts";
@@ -25,6 +26,8 @@ export interface BackendContext {
   readonly isDualStack: boolean;
   /** The security group whose traffic targets let in; absent: they are left alone. */
   readonly source?: string;
+  /** Target groups of the group that stand already. */
+  readonly standing: readonly Pick<SeenTargetGroup, "name" | "addressType">[];
 }
 
 /** Throws a `MemberFault` where no target group can be made for it. */
@@ -57,7 +60,9 @@ export function backendOf(options: MemberOptions, service: ServiceView, backendP
   };
   const part = parts.targetGroup(identity);
   const serviceTags = serviceTagsOf(service);
-  const name = targetGroupName(settings.cluster, groupId, identity);
+  const usual = targetGroupName(settings.cluster, groupId, identity);
+  const isOfOtherFamily = context.standing.some((other) => other.name === usual && !sameFamily(other, { addressType }));
+  const name = isOfOtherFamily ? targetGroupName(settings.cluster, groupId, { ...identity, apart: addressType }) : usual;
   const group: TargetGroup = {
     name,
     part,
@@ -68,6 +73,7 @@ export function backendOf(options: MemberOptions, service: ServiceView, backendP
     protocolVersion,
     port: identity.port,
     addressType,
+    fixesAddressType: true,
     ...(controlPort !== undefined && { controlPort }),
     healthCheck: healthCheckOf(values, { targetType, protocol, protocolVersion }, service),
     attributes: values["target-group-attributes"] ?? {},

@@ -40,7 +40,7 @@ export interface MemberModel {
 export type GroupSources = PortSources &
   FrontendSources &
   GuardSources &
-  Omit<RuleSources, "groupId" | "isDualStack" | "source"> & {
+  Omit<RuleSources, "groupId" | "isDualStack" | "source" | "standing"> & {
     readonly seen: SeenApplication;
     /** What AWS said when this was asked of it before. */
     refusal?(key: string, model: MemberModel): string | undefined;
@@ -101,6 +101,7 @@ function desireWithout(
   const context: RuleSources = {
     ...sources,
     groupId: group.id,
+    standing: sources.seen.targetGroups,
     isDualStack: balancer.addressType.startsWith("dualstack"),
     ...(balancer.source && { source: balancer.source.kind === "group" ? balancer.source.id : managedSource }),
   };

@@ -25,12 +25,14 @@ export interface TargetGroupIdentity {
   readonly protocol: string;
   readonly protocolVersion: string;
   readonly controlPort?: number;
+  /** What tells it from another one that has its name. */
+  readonly apart?: string;
 }
 
 /** Also the name of its binding. */
 export function targetGroupName(cluster: string, group: GroupId, identity: TargetGroupIdentity): string {
-  const { ingress, service, backendPort, port, targetType, protocol, protocolVersion, controlPort } = identity;
-  const backend = [service.uid, backendPort, port, targetType, protocol, protocolVersion, controlPort ?? ""];
+  const { ingress, service, backendPort, port, targetType, protocol, protocolVersion, controlPort, apart } = identity;
+  const backend = [service.uid, backendPort, port, targetType, protocol, protocolVersion, controlPort ?? "", apart ?? ""];
   const digest = hash(cluster, stackOf(group), ingress.namespace, ingress.name, ...backend);
   return `k8s-${plain(service.namespace, 8)}-${plain(service.name, 8)}-${digest}`;
 }
