@@ -10,6 +10,7 @@ export interface EventRow {
     | "TargetGroupBinding"
     | "Lease"
     | "Node, Lease"
+    | "Pod"
     | "Ingress"
     | "Ingress, Service"
     | "Ingress, TargetGroupBinding"
@@ -346,6 +347,13 @@ export const eventTable: readonly EventRow[] = [
   { reason: "StateChange", type: "Normal", on: "Node", means: "The instance stops or terminates.", todo: nothing },
   { reason: "ASGLifecycle", type: "Normal", on: "Node", means: "Auto Scaling is about to terminate the instance.", todo: nothing },
   {
+    reason: "UnknownInterruption",
+    type: "Normal",
+    on: "Node",
+    means: "Auto Scaling has launched the instance, and holds it until its Node is ready.",
+    todo: nothing,
+  },
+  {
     reason: "MonitorError",
     type: "Warning",
     on: "Node",
@@ -357,6 +365,20 @@ export const eventTable: readonly EventRow[] = [
     type: "Normal",
     on: "Node",
     means: "The Node is cordoned and marked, and its plan is written on it.",
+    todo: nothing,
+  },
+  {
+    reason: "PreDrainError",
+    type: "Warning",
+    on: "Node",
+    means: "Labels or taints of the Node were refused; it is cordoned and drained without them.",
+    todo: "Read the message: it names who refused them.",
+  },
+  {
+    reason: "PodEviction",
+    type: "Normal",
+    on: "Pod",
+    means: "The node of the pod is being drained. Said of every pod on it, as the reference does, also of those that stay.",
     todo: nothing,
   },
   { reason: "Cordon", type: "Normal", on: "Node", means: "The Node was cordoned, which is all that its policy asks for.", todo: nothing },
@@ -379,7 +401,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "PostDrainError",
     type: "Warning",
     on: "Node",
-    means: "A lifecycle hook was abandoned; the message says why.",
+    means: "A lifecycle hook was abandoned, or could not be completed yet; the message says why.",
     todo: "As for CordonAndDrainError.",
   },
   { reason: "Uncordon", type: "Normal", on: "Node", means: "The interruption is over and the Node serves again.", todo: nothing },

@@ -9,6 +9,7 @@ import { again, type Controller, done, type Outcome, type Source } from "../runt
 import type { Host } from "../runtime/host.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
 import { DeadlineBudget } from "./deadline-budget.ts";
+import type { Annotations } from "./event-annotations.ts";
 import type { HolderWatch } from "./holders.ts";
 import { type Hooks, holdMs } from "./hooks.ts";
 import type { Inbox } from "./inbox.ts";
@@ -31,6 +32,8 @@ export interface InterruptionParts {
   readonly kube: KubeClient;
   /** Undefined: no Events are wanted. */
   readonly recorder: EventRecorder | undefined;
+  /** Annotations of Events about a Node. */
+  readonly annotationsOf?: (node: NodeState) => Annotations;
   readonly nodes: Nodes;
   readonly pods: DrainedPods;
   readonly inbox: Inbox;
@@ -151,13 +154,20 @@ class InterruptionWork {
     const { inbox, hooks, notify, host } = this.#parts;
     switch (step.kind) {
       case "write": {
-        if (await this.#states.write(state!, step.plan, step.change, signal)) this.#report(state!, step.plan, step.reports);
+        const written = await this.#states.write(state!, step.plan, step.change, signal);
+        if (written === "conflict") return;
+        this.#report(state!, step.plan, step.reports);
+        if (written !== "written") this.#report.refused(state!, written.refused);
         return;
       }
       case "remove-pods":
         // Nothing is scheduled to a cordoned Node: a pod that came later may be on another Node of its name.
         if (step.removals.some(({ pod }) => isLate(pod, state!)) && !(await this.#states.isStill(state!, signal))) return;
         await this.#remover.remove(step.removals, step.deadline, memory, signal);
+        return;
+      case "tell-pods":
+        this.#report.pods(name, step.pods);
+        memory.podsTold = true;
         return;
       case "heartbeat": {
         memory.heartbeats.set(step.event.id, host.world.clock.now());

@@ -23,6 +23,7 @@ export function draining(situation: Situation, node: PlannedNode, plan: NodePlan
   const late = activeEvents(plan).filter((event) => limitOf(situation, plan, event) <= now);
   if (late.length > 0) return giveUp(situation, node, plan, late, notDrained(situation));
   if (pods === undefined) return wait(now + podCheckMs, "the pods of the Node are not known yet");
+  if (settings.podEvents && !memory.podsTold) return { kind: "tell-pods", pods };
   const deadline = Math.min(
     ...activeEvents(plan).map(({ id, deadline: own }) => own ?? memory.hookDeadlines.get(id) ?? Number.POSITIVE_INFINITY),
   );

@@ -1,10 +1,12 @@
 /** Instances that wait in a launch hook of Auto Scaling until their Node is ready. */
 import type { QueueMessage } from "../aws/queue.ts";
+import type { EventReason } from "../identity/event-reasons.ts";
 import { claimedInstance, isReady, type Nodes, type SeenNode } from "../identity/node-view.ts";
 import type { Host } from "../runtime/host.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import { sleep } from "../runtime/world.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
-import type { HookRef } from "./event.ts";
+import { goTime, type HookRef } from "./event.ts";
 import type { Hooks } from "./hooks.ts";
 
 export interface LaunchesParts {
@@ -13,14 +15,24 @@ export interface LaunchesParts {
   readonly hooks: Hooks;
   readonly metrics: ActionMetrics;
   readonly completionDelayMs: number;
+  /** Says something of a Node in an Event. */
+  readonly tell: TellOfNode;
   /** Told when nobody waits for a launch any more. */
   readonly ended: (messageId: string, eventId: string) => void;
 }
 
-/** One hook that holds one instance. */
-interface Launch {
+export type TellOfNode = (node: SeenNode, type: "Normal" | "Warning", reason: EventReason, message: string) => void;
+
+/** What a message tells of a launch. */
+export interface LaunchNotice {
   readonly id: string;
   readonly hook: HookRef;
+  readonly startTime: number;
+}
+
+/** One hook that holds one instance. */
+interface Launch extends LaunchNotice {
+  announced: boolean;
   /** Every message that told of it, and the event it told of. */
   readonly told: Map<string, string>;
   completing: boolean;
@@ -41,7 +53,7 @@ export class Launches {
   }
 
   /** Waits for the Node of an instance, but no longer than its hook does. */
-  add({ id: messageId }: QueueMessage, id: string, hook: HookRef, signal: AbortSignal): void {
+  add({ id: messageId }: QueueMessage, { id, hook, startTime }: LaunchNotice, signal: AbortSignal): void {
     const { nodes, host } = this.#parts;
     const others = this.#waiting.get(hook.instanceId) ?? [];
     const known = others.find((launch) => launch.hook.group === hook.group && launch.hook.hook === hook.hook);
@@ -53,7 +65,15 @@ export class Launches {
       "event-id": id,
       "instance-id": hook.instanceId,
     });
-    const launch: Launch = { id, hook, told: new Map([[messageId, id]]), completing: false, cancelExpiry: () => {} };
+    const launch: Launch = {
+      id,
+      hook,
+      startTime,
+      announced: false,
+      told: new Map([[messageId, id]]),
+      completing: false,
+      cancelExpiry: () => {},
+    };
     this.#waiting.set(hook.instanceId, [...others, launch]);
     void this.#expire(launch, signal);
     const [node] = nodes.by("instance", hook.instanceId);
@@ -66,24 +86,32 @@ export class Launches {
     for (const launch of this.#waiting.get(claimedInstance(node) ?? "") ?? []) {
       if (launch.completing) continue;
       launch.completing = true;
-      void this.#complete(launch, node.metadata.name, signal);
+      void this.#complete(launch, node, signal);
     }
   }
 
-  async #complete(launch: Launch, node: string, signal: AbortSignal): Promise<void> {
-    const { host, hooks, metrics, completionDelayMs } = this.#parts;
+  async #complete(launch: Launch, node: SeenNode, signal: AbortSignal): Promise<void> {
+    const { host, hooks, metrics, completionDelayMs, tell } = this.#parts;
     const { instanceId } = launch.hook;
+    const { name } = node.metadata;
+    if (!launch.announced) {
+      launch.announced = true;
+      const message = `ASG Lifecycle Launch event received. Instance was started at ${goTime(launch.startTime)}`;
+      tell(node, "Normal", "UnknownInterruption", message);
+    }
     try {
       if (completionDelayMs > 0) await sleep(host.world.clock, completionDelayMs, signal);
       await hooks.complete(launch.hook, "CONTINUE", signal);
-      host.log.info("Completed ASG Lifecycle Hook", { "event-id": launch.id, "instance-id": instanceId, "node-name": node });
-      metrics.action("post-drain", true, node, launch.id);
+      host.log.info("Completed ASG Lifecycle Hook", { "event-id": launch.id, "instance-id": instanceId, "node-name": name });
+      metrics.action("post-drain", true, name, launch.id);
+      tell(node, "Normal", "PostDrain", "Post-drain task successfully executed");
       this.#end(launch);
     } catch (error) {
       if (signal.aborted) return;
       launch.completing = false;
       host.log.warn("a launch hook could not be completed; retrying", { "instance-id": instanceId, error });
-      metrics.action("post-drain", false, node, launch.id);
+      metrics.action("post-drain", false, name, launch.id);
+      tell(node, "Warning", "PostDrainError", `There was a problem executing the post-drain task: ${messageOf(error)}`);
       host.world.clock.after(retryMs, () => {
         const [current] = this.#parts.nodes.by("instance", instanceId);
         if (current !== undefined && !signal.aborted) this.nodeChanged(current, signal);

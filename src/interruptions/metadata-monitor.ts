@@ -18,6 +18,8 @@ export interface MetadataMonitorParts {
   readonly monitors: readonly MetadataMonitor[];
   readonly inbox: Inbox;
   readonly metrics: ActionMetrics;
+  /** Called when it begins to ask. */
+  readonly started?: (signal: AbortSignal) => void;
   /** Told when a monitor begins to fail. */
   readonly complain: (monitor: string) => void;
 }
@@ -51,7 +53,8 @@ export class MetadataMonitors {
 
   /** Asks until the signal aborts. */
   async #run(signal: AbortSignal): Promise<void> {
-    const { host, monitors } = this.#parts;
+    const { host, monitors, started } = this.#parts;
+    started?.(signal);
     for (const monitor of monitors) host.log.info("Started monitoring for events", { monitor_type: names[monitor] });
     while (!signal.aborted) {
       await sleep(host.world.clock, periodMs, signal).catch(() => {});

@@ -38,6 +38,7 @@ const settings: InterruptionSettings = {
   completionDelayMs: 0,
   restartLabels: false,
   webhook: false,
+  podEvents: false,
 };
 const spot: InterruptionEvent = {
   id: "spot-1",

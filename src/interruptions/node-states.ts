@@ -24,6 +24,9 @@ export interface NodeState extends PlannedNode {
   readonly simulates: boolean;
 }
 
+/** What became of a write: done; done but for labels and taints, which were refused; not done, and what is there instead is known now. */
+export type Written = "written" | { readonly refused: string } | "conflict";
+
 /** What is known of a Node beyond what the informer had when it was found out. */
 interface Known {
   readonly uid: string;
@@ -72,23 +75,22 @@ export class NodeStates {
     if (seen === undefined || known === undefined || !isBehind(stateOf(seen), known)) this.#known.delete(name);
   }
 
-  /** Writes a plan and a change, unless anybody has changed the Node since. Answers whether it was written; if not, what is there is known now. */
-  async write(state: NodeState, plan: NodePlan, change: NodeChange, signal: AbortSignal): Promise<boolean> {
+  /** Writes a plan and a change, unless anybody has changed the Node since. */
+  async write(state: NodeState, plan: NodePlan, change: NodeChange, signal: AbortSignal): Promise<Written> {
     try {
       await this.#patch(state, plan, change, signal);
-      return true;
+      return "written";
     } catch (error) {
       if (isApiError(error, "conflict", "not-found")) {
         await this.#refresh(state, signal);
-        return false;
+        return "conflict";
       }
       const beside = change.labels !== undefined || change.taints !== undefined;
       if (!isApiError(error, "forbidden", "invalid") || !beside) throw error;
       // Somebody refuses the label or the taint. The Node is cordoned all the same.
-      this.#kube.host.log.warn("labels or taints of a Node are refused; it is cordoned without them", { node: state.name, error });
       const { unschedulable } = change;
       await this.#patch(state, plan, unschedulable === undefined ? {} : { unschedulable }, signal);
-      return true;
+      return { refused: error.said };
     }
   }
 

@@ -17,15 +17,17 @@ export class DrainedPods {
   readonly source: Source;
   readonly #kube: KubeClient;
   readonly #fieldSelector: string | undefined;
+  readonly #withLabels: boolean;
   readonly #wanted = new Set<string>();
   #enqueue: (key: string) => void = () => {};
   #life: AbortSignal | undefined;
   #following: { readonly informer: PodInformer; readonly end: AbortController } | undefined;
   #cancelEnd: () => void = () => {};
 
-  /** Of one Node, where only one is ever drained. */
-  constructor(kube: KubeClient, onlyNode?: string) {
+  /** Of one Node, where only one is ever drained; with their labels, where somebody reads them. */
+  constructor(kube: KubeClient, { onlyNode, withLabels = false }: { readonly onlyNode?: string; readonly withLabels?: boolean } = {}) {
     this.#kube = kube;
+    this.#withLabels = withLabels;
     this.#fieldSelector = onlyNode === undefined ? undefined : `spec.nodeName=${onlyNode}`;
     this.source = {
       name: "pods of drained nodes",
@@ -64,7 +66,7 @@ export class DrainedPods {
       client: this.#kube,
       of: pods,
       name: "pods-of-drained-nodes",
-      project: podView,
+      project: (pod) => podView(pod, this.#withLabels),
       indexes: { node: ({ node }) => (node === "" ? [] : [node]) },
       ...(this.#fieldSelector !== undefined && { fieldSelector: this.#fieldSelector }),
     });

@@ -11,6 +11,8 @@ export interface PodView {
     readonly resourceVersion: string;
     readonly deletionTimestamp?: string;
     readonly deletionGracePeriodSeconds?: number;
+    /** Only where Events tell of them. */
+    readonly labels?: Readonly<Record<string, string>>;
   };
   readonly node: string;
   /** In milliseconds, as exact as its second. */
@@ -23,12 +25,16 @@ export interface PodView {
   readonly graceSeconds: number;
 }
 
-/** What is kept of a pod. */
-export function podView({ metadata, spec, status }: Stored<Pod>): PodView {
-  const { name, namespace = "", uid, resourceVersion, annotations, ownerReferences } = metadata;
+/** What is kept of a pod, with its labels where they are wanted. */
+export function podView({ metadata, spec, status }: Stored<Pod>, withLabels = false): PodView {
+  const { name, namespace = "", uid, resourceVersion, labels, annotations, ownerReferences } = metadata;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return {
-    metadata: { name, namespace, uid, resourceVersion, ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds }) },
+    metadata: {
+      ...{ name, namespace, uid, resourceVersion },
+      ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds }),
+      ...(withLabels && labels && { labels }),
+    },
     node: spec?.nodeName ?? "",
     created: Date.parse(metadata.creationTimestamp ?? "") || 0,
     daemonSet: ownerReferences?.find(({ controller, kind }) => controller && kind === "DaemonSet")?.name,

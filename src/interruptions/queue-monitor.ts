@@ -15,8 +15,8 @@ import type { InterruptionEvent } from "./event.ts";
 import { HeldMessages } from "./held-messages.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Inbox } from "./inbox.ts";
-import { Launches } from "./launches.ts";
-import { type ReadMessage, readMessage } from "./messages.ts";
+import { Launches, type LaunchNotice, type TellOfNode } from "./launches.ts";
+import { readMessage } from "./messages.ts";
 import { monitorSource } from "./monitor-source.ts";
 
 /** What a user decides about the queue. */
@@ -37,6 +37,7 @@ export interface QueueMonitorParts {
   readonly inbox: Inbox;
   readonly hooks: Hooks;
   readonly metrics: ActionMetrics;
+  readonly tell: TellOfNode;
   readonly settings: QueueSettings;
 }
 
@@ -75,9 +76,9 @@ export class QueueMonitor {
   constructor(parts: QueueMonitorParts) {
     this.#parts = parts;
     this.#held = new HeldMessages(parts.host, parts.queue);
-    const { host, nodes, hooks, metrics, settings } = parts;
+    const { host, nodes, hooks, metrics, tell, settings } = parts;
     this.#launches = new Launches({
-      ...{ host, nodes, hooks, metrics, completionDelayMs: settings.completionDelayMs },
+      ...{ host, nodes, hooks, metrics, tell, completionDelayMs: settings.completionDelayMs },
       ended: (messageId, eventId) => this.#held.ended(messageId, eventId, "ended"),
     });
     this.source = monitorSource("queue", nodes, (signal) => {
@@ -185,7 +186,8 @@ export class QueueMonitor {
   }
 
   /** An instance that waits for its Node. */
-  async #launch(message: QueueMessage, { id, hook }: Extract<ReadMessage, { kind: "launch" }>, signal: AbortSignal): Promise<void> {
+  async #launch(message: QueueMessage, notice: LaunchNotice, signal: AbortSignal): Promise<void> {
+    const { id, hook } = notice;
     const { host, metrics, settings } = this.#parts;
     const refusal = settings.managedTag === undefined ? undefined : await this.#unmanaged(hook.instanceId, settings.managedTag, signal);
     metrics.messages.inc({ outcome: refusal === undefined ? "launch" : refusal.kind === "drop" ? "unmanaged" : refusal.kind });
@@ -195,7 +197,7 @@ export class QueueMonitor {
       return;
     }
     this.#held.hold(message, [id]);
-    this.#launches.add(message, id, hook, signal);
+    this.#launches.add(message, notice, signal);
   }
 
   /** Why a launch is not waited for, if it is not. */

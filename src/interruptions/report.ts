@@ -1,18 +1,22 @@
 /** What is said of a Node's interruption: Events, metrics and the log. */
-import { nodes } from "../kube/builtin.ts";
+import { nodes, pods } from "../kube/builtin.ts";
 import type { ObjectRef } from "../kube/event-correlator.ts";
+import { objectRef } from "../kube/event-recorder.ts";
 import { apiVersion } from "../kube/resource.ts";
 import type { InterruptionParts } from "./controller.ts";
 import type { HookRef } from "./event.ts";
+import { podAnnotations } from "./event-annotations.ts";
 import type { ActionOutcome } from "./hooks.ts";
 import type { NodeState } from "./node-states.ts";
 import { activeEvents, type NodePlan } from "./plan.ts";
+import type { PodView } from "./pods.ts";
 import type { Report } from "./situation.ts";
 
 /** Says what a write has brought about. */
-export function reporter({ recorder, metrics, host }: Pick<InterruptionParts, "recorder" | "metrics" | "host">) {
+export function reporter(parts: Pick<InterruptionParts, "recorder" | "annotationsOf" | "metrics" | "host">) {
+  const { recorder, metrics, host, annotationsOf = () => ({}) } = parts;
   const record = (state: NodeState, { type, reason, message }: Report) => {
-    recorder?.record(nodeRef(state), type, reason, message);
+    recorder?.annotated(annotationsOf(state)).record(nodeRef(state), type, reason, message);
   };
   const say = (state: NodeState, plan: NodePlan, reports: readonly Report[]) => {
     for (const each of reports) {
@@ -22,6 +26,20 @@ export function reporter({ recorder, metrics, host }: Pick<InterruptionParts, "r
       const fields = { "node-name": state.name, "event-id": eventId, "instance-id": state.instanceId, phase: plan.phase };
       if (type === "Warning") host.log.warn(message, fields);
       else host.log.info(message, fields);
+    }
+  };
+  /** Somebody refused labels or taints, and the Node was cordoned without them. */
+  say.refused = (state: NodeState, why: string) => {
+    record(state, { type: "Warning", reason: "PreDrainError", message: `There was a problem executing the pre-drain task: ${why}` });
+    metrics.action("pre-drain", false, state.name, state.plan?.events.at(-1)?.id ?? "");
+    host.log.warn("labels or taints of a Node are refused; it is cordoned without them", { "node-name": state.name, why });
+  };
+  /** Every pod of a Node whose drain begins. */
+  say.pods = (node: string, drained: readonly PodView[]) => {
+    host.log.info("Pods on node", { "node-name": node, pod_names: drained.map(({ metadata: { name } }) => name) });
+    for (const { metadata } of drained) {
+      const about = recorder?.annotated(podAnnotations(node, metadata.labels));
+      about?.record(objectRef(pods, { metadata }), "Normal", "PodEviction", `Pod evicted due to node drain (node ${node})`);
     }
   };
   /** What became of a hook. */

@@ -24,4 +24,6 @@ export interface InterruptionSettings {
   /** Labels by which a restart is recognised: only where the handler runs on the Node itself. */
   readonly restartLabels: boolean;
   readonly webhook: boolean;
+  /** Each pod of a Node that is drained is told of in an Event of its own. */
+  readonly podEvents: boolean;
 }

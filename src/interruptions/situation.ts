@@ -27,6 +27,8 @@ export interface Memory {
   readonly hookDeadlines: ReadonlyMap<string, number>;
   /** Events that the webhook was told the end of. */
   readonly notified: ReadonlySet<string>;
+  /** The pods were told that the drain has begun. */
+  readonly podsTold: boolean;
 }
 
 /** Everything that a step depends on. */
@@ -66,6 +68,8 @@ export type Step =
   /** Changes the Node and its plan in one write, which fails if anybody else has changed the Node meanwhile. */
   | { readonly kind: "write"; readonly plan: NodePlan; readonly change: NodeChange; readonly reports: readonly Report[] }
   | { readonly kind: "remove-pods"; readonly removals: readonly PodRemoval[]; readonly deadline: number | undefined }
+  /** Events about these pods: their Node is drained. */
+  | { readonly kind: "tell-pods"; readonly pods: readonly PodView[] }
   | { readonly kind: "heartbeat"; readonly event: PlannedEvent }
   | {
       readonly kind: "complete";

@@ -8,4 +8,5 @@ export class WorkingMemory implements Memory {
   readonly heartbeats = new Map<string, number>();
   readonly hookDeadlines = new Map<string, number>();
   readonly notified = new Set<string>();
+  podsTold = false;
 }

@@ -160,12 +160,12 @@ const reportFlags = {
   "enable-probes-server": of("ENABLE_PROBES_SERVER", bool, false, "Serve probes."),
   "probes-server-port": of("PROBES_SERVER_PORT", int, 8080, "Their port."),
   "probes-server-endpoint": of("PROBES_SERVER_ENDPOINT", string, "/healthz", "Path of the liveness probe; readiness is at /readyz."),
-  "emit-kubernetes-events": of("EMIT_KUBERNETES_EVENTS", bool, false, "Record Events of what is done to Nodes."),
+  "emit-kubernetes-events": of("EMIT_KUBERNETES_EVENTS", bool, false, "Record Events of what is done to Nodes and their pods."),
   "kubernetes-events-extra-annotations": of(
     "KUBERNETES_EVENTS_EXTRA_ANNOTATIONS",
     string,
     "",
-    "Accepted for compatibility: Events carry no annotations.",
+    "Annotations of Events besides those of the instance, as key=value,key=value.",
   ),
   help: flag(bool, false, "Print this help.", { shorthand: "h" }),
 };

@@ -4,20 +4,23 @@ import { isAwsError } from "../../aws/errors.ts";
 import type { Metadata } from "../../aws/metadata.ts";
 import { Queue } from "../../aws/queue.ts";
 import type { EventRecorder } from "../../identity/event-reasons.ts";
-import type { Nodes } from "../../identity/node-view.ts";
+import { claimedInstance, type Nodes, type SeenNode } from "../../identity/node-view.ts";
 import { actionMetrics } from "../../interruptions/action-metrics.ts";
 import { type InterruptionParts, interruptionController } from "../../interruptions/controller.ts";
+import { type Annotations, annotationsFromNode, readExtraAnnotations } from "../../interruptions/event-annotations.ts";
 import { nodeHolder, PatientWatch } from "../../interruptions/holders.ts";
 import { Hooks } from "../../interruptions/hooks.ts";
 import { Inbox } from "../../interruptions/inbox.ts";
 import type { MetadataMonitor } from "../../interruptions/metadata-events.ts";
 import { MetadataMonitors } from "../../interruptions/metadata-monitor.ts";
+import { OwnInstance } from "../../interruptions/own-instance.ts";
 import { DrainedPods } from "../../interruptions/pod-source.ts";
 import { QueueMonitor } from "../../interruptions/queue-monitor.ts";
 import { exportTaggedNodes } from "../../interruptions/tagged-nodes.ts";
 import { openWebhook } from "../../interruptions/webhook.ts";
 import { nodes as nodeResource } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
+import { objectRef } from "../../kube/event-recorder.ts";
 import { apiVersion } from "../../kube/resource.ts";
 import type { Controller } from "../../runtime/controller.ts";
 import type { Host } from "../../runtime/host.ts";
@@ -53,10 +56,13 @@ export type Identity = Pick<InterruptionParts, "me" | "holders">;
 export async function queueHandler(parts: HandlerParts, cloud: Cloud, identity: Identity): Promise<Handler> {
   const { options, host, nodes } = parts;
   const shared = await sharedParts(parts);
-  const { inbox, metrics, settings } = shared;
+  const { inbox, metrics, settings, recorder } = shared;
+  const extra = extraAnnotations(options);
   const hooks = new Hooks(cloud, host.world.clock, host.log);
   const monitor = new QueueMonitor({
     ...{ host, cloud, nodes, inbox, hooks, metrics },
+    tell: (node, type, reason, message) =>
+      recorder?.annotated(annotationsFromNode(factsOf(node), extra)).record(objectRef(nodeResource, node), type, reason, message),
     queue: new Queue(cloud, options["queue-url"], "interruptions"),
     settings: {
       visibilitySeconds: options["sqs-msg-visibility-timeout-sec"],
@@ -66,12 +72,13 @@ export async function queueHandler(parts: HandlerParts, cloud: Cloud, identity: 
     },
   });
   exportTaggedNodes(host.metrics, { host, cloud, nodes, tag: options["managed-tag"] });
-  const pods = new DrainedPods(parts.kube);
+  const pods = new DrainedPods(parts.kube, { withLabels: recorder !== undefined });
   const isGone = settings.outOfServiceTaint ? (id: string, signal: AbortSignal) => isTerminated(cloud, id, signal) : undefined;
   return {
     controller: interruptionController({
       ...shared,
       ...identity,
+      annotationsOf: (node) => annotationsFromNode(node, extra),
       ...{ pods, hooks, monitor: monitor.source },
       ...(isGone && { isGone }),
     }),
@@ -86,21 +93,38 @@ export async function metadataHandler(parts: HandlerParts, metadata: Metadata, n
   const shared = await sharedParts(parts);
   const { inbox, metrics, recorder } = shared;
   const about = { apiVersion: apiVersion(nodeResource), kind: nodeResource.kind, name: node };
+  const own = new OwnInstance(host, metadata);
+  const extra = extraAnnotations(options);
   const monitors = new MetadataMonitors({
     ...{ host, metadata, node, nodes, inbox, metrics },
     monitors: monitorsOf(options),
+    ...(recorder && { started: (signal: AbortSignal) => void own.learn(signal) }),
     complain: (monitor) =>
-      recorder?.record(about, "Warning", "MonitorError", `There was a problem monitoring for events in monitor '${monitor}'`),
+      recorder
+        ?.annotated({ ...own.annotations, ...extra })
+        .record(about, "Warning", "MonitorError", `There was a problem monitoring for events in monitor '${monitor}'`),
   });
-  const pods = new DrainedPods(parts.kube, node);
+  const pods = new DrainedPods(parts.kube, { onlyNode: node, withLabels: recorder !== undefined });
   return {
     controller: interruptionController({
       ...shared,
+      annotationsOf: (state) => ({ ...annotationsFromNode(state, {}), ...own.annotations, ...extra }),
       ...{ pods, monitor: monitors.source, me: nodeHolder(node), holders: new PatientWatch(host.world.clock) },
     }),
     problem: () => monitors.problem(),
     ended: async () => {},
   };
+}
+
+/** Those that a user adds; that they can be read was checked with the other options. */
+function extraAnnotations(options: Options): Annotations {
+  const extra = readExtraAnnotations(options["kubernetes-events-extra-annotations"]);
+  return typeof extra === "string" ? {} : extra;
+}
+
+function factsOf(node: SeenNode) {
+  const { metadata, addresses } = node;
+  return { name: metadata.name, labels: metadata.labels, addresses, instanceId: claimedInstance(node) ?? "" };
 }
 
 /** What both modes have. */

@@ -77,7 +77,7 @@ async function start({ options, host, network, stop }: Operation, life: AbortSig
   const nodes = queueMode ? nodeInformer.make(kube) : nodeInformer.makeFor(kube, options["node-name"]);
   const parts: HandlerParts = {
     ...{ options, host, kube, nodes, webhook: network.webhook },
-    recorder: events.recorder(component) as EventRecorder,
+    recorder: events.recorder(component, { host: options["node-name"] }) as EventRecorder,
   };
   const handler = replica
     ? await queueHandler(parts, cloudOf(options, { ...host, world }, network.aws, gate), replica)

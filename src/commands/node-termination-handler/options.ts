@@ -1,5 +1,6 @@
 /** From a command line and an environment to options: the command line wins, then the environment, then the defaults. */
 import { type EventKind, type EventPolicy, eventKinds } from "../../interruptions/event.ts";
+import { readExtraAnnotations } from "../../interruptions/event-annotations.ts";
 import { OptionsInvalid } from "../../process/flag-problems.ts";
 import { defaults, type Kind, parseFlags } from "../../runtime/flags.ts";
 import { bool, int } from "../../runtime/flags-kinds.ts";
@@ -105,6 +106,7 @@ export function optionsProblem(options: Options): string | undefined {
     heartbeatProblem(options, queueMode) ??
     (queueMode ? queueProblem(options) : undefined) ??
     portProblem(options) ??
+    annotationProblem(options["kubernetes-events-extra-annotations"]) ??
     policyProblem(options["event-policies"])
   );
 }
@@ -142,6 +144,11 @@ function portProblem(options: Options): string | undefined {
   const names = ["prometheus-server-port", "probes-server-port"] as const;
   const wrong = names.find((name) => options[name] < 0 || options[name] > 65_535);
   return wrong && `invalid ${wrong} passed: ${options[wrong]}  Should be between 0 and 65535`;
+}
+
+function annotationProblem(given: string): string | undefined {
+  const read = readExtraAnnotations(given);
+  return typeof read === "string" ? `Unable to create Kubernetes event recorder, kubernetes-events-extra-annotations: ${read}` : undefined;
 }
 
 function policyProblem(policies: Readonly<Record<string, string>>): string | undefined {

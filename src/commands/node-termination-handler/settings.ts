@@ -27,6 +27,7 @@ export function settingsOf(options: Options): InterruptionSettings {
     completionDelayMs: Math.max(0, options["complete-lifecycle-action-delay-seconds"]) * 1000,
     restartLabels: !queueMode,
     webhook: options["webhook-url"] !== "",
+    podEvents: options["emit-kubernetes-events"],
   };
 }
 
