@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { clusterPrograms } from "../../src/commands/host/cluster-programs.ts";
 import { parseOptions } from "../../src/commands/load-balancer-controller/flags.ts";
+import type { HttpRequest } from "../../src/runtime/http.ts";
+import type { Target } from "../../src/sandbox/cloud/elbv2/state.ts";
 import { type BindingWorld, type BindingWorldOptions, bindingWorld } from "../bed/binding-world.ts";
 
 async function bed(t: TestContext, options?: BindingWorldOptions): Promise<BindingWorld> {
@@ -237,6 +239,27 @@ test("a binding that goes takes its targets along; one whose group is gone goes 
   assert.deepEqual([world.binding("web"), world.targets(arn)], [undefined, []]);
 });
 
+test("a write that crosses another's is made again: a binding is completed, held and let go", async (t) => {
+  const world = await bed(t);
+  await world.group("shop");
+  await world.service("web");
+  await world.pods("web", 1);
+  const path = /\/targetgroupbindings\/web$/;
+  const refuseOnce = (text: string) => {
+    const match = ({ method, url, body }: HttpRequest) => method === "PATCH" && path.test(url.pathname) && String(body).includes(text);
+    world.cluster.faults.add({ match, effect: { kind: "refuse", status: 409 }, times: 1 });
+  };
+  for (const text of ['"targetType":"ip"', '"finalizers":["elbv2.k8s.aws/resources"]']) refuseOnce(text);
+  world.start();
+  await world.bind("web", { targetGroupName: "shop" });
+  await world.world.advance(30_000);
+  assert.equal(world.condition("web")?.status, "True", world.lines.slice(-5).join("\n"));
+  refuseOnce('"finalizers":null');
+  await world.unbind("web");
+  await world.world.advance(30_000);
+  assert.equal(world.binding("web"), undefined);
+});
+
 test("a failure is told with AWS's words, and tried again", async (t) => {
   const world = await bed(t);
   const arn = await world.group("shop");
@@ -303,6 +326,41 @@ test("a thousand pods are registered with the fewest calls", async (t) => {
   await world.world.advance(30_000);
   assert.equal(world.targets(arn).length, 400);
   assert.equal(world.calls().RegisterTargets, 2);
+});
+
+test("where AWS wants a zone named for addresses outside the VPC, that of the node is named, once and from then on", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop");
+  await world.service("web");
+  await world.pods("web", 2);
+  for (const name of world.nodes.keys())
+    await world.say("PATCH", `/api/v1/nodes/${name}`, { metadata: { labels: { "topology.kubernetes.io/zone": "us-east-1b" } } });
+  // To the group's VPC all of them are outside.
+  world.aws.account.ec2.vpcs.update(world.network.vpcId, { cidrs: ["10.9.0.0/16"] });
+  const message = "The target is outside the VPC: you must specify an Availability Zone";
+  const refusal = { kind: "fail", code: "ValidationError", status: 400, message } as const;
+  const zones = () =>
+    new Set(
+      world.aws.account.store
+        .table<Target>("elbv2/targets")
+        .values()
+        .map(({ zone }) => zone),
+    );
+  world.aws.controls.faults.add({ action: "elasticloadbalancing:RegisterTargets", effect: refusal, times: 1 });
+  world.start();
+  world.resetCalls();
+  await world.bind("web", { targetGroupARN: arn });
+  await world.world.advance(30_000);
+  assert.deepEqual([world.targets(arn), [...zones()]], [world.addresses("web"), ["us-east-1b"]], world.lines.slice(-5).join("\n"));
+  assert.equal(world.calls().RegisterTargets, 2);
+  await world.pods("web", 1);
+  await world.world.advance(30_000);
+  assert.deepEqual([world.calls().RegisterTargets, [...zones()]], [3, ["us-east-1b"]]);
+
+  world.aws.controls.faults.add({ action: "elasticloadbalancing:RegisterTargets", effect: refusal, times: 1 });
+  await world.pods("web", 1);
+  await world.world.advance(1_000);
+  assert.match(world.events("web").join("\n"), /FailedReconcile: .*you must specify an Availability Zone/, "it is named already");
 });
 
 test("targets are registered and deregistered as the role that the binding names", async (t) => {

@@ -17,15 +17,35 @@ export interface TargetChanges {
 
 type Run = (missing: readonly Endpoint[], leaving: readonly SeenTarget[]) => Promise<Applied>;
 
+/** So long a group that wants zones to be named is remembered to want them. */
+const namedZonesMs = 60 * 60_000;
+
 /** Returns those that AWS would not take; all others are registered and deregistered. */
 export async function changeTargets(job: BindingJob, changes: TargetChanges, context: BindingContext): Promise<readonly Refusal[]> {
+  const { remembered, binding } = job;
+  const now = context.host.world.clock.monotonic();
+  const isNamed = now < (remembered.zonesNamedUntil ?? 0);
+  try {
+    return await change(job, changes, isNamed, context);
+  } catch (error) {
+    // Nodes of ours say nothing about the zones of another account.
+    if (isNamed || binding.spec.iamRoleArnToAssume || !wantsZone(error)) throw error;
+    remembered.zonesNamedUntil = now + namedZonesMs;
+    return change(job, changes, true, context);
+  }
+}
+
+const wantsZone = (error: unknown) =>
+  isAwsError(error) && error.code === "ValidationError" && error.message.includes("you must specify an Availability Zone");
+
+async function change(job: BindingJob, changes: TargetChanges, namesZones: boolean, context: BindingContext): Promise<readonly Refusal[]> {
   const { binding, key, ask } = job;
   const { missing, leaving, held } = changes;
   const { groups, host } = context;
   const cloud = groupCloud(binding, context);
   const arn = binding.spec.targetGroupARN!;
   const group = { arn, name: groupNameOf(arn), service: `${binding.metadata.namespace}/${binding.spec.serviceRef.name}` };
-  const zoneOf = await zonesFor(binding, missing, context, ask);
+  const zoneOf = await zonesFor(binding, missing, namesZones, context, ask);
   const onStep = ({ what, why }: { readonly what: string; readonly why: string }) => host.log.info(what, { why, binding: key });
   const run: Run = (some, gone) => apply(planBinding(group, some, gone, zoneOf), cloud, { ...ask, onStep });
   try {

@@ -1,7 +1,7 @@
 /** Whether a binding can be carried out: what it says, what its group is, and who else has it. */
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import type { SeenBinding } from "./binding.ts";
-import { type BindingContext, type BindingJob, groupCloud } from "./binding-context.ts";
+import { type BindingContext, type BindingJob, groupCloud, stale } from "./binding-context.ts";
 import { otherBindings } from "./other-bindings.ts";
 import { type BindingProblem, defaultsFor, factsOf, groupProblems, sharingProblem, specProblems } from "./validate.ts";
 
@@ -26,8 +26,7 @@ export async function complete(job: BindingJob, context: BindingContext): Promis
   const facts = factsOf(group);
   const problems = groupProblems(binding.spec, facts);
   if (problems.length > 0) return refuse(job, problems, context);
-  await context.report.complete(binding, defaultsFor(binding.spec, facts), ask.signal);
-  return done;
+  return (await context.report.complete(binding, defaultsFor(binding.spec, facts), ask.signal)) ? done : stale;
 }
 
 /** Before the first change: the group is what the binding takes it for. */

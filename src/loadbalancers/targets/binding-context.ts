@@ -76,6 +76,8 @@ export interface RememberedBinding {
   networkingAt?: number;
   /** The generation that they were last looked at for. */
   networkingFor?: number;
+  /** Monotonic time until which addresses outside the VPC are registered for the zone of their node. */
+  zonesNamedUntil?: number;
   /** Monotonic time since when each target waits for those in its place, by its identity. */
   heldSince?: ReadonlyMap<string, number>;
 }

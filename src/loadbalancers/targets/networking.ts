@@ -141,8 +141,14 @@ async function interfaceOf({ id, pod }: Endpoint, isIp: boolean, parts: Networki
   if (pod === undefined || node === undefined) return unknown;
   const { labels } = node.metadata;
   if (labels[computeType] === "hybrid") return { kind: "none" };
-  if (labels[computeType] === "fargate" || labels["sagemaker.amazonaws.com/compute-type"] === "hyperpod")
-    return first(await parts.cloud.networkInterfaces.attachedWith(id, parts.vpc, ask)) ?? unknown;
+  const isHyperPod = labels["sagemaker.amazonaws.com/compute-type"] === "hyperpod";
+  if (labels[computeType] === "fargate" || isHyperPod) {
+    const [own] = await parts.cloud.networkInterfaces.attachedWith(id, parts.vpc, ask);
+    // Pods of HyperPod have addresses of a prefix of their node's interface.
+    const nodeIp = own || !isHyperPod ? undefined : node.addresses.find(({ type }) => type === "InternalIP")?.address;
+    const ofNode = nodeIp === undefined ? [] : await parts.cloud.networkInterfaces.attachedWith(nodeIp, parts.vpc, ask);
+    return first(own ? [own] : ofNode.filter((each) => hasAddress(each, id))) ?? unknown;
+  }
   if (pod.eni !== undefined) {
     const filters = [{ name: "network-interface-id", values: [pod.eni] }];
     return first(await parts.cloud.networkInterfaces.list(filters, ask)) ?? unknown;
