@@ -69,15 +69,22 @@ test("a failed step keeps finalizer and status, is told, and is retried to the e
   const end = world.serve();
   await world.classService("web", ip);
   await world.settled("web");
-  const fail = {
-    action: "elasticloadbalancing:DeleteTargetGroup",
-    effect: { kind: "fail", code: "InternalFailure", status: 500 },
-  } as const;
-  world.aws.controls.faults.add({ ...fail, probability: 1 });
+  const address = world.hostname("web");
+  const fail = { effect: { kind: "fail", code: "InternalFailure", status: 500 }, probability: 1 } as const;
+  world.aws.controls.faults.add({ ...fail, action: "elasticloadbalancing:DeleteLoadBalancer" });
   await world.drop("web");
   await world.world.advance(10 * 60_000);
-  assert.ok(world.get("web"));
+  assert.deepEqual(
+    [world.get("web")?.metadata.finalizers, world.hostname("web")],
+    [["service.k8s.aws/resources"], address],
+    "what stands has its address",
+  );
   assert.match(world.events("web").join("\n"), /FailedDeployModel: .*InternalFailure/);
+  world.aws.controls.faults.remove(undefined);
+  world.aws.controls.faults.add({ ...fail, action: "elasticloadbalancing:DeleteTargetGroup" });
+  await world.until("the load balancer is gone", () => balancers(world).length === 0, 3_600_000);
+  await world.world.advance(60_000);
+  assert.ok(world.get("web"));
   world.aws.controls.faults.remove(undefined);
   end();
   world.serve();
@@ -187,4 +194,20 @@ test("the VPC may be named by its tags, of which exactly one must have all", asy
   world.serve("--aws-vpc-id=", `--aws-vpc-tags=${tags.join()}`);
   await world.settled("web");
   assert.equal(balancers(world).length, 1);
+});
+
+test("a Service that changes its mind while the shared group is made for it leaves none behind", async (t) => {
+  const world = await bed(t);
+  const before = groups(world).length;
+  world.serve();
+  const changes: Promise<void>[] = [];
+  world.onAwsMutation((action) => {
+    if (action === "CreateSecurityGroup" && changes.length === 0)
+      changes.push(world.change("web", {}, { type: "ClusterIP", loadBalancerClass: null }));
+  });
+  await world.classService("web", ip);
+  await world.world.advance(60_000);
+  await Promise.all(changes);
+  assert.equal(changes.length, 1);
+  assert.deepEqual([groups(world).length, balancers(world).length], [before, 0], world.lines.slice(-5).join("\n"));
 });

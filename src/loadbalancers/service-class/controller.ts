@@ -74,9 +74,13 @@ class ClassLoop {
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
-    if (key === sharedKey) return this.#releaseShared({ cause: "shared security group", signal, urgency: "background" });
+    const background: Ask = { cause: "shared security group", signal, urgency: "background" };
+    if (key === sharedKey) return this.#releaseShared(background);
     this.#context.metrics.passed(key);
-    return reconcileService(key, this.#context, { cause: `service ${key}`, signal, urgency: "user" });
+    const outcome = await reconcileService(key, this.#context, { cause: `service ${key}`, signal, urgency: "user" });
+    const service = this.#parts.services.get(key);
+    // The look before this one may have made the group for a Service that has changed its mind since.
+    return service && this.#concerns(service) ? outcome : this.#releaseShared(background);
   }
 
   /** Whether a Service has, or wants, something of ours. */

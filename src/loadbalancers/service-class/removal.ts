@@ -28,8 +28,6 @@ export async function removeService(service: SeenService, context: ClassContext,
   const { inventory, book, report, settings, memory } = context;
   const owner = ownerOf(service.view, settings);
   await during(stages.build, service, context, ask, async () => refuseProtected(service.view));
-  // Whoever serves the Service from now on publishes another address: only ours is taken back.
-  if (showsOurs(service, settings)) await during(stages.clearStatus, service, context, ask, () => report.unpublish(service, ask.signal));
   const left = bindingsOf(bindingLabels(service.view), context.bindings);
   const removal = await during(stages.cleanUp, service, context, ask, async () => {
     await deleteBindings(left, context, ask.signal);
@@ -46,8 +44,13 @@ export async function removeService(service: SeenService, context: ClassContext,
   });
   memory.delete(keyOf(service.view));
   if (removal === "unprotected") return again(staleMs, "the load balancer may be deleted now");
+  const stands = removal.kind === "waiting" && removal.left.loadBalancers.length > 0;
+  // Whoever serves the Service from now on publishes another address: only ours is taken back, when nothing is there any more.
+  const isStale = !stands && showsOurs(service, settings);
+  if (isStale) await during(stages.clearStatus, service, context, ask, () => report.unpublish(service, ask.signal));
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left.loadBalancers.length), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
+  if (isStale) return again(staleMs, "its address was taken back a moment ago");
   const isFree = await during(stages.removeFinalizer, service, context, ask, () =>
     report.setFinalizer(service, classFinalizer, false, ask.signal),
   );

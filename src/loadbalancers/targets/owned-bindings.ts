@@ -97,8 +97,14 @@ const withoutDefaults = (spec: object) => {
   return { ...rest, ...(multiClusterTargetGroup && { multiClusterTargetGroup }) };
 };
 
-/** A merge that also takes away what is not said any more. */
-const replaced = (present: object, wanted: object) => ({
-  ...Object.fromEntries(Object.keys(present).map((key) => [key, null])),
-  ...wanted,
-});
+/** A merge that also takes away what is not said any more, however deep it lies. */
+function replaced(present: object, wanted: object): object {
+  const gone = Object.keys(present).filter((key) => !(key in wanted));
+  const kept = Object.entries(wanted).map(([key, value]) => {
+    const before = (present as Readonly<Record<string, unknown>>)[key];
+    return [key, isMap(before) && isMap(value) ? replaced(before, value) : value] as const;
+  });
+  return { ...Object.fromEntries(gone.map((key) => [key, null])), ...Object.fromEntries(kept) };
+}
+
+const isMap = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
