@@ -35,7 +35,7 @@ import { type Cloud, type CloudOptions, createCloud } from "../../src/sandbox/cl
 import type { Target } from "../../src/sandbox/cloud/elbv2/state.ts";
 import { launchNodes, type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
-import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
+import { createEmbeddedCluster, type EmbeddedCluster, type EmbeddedClusterOptions } from "../../src/sandbox/cluster/embedded/cluster.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import { loadClients } from "./service-world.ts";
 
@@ -47,6 +47,8 @@ export interface BindingWorldOptions {
   readonly nodes?: number;
   readonly ipv6?: boolean;
   readonly probe?: CloudOptions["probe"];
+  readonly zones?: number;
+  readonly cluster?: Omit<EmbeddedClusterOptions, "world">;
 }
 
 export interface GroupWish {
@@ -102,11 +104,11 @@ export class BindingWorld {
   #starts = 0;
   #onMutation: (action: string) => void = () => {};
 
-  constructor({ seed = 1, ipv6 = false, probe }: BindingWorldOptions) {
+  constructor({ seed = 1, ipv6 = false, probe, zones = 3, cluster = {} }: BindingWorldOptions) {
     this.world = virtualWorld(seed, { environment: { AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE", AWS_SECRET_ACCESS_KEY: "of-no-worth" } });
     this.aws = createCloud({ world: this.world, seed, region, shapes, ...(probe && { probe }) });
-    this.network = standardNetwork(this.aws, { clusterId: "test", ipv6 });
-    this.cluster = createEmbeddedCluster({ world: this.world });
+    this.network = standardNetwork(this.aws, { clusterId: "test", ipv6, zones });
+    this.cluster = createEmbeddedCluster({ world: this.world, ...cluster });
     const host = { world: this.world, log: openLogs(this.world.clock, quiet).log, metrics: newRegistry() };
     const settings = { ...noSettings, region };
     this.#clouds = new Clouds({ host, transport: this.aws.handle, gate: openGate(), settings, version: "test" });

@@ -6,8 +6,8 @@ import type { BindingWorld } from "./binding-world.ts";
 interface RolloutOptions {
   readonly size: number;
   readonly chance: Chance;
-  /** A pod is ready when this says so, too. */
-  readonly gate?: string;
+  /** A pod is ready when this says so, too: always the same, or those that pods of this moment are given. */
+  readonly gate?: string | (() => readonly string[]);
   /** Pods that there may be beyond its size; 2 when left out. */
   readonly surge?: number;
 }
@@ -17,6 +17,7 @@ interface RolledPod {
   readonly address: string;
   readonly generation: number;
   readonly createdAt: number;
+  readonly gates: readonly string[];
   ready: boolean;
   /** When it is to be gone; undefined as long as nobody has asked it to end. */
   endsAt?: number;
@@ -110,13 +111,19 @@ export class Rollout {
     return staying.length === this.#size && staying.every(({ ready, generation }) => ready && generation === this.#generation);
   }
 
+  #gates(): readonly string[] {
+    const { gate } = this.#options;
+    if (gate === undefined) return [];
+    return typeof gate === "string" ? [gate] : gate();
+  }
+
   #staying(): readonly RolledPod[] {
     return this.#pods.filter(({ endsAt }) => endsAt === undefined);
   }
 
   async #create(count: number): Promise<void> {
-    const { gate } = this.#options;
-    const names = await this.#w.pods(this.name, count, gate ? { gates: [gate], ready: false } : {});
+    const gates = this.#gates();
+    const names = await this.#w.pods(this.name, count, gates.length > 0 ? { gates, ready: false } : {});
     const made = this.#w.addressesOf(this.name, names);
     for (const [i, name] of names.entries())
       this.#pods.push({
@@ -124,16 +131,15 @@ export class Rollout {
         address: made[i]!,
         generation: this.#generation,
         createdAt: this.#w.world.clock.monotonic(),
-        ready: gate === undefined,
+        gates,
+        ready: gates.length === 0,
       });
   }
 
   async #becomeReady(): Promise<void> {
-    const { gate } = this.#options;
     const waiting = this.#staying().filter(({ ready }) => !ready);
-    if (gate === undefined || waiting.length === 0) return;
-    const passed = this.#w.passed(gate);
-    const ready = waiting.filter(({ name }) => passed.has(name));
+    const passed = new Map([...new Set(waiting.flatMap(({ gates }) => gates))].map((gate) => [gate, this.#w.passed(gate)]));
+    const ready = waiting.filter(({ name, gates }) => gates.every((gate) => passed.get(gate)?.has(name)));
     for (const pod of ready) pod.ready = true;
     const names = ready.map(({ name }) => name);
     if (names.length > 0) await this.#w.turn(this.name, names, { ready: true });

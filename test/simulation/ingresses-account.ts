@@ -1,25 +1,12 @@
 /** What an account says of Ingresses, in words that can be compared with what their authors asked for: a second opinion. */
-import { isDeepStrictEqual } from "node:util";
 import type { RuleCondition } from "@aws-sdk/client-elastic-load-balancing-v2";
 import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Listener, LoadBalancer, Rule, Target, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
-import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
 import { type IngressWish, isServed } from "./ingresses-wish.ts";
 
 const stackTag = "ingress.k8s.aws/stack";
 const resourceTag = "ingress.k8s.aws/resource";
 const clusterTag = "elbv2.k8s.aws/cluster";
-
-const tables = [
-  "elbv2/load-balancers",
-  "elbv2/listeners",
-  "elbv2/rules",
-  "elbv2/target-groups",
-  "ec2/security-groups",
-  "ec2/security-group-rules",
-] as const;
-/** Passes by itself. */
-const passing = new Set(["state", "verdict"]);
 
 export class IngressAccount {
   readonly #cloud: Cloud;
@@ -96,28 +83,6 @@ export class IngressAccount {
     return this.#balancers().map(({ tags, scheme, dnsName }) => ({ stack: tags[stackTag]!, scheme, hostname: dnsName.toLowerCase() }));
   }
 
-  /** What was not there then. */
-  since(before: Snapshot): readonly string[] {
-    const now = this.#cloud.controls.snapshot();
-    return tables.flatMap((table) =>
-      Object.keys(now[table] ?? {})
-        .filter((id) => !(id in (before[table] ?? {})))
-        .map((id) => `${table} ${id} is left`),
-    );
-  }
-
-  /** What was there then, and is gone or another now. */
-  changedSince(before: Snapshot): readonly string[] {
-    const now = this.#cloud.controls.snapshot();
-    return tables.flatMap((table) =>
-      Object.entries(before[table] ?? {}).flatMap(([id, record]) => {
-        const current = now[table]?.[id];
-        if (current === undefined) return [`${table} ${id} is gone`];
-        return isDeepStrictEqual(lasting(current), lasting(record)) ? [] : [`${table} ${id} is changed`];
-      }),
-    );
-  }
-
   #balancers(): readonly LoadBalancer[] {
     return this.#table<LoadBalancer>("elbv2/load-balancers").filter(({ tags }) => tags[clusterTag] === "simulated");
   }
@@ -126,8 +91,6 @@ export class IngressAccount {
     return this.#cloud.account.store.table<T & object>(name).values();
   }
 }
-
-const lasting = (record: unknown) => Object.fromEntries(Object.entries(record as object).filter(([key]) => !passing.has(key)));
 
 const hostsIn = (conditions: readonly RuleCondition[]) =>
   conditions.flatMap(({ HostHeaderConfig }) => HostHeaderConfig?.Values ?? []).join();

@@ -3,11 +3,16 @@ import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Listener, LoadBalancer, Rule, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
 import type { Network } from "../../src/sandbox/cloud/network.ts";
 
+export interface ForeignOwner {
+  readonly name: string;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
 /** Another cluster's, of a group that this cluster has too; and of nobody, under a name like ours. */
-const owners = [
+const ingressOwners: readonly ForeignOwner[] = [
   { name: "k8s-teams-0123456789", tags: { "elbv2.k8s.aws/cluster": "other", "ingress.k8s.aws/stack": "teams" } },
   { name: "k8s-default-a-0123456789", tags: { owner: "them" } },
-] as const;
+];
 
 /** Of another controller, which looks after it by itself. */
 export const foreignIngress = {
@@ -20,7 +25,7 @@ export const foreignIngress = {
 } as const;
 
 /** Puts them into the account: a load balancer with a listener, a rule and a target group each, and their security groups. */
-export function plantForeign(cloud: Cloud, network: Network): void {
+export function plantForeign(cloud: Cloud, network: Network, owners = ingressOwners): void {
   for (const [i, { name, tags }] of owners.entries()) {
     const group = plantGroup(cloud, network, `sg-0f0f0f0f0f0f0f0f${i}`, name, tags);
     plantLoadBalancer(cloud, network, { name, tags, group, number: `00000000000000f${i}` });

@@ -7,6 +7,7 @@ import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
 import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
+import { addedSince, changedSince } from "./account-changes.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { IngressAccount } from "./ingresses-account.ts";
@@ -220,12 +221,17 @@ export class IngressesScene {
     this.cloud.account.time.settle();
     const there = [...this.wishes.keys()].filter((name) => this.ingress(name) !== undefined);
     const bindings = this.cluster.objects("targetgroupbindings.elbv2.k8s.aws").map(({ metadata }) => `binding ${metadata.name}`);
-    return [...there.map((name) => `Ingress ${name} is still there`), ...bindings, ...this.account.since(this.#before), ...this.#touched()];
+    return [
+      ...there.map((name) => `Ingress ${name} is still there`),
+      ...bindings,
+      ...addedSince(this.cloud, this.#before),
+      ...this.#touched(),
+    ];
   }
 
   #touched(): readonly string[] {
     const isTouched = !isDeepStrictEqual(this.#foreignIngress(), this.#theirs);
-    return [...this.account.changedSince(this.#before), ...(isTouched ? ["another controller's Ingress is changed"] : [])];
+    return [...changedSince(this.cloud, this.#before), ...(isTouched ? ["another controller's Ingress is changed"] : [])];
   }
 
   #foreignIngress(): unknown {

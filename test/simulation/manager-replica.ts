@@ -3,12 +3,18 @@ import type { ControllerTable } from "../../src/commands/controller-manager/cont
 import { controllerTable } from "../../src/commands/controller-manager/controller-table.ts";
 import { parseOptions } from "../../src/commands/controller-manager/flags.ts";
 import { operate } from "../../src/commands/controller-manager/operate.ts";
-import type { NodesScene } from "./nodes-scene.ts";
-import { ProcessReplica, type Start } from "./process-replica.ts";
+import { ProcessReplica, type ReplicaScene, type Start } from "./process-replica.ts";
 
 const flags = ["--cloud-provider=aws", "--secure-port=0", "--master=http://cluster", "--cloud-config=/etc/cloud"];
 
-export class ManagerReplica extends ProcessReplica<NodesScene> {
+/** Where it runs, and what it is told. */
+export interface ManagerScene extends ReplicaScene {
+  readonly flags: readonly string[];
+  /** Its cloud config. */
+  readonly config: string;
+}
+
+export class ManagerReplica extends ProcessReplica<ManagerScene> {
   protected override operate({ host, ...start }: Start): Promise<void> {
     const { world, config } = this.scene;
     // Modules are loaded from files, and a world stands still for that.

@@ -1,12 +1,13 @@
 /** Known faults, put into the source as it is loaded: a simulation that does not find them is worth nothing. */
 import { registerHooks } from "node:module";
+import { classMutants } from "./mutants-classes.ts";
 import { ingressMutants } from "./mutants-ingresses.ts";
 import { interruptionMutants } from "./mutants-interruptions.ts";
 
 export interface Mutant {
   readonly name: string;
   /** Where it shows. */
-  readonly world: "kits" | "bindings" | "nodes" | "services" | "volumes" | "interruptions" | "ingresses";
+  readonly world: "kits" | "bindings" | "classes" | "nodes" | "services" | "volumes" | "interruptions" | "ingresses";
   readonly file: string;
   /** Text of the source and what takes its place; each must be found. */
   readonly changes: readonly (readonly [from: string, to: string])[];
@@ -270,6 +271,7 @@ export const mutants: readonly Mutant[] = [
     changes: [["return targets.filter((target) => record?.has(identityOf(target)));", "return targets;"]],
     killedBy: "a target of another cluster stays",
   },
+  ...classMutants,
   ...ingressMutants,
   ...interruptionMutants,
 ];
