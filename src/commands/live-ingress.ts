@@ -7,7 +7,7 @@ import type { Ingress, Service } from "../kube/types.ts";
 import { isSharedGroup } from "../loadbalancers/groups/backend-group.ts";
 import type { ClassSources } from "../loadbalancers/ingress/classes.ts";
 import type { SurveyContext } from "../loadbalancers/ingress/context.ts";
-import { type GroupPreview, groupFor, previewGroup } from "../loadbalancers/ingress/preview.ts";
+import { allGroups, type GroupPreview, groupFor, previewGroup } from "../loadbalancers/ingress/preview.ts";
 import {
   classState,
   type IngressState,
@@ -23,6 +23,7 @@ import { serviceState } from "../loadbalancers/service-state.ts";
 import { matchesSelector } from "../loadbalancers/targets/selector.ts";
 import type { Clock } from "../runtime/world.ts";
 import { type Live, NotPossible } from "./live.ts";
+import { indexedBy } from "./load-balancer-controller/balancers.ts";
 import { type Options, parseOptions } from "./load-balancer-controller/flags.ts";
 import { ingressSettings } from "./load-balancer-controller/settings.ts";
 
@@ -36,6 +37,8 @@ export interface LiveIngresses {
   readonly context: SurveyContext;
   readonly all: readonly IngressState[];
   preview(ingress: IngressView): Promise<GroupPreview>;
+  /** Of all groups; and why Ingresses are in none, by their keys. */
+  previewAll(): Promise<{ readonly previews: readonly GroupPreview[]; readonly refused: ReadonlyMap<string, string> }>;
 }
 
 export async function openIngresses(live: Live, clock: Clock, overlay: Overlay = { ingresses: [], services: [] }): Promise<LiveIngresses> {
@@ -52,7 +55,8 @@ export async function openIngresses(live: Live, clock: Clock, overlay: Overlay =
   const services = overlaid(live.stored, overlay.services, live.namespace).map(serviceState);
   const settings = ingressSettings(options, self.vpc!);
   const owns = (tags: Readonly<Record<string, string>>) => tags["elbv2.k8s.aws/cluster"] === settings.cluster;
-  const inventory = new Inventory(cloud, clock, { vpc: self.vpc!, cluster: { id: settings.cluster, legacy: false }, owns });
+  const cluster = { id: settings.cluster, legacy: false };
+  const inventory = new Inventory(cloud, clock, { vpc: self.vpc!, cluster, owns, ...indexedBy(options) });
   const byKey = <T extends { readonly metadata: { readonly namespace: string; readonly name: string } }>(items: readonly T[]) =>
     new Map(items.map((item) => [keyOf(item.metadata), item]));
   const [ingressesByKey, servicesByKey] = [byKey(all), byKey(services)];
@@ -96,6 +100,12 @@ export async function openIngresses(live: Live, clock: Clock, overlay: Overlay =
       const group = groupFor(ingress, views, sources);
       if (typeof group === "string") throw new NotPossible(`Ingress ${keyOf(ingress)} is not served: ${group}`);
       return previewGroup(group, context, ask);
+    },
+    async previewAll() {
+      const { groups, refused } = allGroups(views, sources);
+      const previews: GroupPreview[] = [];
+      for (const group of groups) previews.push(await previewGroup(group, context, ask));
+      return { previews, refused };
     },
   };
 }

@@ -1,5 +1,6 @@
 /** `fairlead plan ingress/NAME`, and the Ingresses of a manifest: what would be done for their groups. */
 import { planJson } from "../aws/plan.ts";
+import { isApiError } from "../kube/errors.ts";
 import { type GroupPreview, groupTitle } from "../loadbalancers/ingress/preview.ts";
 import { keyOf } from "../loadbalancers/ingress/view.ts";
 import { exitStatus } from "../process/exit.ts";
@@ -25,7 +26,7 @@ export async function planIngresses(
   overlay: Overlay,
   live: Live,
   clock: Clock,
-): Promise<readonly GroupPreview[]> {
+): Promise<PlannedIngresses> {
   const { all, preview } = await openIngresses(live, clock, overlay);
   const ofManifest = overlay.ingresses.map(({ metadata }) => ({
     namespace: metadata?.namespace ?? live.namespace,
@@ -38,26 +39,45 @@ export async function planIngresses(
     const seen = await preview(found.view);
     previews.set(groupTitle(seen.group), seen);
   }
-  return [...previews.values()];
+  return { previews: [...previews.values()], refused: new Map() };
+}
+
+/** Those of the whole cluster; a text says why nobody can tell. */
+export async function planAllIngresses(live: Live, clock: Clock): Promise<PlannedIngresses | string> {
+  try {
+    const { previewAll } = await openIngresses(live, clock);
+    return await previewAll();
+  } catch (error) {
+    if (isApiError(error, "forbidden")) return `Ingresses are left out: ${error.message}`;
+    throw error;
+  }
+}
+
+export interface PlannedIngresses {
+  readonly previews: readonly GroupPreview[];
+  /** Why Ingresses are served by nobody, by their keys. */
+  readonly refused: ReadonlyMap<string, string>;
 }
 
 /** The status that the command ends with, by what would be done. */
-export function statusOf(previews: readonly GroupPreview[]): number {
-  if (previews.some(({ problems, faults }) => problems.length > 0 || faults.size > 0)) return exitStatus.failed;
+export function statusOf({ previews, refused }: PlannedIngresses): number {
+  if (refused.size > 0 || previews.some(({ problems, faults }) => problems.length > 0 || faults.size > 0)) return exitStatus.failed;
   return previews.some(({ steps }) => steps.length > 0) ? exitStatus.changes : exitStatus.done;
 }
 
-export function ingressesAsJson(previews: readonly GroupPreview[]): readonly object[] {
-  return previews.map(({ group, steps, problems, faults, warnings }) => ({
+export function ingressesAsJson({ previews, refused }: PlannedIngresses): readonly object[] {
+  const unserved = [...refused].map(([key, message]) => ({ ingress: key, steps: [], problems: [message] }));
+  const groups = previews.map(({ group, steps, problems, faults, warnings }) => ({
     group: groupTitle(group),
     steps: planJson(steps),
     problems,
     faults: Object.fromEntries(faults),
     warnings: Object.fromEntries(warnings),
   }));
+  return [...groups, ...unserved];
 }
 
-export function ingressesAsText(previews: readonly GroupPreview[], console: Console): string {
+export function ingressesAsText({ previews, refused }: PlannedIngresses, console: Console): string {
   const paint = painter(console);
   const lines = previews.flatMap(({ group, steps, problems, faults, warnings }) => [
     `${groupTitle(group)}: ${problems.length > 0 ? "is wrong and is not applied; what exists in AWS stays as it is" : counted(steps.length)}`,
@@ -66,7 +86,8 @@ export function ingressesAsText(previews: readonly GroupPreview[], console: Cons
     ...[...warnings].flatMap(([key, texts]) => texts.map((text) => paint(`  ? ${key}: ${text}`, "change"))),
     ...stepLines(steps, paint),
   ]);
-  return `${lines.join("\n")}\n`;
+  const unserved = [...refused].map(([key, message]) => paint(`  ! Ingress ${key} is not served: ${message}`, "delete"));
+  return [...lines, ...unserved].map((line) => `${line}\n`).join("");
 }
 
 const counted = (steps: number) => (steps === 0 ? "nothing to do" : steps === 1 ? "1 step" : `${steps} steps`);

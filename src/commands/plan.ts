@@ -18,11 +18,19 @@ import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed
 import { type LiveClassServices, mayBeOfClass, openClassServices } from "./live-class.ts";
 import type { Overlay } from "./live-ingress.ts";
 import { routesOf } from "./live-routes.ts";
-import { ingressesAsJson, ingressesAsText, ingressNamed, planIngresses, statusOf } from "./plan-ingress.ts";
+import {
+  ingressesAsJson,
+  ingressesAsText,
+  ingressNamed,
+  type PlannedIngresses,
+  planAllIngresses,
+  planIngresses,
+  statusOf,
+} from "./plan-ingress.ts";
 import { painter, stepLines } from "./plan-text.ts";
 
 const flags = {
-  "all-namespaces": flag(bool, false, "Look at all Services of the cluster.", { shorthand: "A" }),
+  "all-namespaces": flag(bool, false, "Look at all Services and Ingresses of the cluster.", { shorthand: "A" }),
   filename: flag(string, "", "A manifest with Services and Ingresses that may not exist yet.", { shorthand: "f" }),
   output: flag(oneOf("text", "json"), "text", "Output format.", { shorthand: "o" }),
   ...liveFlags,
@@ -63,13 +71,20 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
       const written = values.filename === "" ? nothingWritten : await readManifest(values.filename, world);
       const named = args.flatMap((word) => ingressNamed(word, live.namespace) ?? []);
       const isIngress = named.length > 0 || written.ingresses.length > 0;
-      const groups = isIngress ? await planIngresses(named, written, live, world.clock) : [];
+      const isEverything = values["all-namespaces"] && values.filename === "";
+      const planned = isIngress
+        ? await planIngresses(named, written, live, world.clock)
+        : isEverything
+          ? await planAllIngresses(live, world.clock)
+          : noIngresses;
+      if (typeof planned === "string") console.err(`fairlead plan: ${planned}\n`);
+      const groups = typeof planned === "string" ? noIngresses : planned;
       const words = args.filter((word) => ingressNamed(word, live.namespace) === undefined);
       const previews: Shown[] = [];
       const chosen = choose(words, written.services, values["all-namespaces"], live);
       const ofClass = chosen.some(mayBeOfClass) ? await openClassServices(live, world.clock, { services: written.services }) : undefined;
       for (const service of chosen) previews.push(await shownFor(service, live, mayBeOfClass(service) ? ofClass : undefined));
-      const texts = [previews.length > 0 || !isIngress ? asText(previews, console) : "", isIngress ? ingressesAsText(groups, console) : ""];
+      const texts = [previews.length > 0 || !isIngress ? asText(previews, console) : "", ingressesAsText(groups, console)];
       console.out(
         values.output === "json" ? `${JSON.stringify([...asJson(previews), ...ingressesAsJson(groups)], undefined, 2)}\n` : texts.join(""),
       );
@@ -136,6 +151,8 @@ function withoutHash(text: string, { metadata, view }: SeenService): string {
   const prefix = `k8s-${short(view.namespace)}-${short(view.name)}-`;
   return text.replace(new RegExp(`${prefix}[0-9a-f]{10}`, "g"), `${prefix}<hash>`);
 }
+
+const noIngresses: PlannedIngresses = { previews: [], refused: new Map() };
 
 const nothingWritten: Overlay = { ingresses: [], services: [] };
 

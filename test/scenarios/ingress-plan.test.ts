@@ -113,3 +113,36 @@ test("explain tells the group, each rule with its author and priority, certifica
     /What to do next\n {2}Fix what is wrong with this Ingress: until then it keeps what it had, and the others go on\./,
   );
 });
+
+test("-A plans every group once, beside all Services, and names Ingresses that nobody serves", async (t) => {
+  const world = await bed(t);
+  const served = { "*": ["Prefix / web:80"] };
+  await world.ingress("a", served, { "group.name": "shared", "target-type": "ip" });
+  await world.ingress("b", served, { "group.name": "shared", "target-type": "ip" });
+  await world.ingress("alone", served, { "target-type": "ip" });
+  await world.ingress("lost", served, {}, "missing");
+  await world.ingress("theirs", served, { "kubernetes.io/ingress.class": "nginx" });
+  const { status, out, err } = await command(world, plan, "-A", "-o", "json", ...settings);
+  assert.equal(status, 1, err);
+  const entries = JSON.parse(out) as { service?: string; group?: string; ingress?: string; steps: unknown[]; problems: string[] }[];
+  assert.deepEqual(
+    entries.flatMap(({ group, steps }) => (group === undefined ? [] : [[group, steps.length > 0]])),
+    [
+      ["Ingress default/alone", true],
+      ["Ingress group shared", true],
+    ],
+  );
+  assert.deepEqual(
+    entries.flatMap(({ ingress, problems }) => (ingress === undefined ? [] : [[ingress, problems[0]]])),
+    [["default/lost", 'invalid ingress class: IngressClass.networking.k8s.io "missing" not found']],
+  );
+  assert.deepEqual(
+    entries.flatMap(({ service }) => service ?? []),
+    ["default/api", "default/web"],
+  );
+  assert.deepEqual(world.mutations(), {});
+  await world.drop("lost");
+  const text = await command(world, plan, "-A", ...settings);
+  assert.equal(text.status, 2);
+  assert.match(text.out, /^Ingress group shared: \d+ steps$/m);
+});

@@ -41,6 +41,24 @@ export function groupFor(ingress: IngressView, all: readonly IngressView[], sour
   return ingress.isDeleted ? "it is being deleted, and nothing of it is left" : "another controller serves its class";
 }
 
+/** Every group once, and why Ingresses are in none that mean to be, by their keys. Those of other controllers are left out. */
+export function allGroups(
+  all: readonly IngressView[],
+  sources: ClassSources,
+): { readonly groups: readonly Group[]; readonly refused: ReadonlyMap<string, string> } {
+  const membershipIn = (view: IngressView) => membershipOf(view, classOf(view, sources));
+  const refused = new Map<string, string>();
+  const ids = new Map<string, Group["id"]>();
+  for (const ingress of all) {
+    const membership = membershipIn(ingress);
+    if ("message" in membership) refused.set(keyOf(ingress), membership.message);
+    const current = membership.kind === "in" ? [membership.group] : [];
+    for (const id of [...current, ...groupsFinalized(ingress)]) ids.set(stackOf(id), id);
+  }
+  const sorted = [...ids].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { groups: sorted.map(([, id]) => groupOf(id, all, membershipIn)), refused };
+}
+
 export async function previewGroup(group: Group, context: SurveyContext, ask: Ask): Promise<GroupPreview> {
   const owner = ownerOf(group.id, context.settings);
   const warnings = warningsOf(group, context.settings);
