@@ -8,6 +8,7 @@ import { watchSource } from "../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../runtime/controller.ts";
 import type { Host } from "../runtime/host.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
+import { awaitsRestart } from "./adopt.ts";
 import { DeadlineBudget } from "./deadline-budget.ts";
 import type { Annotations } from "./event-annotations.ts";
 import type { HolderWatch } from "./holders.ts";
@@ -49,6 +50,8 @@ export interface InterruptionParts {
   /** Whether EC2 says that an instance is gone. */
   readonly isGone?: (instanceId: string, signal: AbortSignal) => Promise<boolean>;
   readonly notify?: (node: NodeState, event: PlannedEvent, signal: AbortSignal) => Promise<void>;
+  /** When the machine was started that this process runs on. */
+  readonly bootedAt?: number;
   /** Calls that remove pods, at once. */
   readonly callsAtOnce: number;
 }
@@ -68,7 +71,8 @@ export function interruptionController(parts: InterruptionParts): Controller {
       watchSource(parts.nodes, (before, after) => {
         const node = after ?? before!;
         const news = after === undefined || before?.interruptionPlan !== after.interruptionPlan || before?.bootId !== after.bootId;
-        const concerned = node.interruptionPlan !== undefined || parts.inbox.eventsOf(node.metadata.name).length > 0;
+        const taken = parts.bootedAt !== undefined && awaitsRestart(node.metadata);
+        const concerned = taken || node.interruptionPlan !== undefined || parts.inbox.eventsOf(node.metadata.name).length > 0;
         return news && concerned ? [node.metadata.name] : [];
       }),
       { name: "notices", start: async (enqueue) => parts.inbox.onNews(enqueue) },
@@ -139,6 +143,7 @@ class InterruptionWork {
       holderAlive: plan !== undefined && !mine && worked ? await holders.isAlive({ node: name, ...plan }, signal) : false,
       pods: seen,
       orphanedDaemonSets: await this.#orphaned(seen ?? [], signal),
+      bootedAt: this.#parts.bootedAt,
       instanceGone: mine && (draining || watches) && isGone !== undefined && (await isGone(state!.instanceId, signal)),
       memory,
     };

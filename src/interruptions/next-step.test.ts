@@ -75,6 +75,7 @@ const situation = (more: Partial<Situation> = {}): Situation => ({
   holderAlive: false,
   pods: [],
   orphanedDaemonSets: new Set(),
+  bootedAt: undefined,
   instanceGone: false,
   memory: new WorkingMemory(),
   ...more,

@@ -4,6 +4,7 @@
  * A step that ends an event comes in this order, each safe to repeat: complete its hook, write its end into the plan,
  * acknowledge its message. Whoever crashes between two of them leaves a plan from which the next one follows.
  */
+import { adoptedPlan } from "./adopt.ts";
 import { awaitInstanceEnd, draining } from "./drain-step.ts";
 import { eventKinds, type InterruptionEvent } from "./event.ts";
 import { finish } from "./finish-step.ts";
@@ -25,6 +26,8 @@ export function nextStep(situation: Situation): Step {
   if (gone.length > 0) return nodeGone(situation, gone);
   if (node === undefined) return wait(undefined, "the Node is gone");
   const { plan } = node;
+  const adopted = adoptedPlan(node, situation.bootedAt, situation.me);
+  if (adopted !== undefined) return write(adopted, {}, {});
   const fresh = arrived.filter(({ id }) => !plan?.events.some((event) => event.id === id));
   if (fresh.length > 0) return takeUp(situation, node, fresh);
   if (plan === undefined) return wait(undefined, "nothing is known of any interruption");

@@ -47,6 +47,8 @@ export interface Situation {
   /** Undefined while they are not known. */
   readonly pods: readonly PodView[] | undefined;
   readonly orphanedDaemonSets: ReadonlySet<string>;
+  /** When the machine was started, in wall-clock milliseconds; known only to a handler that runs on it. */
+  readonly bootedAt: number | undefined;
   /** EC2 describes the instance as terminated. */
   readonly instanceGone: boolean;
   readonly memory: Memory;

@@ -123,3 +123,49 @@ test("an hour without notices: nothing is written", async () => {
   assert.deepEqual(w.calls, []);
   w.close();
 });
+
+/** What aws-node-termination-handler leaves on a Node that it has drained for a restart, a minute ago. */
+async function drainedByReference({ w, name, ec2, now }: Awaited<ReturnType<typeof machine>>) {
+  const id = scheduleMaintenance(ec2, now(), { code: "system-reboot", description: "why", notBefore: w.now + 3_600_000 });
+  const labels = {
+    "aws-node-termination-handler/event-id": id,
+    "aws-node-termination-handler/action": "UncordonAfterReboot",
+    "aws-node-termination-handler/action-time": String(Math.floor(w.now / 1000) - 60),
+  };
+  const taints = [{ key: "aws-node-termination-handler/scheduled-maintenance", value: id, effect: "NoSchedule" }];
+  await w.say("PATCH", `/api/v1/nodes/${name}`, { metadata: { labels }, spec: { unschedulable: true, taints } });
+}
+
+test("a Node that the reference cordoned for a restart serves again when the machine was restarted, and is not drained again", async () => {
+  const story = await machine();
+  const { w, name, instance } = story;
+  await drainedByReference(story);
+  await w.world.files.write("/proc/uptime", "20.47 38.90\n", 0o444);
+  w.metadataHandler(instance);
+  await w.until("it serves again", () => !w.isCordoned(name), 5_000);
+  assert.deepEqual(w.events(name), ["Uncordon"]);
+  const { labels = {} } = w.node(name)?.metadata ?? {};
+  assert.deepEqual(
+    [...Object.keys(labels), ...(w.node(name)?.spec?.taints ?? []).map(({ key }) => key)].filter((key) => key.startsWith("aws-node-")),
+    [],
+  );
+  await w.world.advance(30_000);
+  assert.deepEqual([w.isCordoned(name), w.podNames(name)], [false, ["web"]], "the notice that is still there is an old one");
+  w.close();
+});
+
+test("a Node that the reference cordoned for a restart stays so until the machine was restarted", async () => {
+  const story = await machine();
+  const { w, name, instance } = story;
+  await drainedByReference(story);
+  await w.world.files.write("/uptime", "350735.47 234388.90\n", 0o444);
+  const before = w.metadataHandler(instance, ["--uptime-from-file=/uptime"]);
+  await w.world.advance(60_000);
+  assert.deepEqual([w.isCordoned(name), w.podNames(name)], [true, ["web"]], "it is not drained a second time either");
+  before.kill();
+  await w.restart(name, "boot-2");
+  await w.world.files.write("/uptime", "5.00 5.00\n", 0o444);
+  w.metadataHandler(instance, ["--uptime-from-file=/uptime"]);
+  await w.until("it serves again", () => !w.isCordoned(name), 5_000);
+  w.close();
+});

@@ -54,7 +54,12 @@ const metadataFlags = {
   ),
   "enable-rebalance-monitoring": of("ENABLE_REBALANCE_MONITORING", bool, false, "Cordon on a rebalance recommendation."),
   "enable-rebalance-draining": of("ENABLE_REBALANCE_DRAINING", bool, false, "Drain on a rebalance recommendation."),
-  "uptime-from-file": of("UPTIME_FROM_FILE", string, "", "Accepted for compatibility: a restart is known by the boot id of the Node."),
+  "uptime-from-file": of(
+    "UPTIME_FROM_FILE",
+    string,
+    "",
+    "File with the uptime of the machine, for a Node that the reference has cordoned for a restart. Empty: /proc/uptime.",
+  ),
 };
 
 const queueFlags = {

@@ -6,6 +6,7 @@ import { Queue } from "../../aws/queue.ts";
 import type { EventRecorder } from "../../identity/event-reasons.ts";
 import { claimedInstance, type Nodes, type SeenNode } from "../../identity/node-view.ts";
 import { actionMetrics } from "../../interruptions/action-metrics.ts";
+import { bootTime } from "../../interruptions/adopt.ts";
 import { type InterruptionParts, interruptionController } from "../../interruptions/controller.ts";
 import { type Annotations, annotationsFromNode, readExtraAnnotations } from "../../interruptions/event-annotations.ts";
 import { nodeHolder, PatientWatch } from "../../interruptions/holders.ts";
@@ -104,16 +105,32 @@ export async function metadataHandler(parts: HandlerParts, metadata: Metadata, n
         ?.annotated({ ...own.annotations, ...extra })
         .record(about, "Warning", "MonitorError", `There was a problem monitoring for events in monitor '${monitor}'`),
   });
+  const bootedAt = options["enable-scheduled-event-draining"] ? await bootedAtOf(options, host) : undefined;
   const pods = new DrainedPods(parts.kube, { onlyNode: node, withLabels: recorder !== undefined });
   return {
     controller: interruptionController({
       ...shared,
+      ...(bootedAt !== undefined && { bootedAt }),
       annotationsOf: (state) => ({ ...annotationsFromNode(state, {}), ...own.annotations, ...extra }),
       ...{ pods, monitor: monitors.source, me: nodeHolder(node), holders: new PatientWatch(host.world.clock) },
     }),
     problem: () => monitors.problem(),
     ended: async () => {},
   };
+}
+
+/** When this machine was started, for Nodes that the reference has cordoned for a restart. */
+async function bootedAtOf(options: Options, { world, log }: Host): Promise<number | undefined> {
+  const file = options["uptime-from-file"] || "/proc/uptime";
+  try {
+    const text = Buffer.from(await world.files.read(file)).toString("utf8");
+    const bootedAt = bootTime(text, world.clock.now());
+    if (bootedAt === undefined) throw new Error(`it does not begin with a number: ${JSON.stringify(text.slice(0, 40))}`);
+    return bootedAt;
+  } catch (error) {
+    log.warn("the uptime of this machine is not known: a Node that the reference cordoned for a restart stays cordoned", { file, error });
+    return undefined;
+  }
 }
 
 /** Those that a user adds; that they can be read was checked with the other options. */
