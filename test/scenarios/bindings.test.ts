@@ -423,3 +423,25 @@ test("hosted by fairlead cluster, the controller holds its own lease beside the 
 test("a section of fairlead cluster without the cluster's name is refused", () => {
   assert.throws(() => clusterPrograms["load-balancer-controller"]!.check(parseOptions([]).values), /--cluster-name/);
 });
+
+test("without EndpointSlices pods are taken from Endpoints; a Service that has none is reported", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop");
+  await world.service("web");
+  const names = await world.pods("web", 2);
+  world.start("--enable-endpoint-slices=false");
+  await world.bind("web", { targetGroupARN: arn });
+  await world.until("told", () => world.condition("web")?.reason === "BackendNotFound");
+  assert.match(world.condition("web")?.message ?? "", /Endpoints "default\/web" not found/);
+  assert.deepEqual(world.targets(arn), []);
+  const addresses = world.addressesOf("web", names).map((address, i) => ({
+    ip: address.replace(/:\d+$/, ""),
+    targetRef: { kind: "Pod", name: names[i] },
+  }));
+  const subsets = [{ addresses, ports: [{ name: "http", port: 8080 }] }];
+  await world.say("POST", "/api/v1/namespaces/default/endpoints", { metadata: { name: "web" }, subsets });
+  await world.until("registered", () => world.targets(arn).length === 2);
+  await world.say("PATCH", "/api/v1/namespaces/default/endpoints/web", { subsets: [{ ...subsets[0], addresses: addresses.slice(1) }] });
+  await world.until("followed", () => world.targets(arn).length === 1);
+  assert.ok(!world.asked.has("watch endpointslices.discovery.k8s.io") && world.asked.has("watch endpoints"), [...world.asked].join());
+});

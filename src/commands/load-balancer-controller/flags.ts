@@ -36,7 +36,7 @@ export const bindingFlags = {
     false,
     "Write every rule of a target's security group as it is asked for. Else those from one group are one rule, from the lowest port to the highest.",
   ),
-  "enable-endpoint-slices": flag(bool, true, "Accepted for compatibility; EndpointSlices, which every Service has, are always read."),
+  "enable-endpoint-slices": flag(bool, true, "Take pods from EndpointSlices. Off: from Endpoints, which Kubernetes has deprecated."),
   "max-targets-per-target-group": flag(int, 0, "The most targets that are registered with one target group. 0: as many as AWS takes."),
   "quic-environment-variable-name": flag(
     string,

@@ -104,7 +104,10 @@ async function servePorts(host: Host, options: Options, health: HealthChecks): P
 /** What is run; `home` is the namespace where the process keeps what is its own. */
 export function programOf(options: Options, home: string): Program {
   const namespace = options["watch-namespace"];
-  const informers = { ...bindingInformers(namespace, options["quic-environment-variable-name"]), ...ingressInformers(namespace) };
+  const informers = {
+    ...bindingInformers(namespace, options["quic-environment-variable-name"], !options["enable-endpoint-slices"]),
+    ...ingressInformers(namespace),
+  };
   const balancers = sharedBalancers(options);
   const source = certificateSource(options, home);
   const configuration = options["webhook-configuration"];
@@ -172,6 +175,7 @@ async function bindingControllerOf(
       maxBackoffMs: options["targetgroupbinding-max-exponential-backoff-delay"] ?? defaultBackoffMs,
       pollMs: options["targetgroupbinding-requeue-duration"],
       maxTargets: options["max-targets-per-target-group"],
+      readsEndpoints: !options["enable-endpoint-slices"],
       exactRules: options["disable-restricted-sg-rules"],
       groupTags: options["service-target-eni-security-group-tags"],
       failOpen: gateOpen(options["feature-gates"], "EndpointsFailOpen"),

@@ -26,6 +26,8 @@ export interface BindingSettings {
   readonly maxTargets: number;
   /** Whether nodes that are not heard of count where there are no others. */
   readonly failOpen: boolean;
+  /** Whether Endpoints are followed, in the place of EndpointSlices. */
+  readonly readsEndpoints: boolean;
   /** Write rules of security groups one by one, and join none. */
   readonly exactRules: boolean;
   /** Tags by which the group to write to is chosen, where an interface has several. */

@@ -51,9 +51,11 @@ export async function converge(job: BindingJob, context: BindingContext): Promis
 function resolve(binding: SeenBinding, { services, slices, pods, nodes, settings }: BindingContext) {
   const { namespace } = binding.metadata;
   const service = `${namespace}/${binding.spec.serviceRef.name}`;
+  const found = slices.by("service", service);
   return resolveEndpoints(namespace, binding.spec, {
     service: services.get(service)?.view,
-    slices: slices.by("service", service),
+    // A Service without a slice has no endpoints; one without Endpoints, where those are followed, is not complete.
+    slices: settings.readsEndpoints && found.length === 0 ? undefined : found.flatMap(({ parts }) => parts),
     nodes: nodes.list(),
     pod: (key) => pods.get(key),
     node: (name) => nodes.get(name),

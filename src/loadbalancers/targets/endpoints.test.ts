@@ -53,7 +53,7 @@ const backend = (type: string, ports: Backend["ports"]): Backend => ({ namespace
 function around(endpoints: readonly SliceEndpoint[], rest: Partial<Surroundings> = {}): Surroundings {
   return {
     service: backend("ClusterIP", [{ name: "http", port: 80, nodePort: 0 }]),
-    slices: [{ metadata: meta("web-1"), service: "web", addressType: "IPv4", ports: [{ name: "http", port: 8080 }], endpoints }],
+    slices: [{ addressType: "IPv4", ports: [{ name: "http", port: 8080 }], endpoints }],
     nodes,
     pod: (key) => pods.get(key),
     node: (name) => nodes.find((each) => each.metadata.name === name),
@@ -90,7 +90,7 @@ test("nodes that are not heard of count where there are no others, unless that i
 });
 
 test("only slices of the family count, and only the port of the Service; an endpoint that is named twice is one", () => {
-  const one = around([end("a", "10.0.0.1", true)]).slices[0]!;
+  const one = around([end("a", "10.0.0.1", true)]).slices![0]!;
   const slices = [
     { ...one, ports: [...one.ports, { name: "admin", port: 9000 }] },
     { ...one, addressType: "IPv6", endpoints: [end("b", "fd00::1", true)] },

@@ -7,7 +7,7 @@ import type { BindingSpec } from "./binding.ts";
 import type { SeenPod } from "./pods.ts";
 import { isQuic, quicAnnotation, quicIdFor } from "./quic.ts";
 import { matchesSelector, selectorProblem } from "./selector.ts";
-import type { SeenSlice } from "./slices.ts";
+import type { SlicePart } from "./slices.ts";
 
 /** Something that is to be a target. */
 export interface Endpoint {
@@ -42,7 +42,8 @@ export type Backend = Pick<ServiceView, "namespace" | "name" | "type"> & {
 
 export interface Surroundings {
   readonly service: Backend | undefined;
-  readonly slices: readonly SeenSlice[];
+  /** Undefined where the Service has none, and would have some. */
+  readonly slices: readonly SlicePart[] | undefined;
   readonly nodes: readonly SeenNode[];
   pod(key: string): SeenPod | undefined;
   node(name: string): SeenNode | undefined;
@@ -59,6 +60,8 @@ export function resolveEndpoints(namespace: string, spec: Spec, around: Surround
   const port = service.ports.find((each) => (typeof wanted === "number" ? each.port === wanted : each.name === wanted));
   if (port === undefined)
     return { kind: "not-found", why: `backend not found: unable to find port ${wanted} on service ${namespace}/${name}` };
+  if (spec.targetType === "ip" && around.slices === undefined)
+    return { kind: "not-found", why: `backend not found: Endpoints "${namespace}/${name}" not found` };
   return spec.targetType === "ip" ? podEndpoints(port.name, spec, around) : nodeEndpoints(service, port.nodePort, spec, around);
 }
 
@@ -73,7 +76,7 @@ function podEndpoints(portName: string, { ipAddressType = "ipv4", targetGroupPro
   const taken: Endpoint[] = [];
   const aside: Endpoint[] = [];
   const family = ipAddressType === "ipv6" ? "IPv6" : "IPv4";
-  for (const slice of around.slices.filter(({ addressType }) => addressType === family)) {
+  for (const slice of (around.slices ?? []).filter(({ addressType }) => addressType === family)) {
     for (const { port } of slice.ports.filter(({ name }) => portName === "" || name === portName)) {
       for (const { address, ready, terminating, pod: key } of slice.endpoints) {
         const pod = around.pod(key);

@@ -5,12 +5,17 @@ import { informer } from "../../kube/informer.ts";
 import { servicesIn } from "../service-state.ts";
 import { type Bindings, bindingState, type SeenBinding, targetGroupBindings } from "./binding.ts";
 import { type Pods, podState, type SeenPod } from "./pods.ts";
-import { type SeenSlice, type Slices, sliceState } from "./slices.ts";
+import { endpoints, endpointsState, type SeenSlice, type Slices, sliceState } from "./slices.ts";
 
 export type BindingInformers = ReturnType<typeof bindingInformers>;
 
+const sliceIndexes = {
+  service: ({ metadata, service }: SeenSlice) => (service === "" ? [] : [`${metadata.namespace}/${service}`]),
+  pod: ({ parts }: SeenSlice) => parts.flatMap(({ endpoints: all }) => all.map(({ pod }) => pod)),
+};
+
 /** An empty namespace stands for all. To be called once per process: every call gives keys of its own. */
-export function bindingInformers(namespace: string, quicVariable: string) {
+export function bindingInformers(namespace: string, quicVariable: string, readsEndpoints = false) {
   const scope = namespace === "" ? {} : { namespace };
   return {
     bindings: {
@@ -29,18 +34,13 @@ export function bindingInformers(namespace: string, quicVariable: string) {
     },
     services: servicesIn(namespace),
     slices: {
-      name: "endpointslices",
-      make: (client: KubeClient): Slices =>
-        informer({
-          client,
-          of: endpointSlices,
-          ...scope,
-          project: sliceState,
-          indexes: {
-            service: ({ metadata, service }: SeenSlice) => (service === "" ? [] : [`${metadata.namespace}/${service}`]),
-            pod: ({ endpoints }: SeenSlice) => endpoints.map(({ pod }) => pod),
-          },
-        }),
+      name: readsEndpoints ? "endpoints" : "endpointslices",
+      make: (client: KubeClient): Slices => {
+        const common = { client, ...scope, indexes: sliceIndexes };
+        return readsEndpoints
+          ? informer({ ...common, of: endpoints, project: endpointsState })
+          : informer({ ...common, of: endpointSlices, project: sliceState });
+      },
     },
     pods: {
       name: "pods",
