@@ -12,12 +12,14 @@ import { Controllers } from "../../runtime/controllers.ts";
 import { dryRunGate, everyGate, openGate, type WriteGate } from "../../runtime/gate.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { Transport } from "../../runtime/http.ts";
+import type { Log } from "../../runtime/log.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { within } from "../../runtime/world.ts";
 import type { Options } from "./flags.ts";
 import { type Handler, type HandlerParts, metadataHandler, queueHandler } from "./handler.ts";
 import { joinReplicas, type Replica } from "./replica.ts";
 import { serve } from "./serve.ts";
+import { settingFields, settingLines, settingsMessage } from "./shown-settings.ts";
 import { awsSettings, metadataWorld, regionOf, worldOf } from "./surroundings.ts";
 
 /** What one life of the handler is made from. */
@@ -37,6 +39,7 @@ const grace = { workMs: 10_000, stepMs: 3_000 };
 /** Runs until asked to stop; rejects with what made it end otherwise. */
 export async function operate(operation: Operation): Promise<void> {
   const { options, host, stop } = operation;
+  showSettings(options, host.log);
   const life = new AbortController();
   const running = await start(operation, AbortSignal.any([stop, life.signal]));
   const { close } = await serve(options, host, running.handler.problem);
@@ -51,6 +54,11 @@ export async function operate(operation: Operation): Promise<void> {
     life.abort(new Error("the process is shutting down"));
     await close();
   }
+}
+
+function showSettings(options: Options, log: Log): void {
+  if (options["json-logging"]) log.info(settingsMessage, settingFields(options));
+  else for (const line of [`${settingsMessage}:`, ...settingLines(options)]) log.info(line);
 }
 
 interface Running {

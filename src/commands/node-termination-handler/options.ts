@@ -16,7 +16,7 @@ export interface ParsedOptions {
 const heartbeatUntilMax = 172_800;
 
 /** Old names that are still understood. */
-const renamed = [
+export const renamed = [
   ["grace-period", "pod-termination-grace-period"],
   ["check-asg-tag-before-draining", "check-tag-before-draining"],
   ["managed-asg-tag", "managed-tag"],
