@@ -23,7 +23,7 @@ export const classMutants: readonly Mutant[] = [
     world: "classes",
     file: "src/loadbalancers/service-class/names.ts",
     changes: [["return isOfCluster(tags, cluster) &&", 'return (isOfCluster(tags, cluster) || cluster !== "") &&']],
-    killedBy: "nothing foreign is touched",
+    killedBy: "what is wanted exists, and nothing else",
   },
   {
     name: "class-bindings-stay",
@@ -36,7 +36,7 @@ export const classMutants: readonly Mutant[] = [
     name: "class-and-manager-serve-alike",
     world: "classes",
     file: "src/loadbalancers/service-claim.ts",
-    changes: [['handedOverTypes = ["external", "nlb-ip"] as const', 'handedOverTypes = ["external"] as const']],
+    changes: [['if (asked === "nlb-ip") return', 'if (asked === "nlb-ip" || asked === "nlb") return']],
     killedBy: "what is wanted exists, and nothing else",
   },
   {
@@ -44,7 +44,7 @@ export const classMutants: readonly Mutant[] = [
     world: "classes",
     file: "src/loadbalancers/service-class/pass.ts",
     changes: [["if (problems.length > 0) throw", "if (problems.length > 99) throw"]],
-    killedBy: "what is wanted stays",
+    killedBy: "what is wanted exists, and nothing else",
   },
   {
     name: "class-takes-others-bindings",
