@@ -188,3 +188,17 @@ test("a Service that gets IPv6 addresses gets a target group for them, and back"
     assert.doesNotMatch(world.events("shop").join("\n"), /Failed/);
   }
 });
+
+test("an Ingress can leave a group of which nobody else was ever understood, and that has nothing", async (t) => {
+  const world = await bed(t);
+  let end = world.serve();
+  const [group, bad] = [{ "group.name": "g" }, { "listen-ports": "[" }];
+  await world.ingress("one", toWeb, { ...group, ...bad });
+  await world.ingress("two", toWeb, { ...group, ...bad });
+  await world.until("both have the finalizer", () => ["one", "two"].every((name) => world.get(name)?.metadata.finalizers?.length), 60_000);
+  end();
+  end = world.serve();
+  await world.drop("one");
+  await world.until("gone", () => world.get("one") === undefined, 600_000);
+  assert.deepEqual([world.all("elbv2/load-balancers"), world.get("two")?.metadata.finalizers], [[], ["group.ingress.k8s.aws/g"]]);
+});

@@ -29,4 +29,25 @@ export const ingressMutants: readonly Mutant[] = [
     changes: [["return isOfCluster(tags, cluster) && tags[stackTag]", "return (isOfCluster(tags, cluster) || true) && tags[stackTag]"]],
     killedBy: "nothing foreign is touched",
   },
+  {
+    name: "group-let-go-early",
+    world: "ingresses",
+    file: "src/loadbalancers/ingress/removal.ts",
+    changes: [['if (removal.kind === "waiting") return again(', 'if (removal.kind === "waiting" && Math.abs(1) < 0) return again(']],
+    killedBy: "nothing is left",
+  },
+  {
+    name: "service-that-comes-back-unnoticed",
+    world: "ingresses",
+    file: "src/loadbalancers/ingress/controller.ts",
+    changes: [["this.#byService((after ?? before)!.metadata)", "(before && after ? this.#byService(after.metadata) : [])"]],
+    killedBy: "a settled member's rules are never removed by another's mistake",
+  },
+  {
+    name: "webhook-refuses-what-was-there",
+    world: "ingresses",
+    file: "src/loadbalancers/ingress/admission.ts",
+    changes: [["const isNew = before === undefined ||", "const isNew = true || before === undefined ||"]],
+    killedBy: "a webhook refuses only mistakes",
+  },
 ];

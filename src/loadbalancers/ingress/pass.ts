@@ -64,6 +64,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     const message = seen.problems.map((problem) => problem.message).join("; ");
     const healthy = members.filter(({ view }) => !desire.faults.has(keyOf(view)));
     for (const member of healthy) report.failed(member, "FailedBuildModel", message);
+    if (hasNothing(group.leaving, survey)) await letAllGo(group, context, ask);
     throw new GroupFault(message);
   }
   const inTheWay = replaced.loadBalancers.filter(({ name }) => name === desire.model.name);
@@ -133,6 +134,13 @@ function withoutWaits({ desire, certificates: { answers } }: GroupSurvey) {
     faults: new Map([...desire.faults].filter(([key, [text]]) => text !== answers.get(key)?.waits)),
     waits: why === undefined ? undefined : again(certificateMs, why),
   };
+}
+
+/** Whether nothing stands that these could have: then they need not wait until the others are understood. */
+function hasNothing(ingresses: Group["leaving"], { seen, replaced }: GroupSurvey): boolean {
+  const { targetGroups } = seen.seen as SeenApplication;
+  const isTheirs = (part = "") => ingresses.some((ingress) => part.startsWith(`${keyOf(ingress)}-`));
+  return seen.found === undefined && replaced.loadBalancers.length === 0 && !targetGroups.some(({ part }) => isTheirs(part));
 }
 
 /** Those that say something about the load balancer in front. */
