@@ -64,6 +64,7 @@ class InterruptionScene {
   readonly #flags: readonly string[];
   #generation = 0;
   #troubled = true;
+  #over = false;
   #cast!: Cast;
 
   constructor(w: InterruptionWorld, history: History) {
@@ -104,6 +105,7 @@ class InterruptionScene {
       rules.judgeMoment();
     }
     rules.judgeEnd();
+    this.#over = true;
     w.close();
   }
 
@@ -197,7 +199,15 @@ class InterruptionScene {
       replica === "own"
         ? this.#w.metadataHandler(own, ["--enable-rebalance-monitoring", ...this.#forMetadata()])
         : this.#w.queueHandler(this.#flags, name);
-    this.#handlers.set(replica, { name, handler });
+    const started = { name, handler };
+    this.#handlers.set(replica, started);
+    // One that has lost its Lease ends, and kubelet starts it again.
+    void handler.ended
+      .catch((error: unknown) => this.#trouble(name, String(error)))
+      .then(() => {
+        if (replica !== "own") this.#cast.rules.ended.add(name);
+        if (this.#handlers.get(replica) === started && !this.#over) this.#start(replica);
+      });
   }
 
   /** Heartbeats are for hooks, and hooks are told through queues. */
@@ -231,7 +241,6 @@ class InterruptionScene {
     if (replica === "own" || running === undefined) return;
     this.#trouble(running.name, "is asked to end");
     running.handler.stop();
-    void running.handler.ended.then(() => this.#cast.rules.ended.add(running.name));
     this.#start(replica);
   }
 
