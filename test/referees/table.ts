@@ -45,7 +45,7 @@ export const referees: readonly Referee[] = [
   },
   {
     name: "the reference's termination handler",
-    tests: ["test/referees/node-termination-handler.test.ts"],
+    tests: ["test/referees/node-termination-handler"],
     obtain: referenceTerminationHandler,
   },
   {
