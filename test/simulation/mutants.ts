@@ -3,6 +3,7 @@ import { registerHooks } from "node:module";
 import { classMutants } from "./mutants-classes.ts";
 import { ingressMutants } from "./mutants-ingresses.ts";
 import { interruptionMutants } from "./mutants-interruptions.ts";
+import { volumeMutants } from "./mutants-volumes.ts";
 
 export interface Mutant {
   readonly name: string;
@@ -244,13 +245,6 @@ export const mutants: readonly Mutant[] = [
     killedBy: "no rule another Service needs is removed",
   },
   {
-    name: "volume-tokens-differ",
-    world: "volumes",
-    file: "src/volumes/client-tokens.ts",
-    changes: [["count === 1 ? name :", "count === 1 ? name + this.#clock.monotonic() :"]],
-    killedBy: "a name has one volume at a time",
-  },
-  {
     name: "deregisters-before-successors-are-healthy",
     world: "bindings",
     file: "src/loadbalancers/targets/binding-plan.ts",
@@ -274,6 +268,7 @@ export const mutants: readonly Mutant[] = [
   ...classMutants,
   ...ingressMutants,
   ...interruptionMutants,
+  ...volumeMutants,
 ];
 
 /** From now on the module is loaded with the fault in it. Must be called before anybody imports it. */

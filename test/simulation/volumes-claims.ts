@@ -80,6 +80,8 @@ export class Claim {
       } catch (error) {
         if (!(error instanceof Error)) throw error;
       }
+      // The pod went elsewhere at this very moment: what may just have been attached is to be detached.
+      if (this.#at.chance.happens(0.3)) return false;
       await this.#pause(this.#at.chance.between(500, 5_000));
     }
     return false;

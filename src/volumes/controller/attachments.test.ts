@@ -140,16 +140,58 @@ test("the answers to attachment and detachment may be lost", async () => {
 });
 
 test("a volume that was detached a moment ago is attached again, though EC2 still shows the old attachment", async () => {
-  const world = await volumeWorld();
+  const world = await volumeWorld({ settings: { staleness: { maxAgeMs: 4_500, probability: 0 } } });
   const node = world.nodes[0]!;
   const { volumeId } = await world.create("pvc-1");
   await world.publish(volumeId, node);
   await world.unpublish(volumeId, node);
-  world.aws.controls.change({ staleness: { maxAgeMs: 3_000, probability: 1 } });
+  world.aws.controls.change({ staleness: { probability: 1 } });
   const device = await world.publish(volumeId, node);
   const [attachment] = world.volume(volumeId)!.attachments;
   assert.equal(attachment?.device, device);
   assert.equal(attachment?.state, "attached");
+});
+
+/** Every read may be as old as that. */
+const lagging = { staleness: { maxAgeMs: 4_500, probability: 1 } };
+
+test("answers from before an attachment do not pass for its end", async () => {
+  for (const seed of [1, 2, 3, 4]) {
+    const world = await volumeWorld({ seed, settings: lagging });
+    const node = world.nodes[0]!;
+    const { volumeId } = await world.create("pvc-1");
+    await world.world.advance(30_000);
+    let isAlive = true;
+    world.driver = world.start(world.world, async (request) => (isAlive ? world.aws.handle(request) : new Promise(() => {})));
+    world.begin("ControllerPublishVolume", publishRequest(volumeId, node.id));
+    await world.world.runUntil(() => world.calls("ec2:AttachVolume") > 0, 60_000, "it is being attached");
+    // The process dies, and the next one is asked to detach what it knows nothing of.
+    isAlive = false;
+    world.driver = world.start();
+    await world.unpublish(volumeId, node);
+    assert.deepEqual(world.volume(volumeId)!.attachments, [], `seed ${seed}`);
+  }
+});
+
+test("a detachment that nobody waits for any more is not taken for an attachment", async () => {
+  for (const seed of [1, 2, 3, 4]) {
+    const world = await volumeWorld({ seed, settings: lagging });
+    const node = world.nodes[0]!;
+    const { volumeId } = await world.create("pvc-1");
+    await world.publish(volumeId, node);
+    await world.world.advance(30_000);
+    const impatience = new AbortController();
+    world.begin("ControllerUnpublishVolume", { volumeId, nodeId: node.id }, impatience.signal);
+    await world.world.runUntil(() => world.calls("ec2:DetachVolume") > 0, 60_000, "it is being detached");
+    await world.world.advance(200);
+    impatience.abort(new Error("the caller no longer waits"));
+    await world.world.advance(1);
+    // While EC2 still detaches it, it is refused, and asked for again.
+    let device: string | undefined;
+    for (let tries = 0; device === undefined && tries < 20; tries++) device = await world.publish(volumeId, node).catch(() => undefined);
+    const [attachment] = world.volume(volumeId)!.attachments;
+    assert.deepEqual([attachment?.device, attachment?.state], [device, "attached"], `seed ${seed}`);
+  }
 });
 
 test("a volume of a terminated instance is free at once", async () => {
