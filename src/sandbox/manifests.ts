@@ -4,11 +4,12 @@ import { serviceAccounts } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type KubeObject, type Resource, resource } from "../kube/resource.ts";
 
-/** Applies every document of a manifest. */
-export async function applyManifest(client: KubeClient, manifest: string): Promise<void> {
+/** Applies every document of a manifest but those of these kinds. */
+export async function applyManifest(client: KubeClient, manifest: string, without: readonly string[] = []): Promise<void> {
   for (const document of parseAllDocuments(manifest)) {
     if (document.errors.length > 0) throw document.errors[0]!;
-    await apply(client, document.toJS() as KubeObject);
+    const object = document.toJS() as KubeObject;
+    if (!without.includes(object.kind ?? "")) await apply(client, object);
   }
 }
 

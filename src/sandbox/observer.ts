@@ -1,9 +1,11 @@
 /** Looks at the cluster and the account, and draws the picture of both. */
-import { events, leases, nodes, services } from "../kube/builtin.ts";
+import { interruptionPlanAnnotation } from "../identity/node-view.ts";
+import { readPlan } from "../interruptions/plan.ts";
+import { events, leases, nodes, pods, services } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { type Informer, informer, type Trimmed } from "../kube/informer.ts";
 import type { Frozen } from "../kube/resource.ts";
-import type { Event, Lease, Node, Service } from "../kube/types.ts";
+import type { Event, Lease, Node, Pod, Service } from "../kube/types.ts";
 import { balancersIn } from "./balancers.ts";
 import type { CallLog } from "./calls.ts";
 import type { LocalPort } from "./clients-way.ts";
@@ -11,7 +13,7 @@ import type { Cloud } from "./cloud/cloud.ts";
 import type { Instance } from "./cloud/ec2/state.ts";
 import type { Machines } from "./machines.ts";
 import type { Replicas } from "./replicas.ts";
-import type { EventRow, NodeRow, NodeView, Picture, RouteRow, ServiceRow } from "./view/picture.ts";
+import type { EventRow, NodeRow, NodeView, Picture, PodRow, RouteRow, ServiceRow } from "./view/picture.ts";
 
 /** What the observer does not see by itself. */
 export interface Surroundings {
@@ -31,6 +33,7 @@ type Seen<T extends object> = Frozen<Trimmed<T>>;
 
 export class Observer {
   readonly nodes: Informer<Trimmed<Node>>;
+  readonly pods: Informer<Trimmed<Pod>>;
   readonly #services: Informer<Trimmed<Service>>;
   readonly #events: Informer<Trimmed<Event>>;
   readonly #locks: Informer<Trimmed<Lease>>;
@@ -39,6 +42,7 @@ export class Observer {
   constructor(kube: KubeClient) {
     this.#kube = kube;
     this.nodes = informer<Node>({ client: kube, of: nodes });
+    this.pods = informer<Pod>({ client: kube, of: pods });
     this.#services = informer<Service>({ client: kube, of: services });
     this.#events = informer<Event>({ client: kube, of: events });
     this.#locks = informer<Lease>({ client: kube, of: leases, namespace: "kube-system", name: "locks" });
@@ -46,7 +50,7 @@ export class Observer {
 
   /** Follows the cluster until the signal aborts; resolves when everything is known that exists now. */
   async start(signal: AbortSignal): Promise<void> {
-    const informers = [this.nodes, this.#services, this.#events, this.#locks];
+    const informers = [this.nodes, this.pods, this.#services, this.#events, this.#locks];
     for (const one of informers) void one.run(signal);
     await Promise.all(informers.map(({ synced }) => synced));
   }
@@ -74,6 +78,7 @@ export class Observer {
       replicas: replicas.list(),
       steps: replicas.steps(),
       nodes: nodeRows(machines.list(), this.nodes.list()),
+      pods: this.pods.list().map(podRow),
       services: this.#services.list().filter(isBalanced).map(serviceRow),
       routes: routesIn(cloud),
       balancers: balancersIn(cloud, localPorts),
@@ -121,7 +126,13 @@ function nodeView({ metadata, spec, status }: Seen<Node>): NodeView {
     externalIp: address("ExternalIP"),
     podCidr: spec?.podCIDR,
     taints: [...new Set((spec?.taints ?? []).map(({ key }) => key.replace(/^.*\//, "")))].sort(),
+    cordoned: spec?.unschedulable ?? false,
+    interruption: readPlan(metadata.annotations?.[interruptionPlanAnnotation])?.phase,
   };
+}
+
+function podRow({ metadata, spec }: Seen<Pod>): PodRow {
+  return { name: `${metadata.namespace}/${metadata.name}`, uid: metadata.uid, node: spec?.nodeName ?? "" };
 }
 
 function isBalanced({ metadata, spec }: Seen<Service>): boolean {

@@ -8,8 +8,18 @@ const packaged = typeof FAIRLEAD_PACKAGE !== "undefined";
 
 /** Relative to this file; in the package, relative to the folder of chunks that it is bundled into. */
 const places = packaged
-  ? { main: "../fairlead.js", supervisor: "../supervisor.js", roles: "../../deploy/manifests/rbac.yaml" }
-  : { main: "../main.ts", supervisor: "./cluster/real/supervisor.ts", roles: "../../deploy/manifests/rbac.yaml" };
+  ? {
+      main: "../fairlead.js",
+      supervisor: "../supervisor.js",
+      roles: "../../deploy/manifests/rbac.yaml",
+      handlerRoles: "../../deploy/manifests/node-termination-handler.yaml",
+    }
+  : {
+      main: "../main.ts",
+      supervisor: "./cluster/real/supervisor.ts",
+      roles: "../../deploy/manifests/rbac.yaml",
+      handlerRoles: "../../deploy/manifests/node-termination-handler.yaml",
+    };
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -19,3 +29,5 @@ export const mainFile = at(places.main);
 export const supervisorFile = at(places.supervisor);
 /** The shipped roles. */
 export const rolesFile = at(places.roles);
+/** The shipped roles of the termination handler, with its DaemonSet. */
+export const handlerRolesFile = at(places.handlerRoles);

@@ -15,18 +15,19 @@ import { CallLog } from "./calls.ts";
 import { ClientsWay } from "./clients-way.ts";
 import type { Probe } from "./cloud/account.ts";
 import { type Cloud, createCloud } from "./cloud/cloud.ts";
-import { type Network, standardNetwork } from "./cloud/network.ts";
+import { standardNetwork } from "./cloud/network.ts";
 import { serve } from "./cloud/serve.ts";
-import { type Supervision, supervise } from "./cluster/real/supervision.ts";
+import { supervise } from "./cluster/real/supervision.ts";
 import { type SandboxCluster, startSandboxCluster } from "./cluster.ts";
-import { podNetwork, standInForKubeControllerManager } from "./kube-controller-manager.ts";
+import { handlersOf, installFairlead } from "./installation.ts";
+import { standInForKubeControllerManager } from "./kube-controller-manager.ts";
 import { Kubelets } from "./kubelets.ts";
 import { Machines } from "./machines.ts";
-import { accountToken, applyManifest } from "./manifests.ts";
+import type { NodeHandlers } from "./node-handlers.ts";
 import { Observer } from "./observer.ts";
-import { rolesFile } from "./program-files.ts";
-import { Replicas } from "./replicas.ts";
-import { fairleadFlags, keys, pace, region } from "./settings.ts";
+import { endPods } from "./pod-endings.ts";
+import type { Replicas } from "./replicas.ts";
+import { keys, pace, region } from "./settings.ts";
 import type { Picture } from "./view/picture.ts";
 
 export interface SandboxOptions {
@@ -47,6 +48,8 @@ export interface Sandbox {
   readonly cloud: Cloud;
   readonly machines: Machines;
   readonly replicas: Replicas;
+  /** Termination handlers, one per machine that is to have one. */
+  readonly handlers: NodeHandlers;
   /** All-powerful, as the sandbox's user is. */
   readonly kube: KubeClient;
   /** What this build of Fairlead can do. */
@@ -134,6 +137,8 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   const replicas = await installFairlead({ world, supervision, folder, cluster, kube, observer, network, awsUrl: aws.url, controllers });
   ends.push(() => replicas.close());
   await replicas.start(life.signal);
+  const handlers = handlersOf({ world, supervision, folder, cluster, kube, cloud });
+  ends.push(() => handlers.close());
   say("two replicas of fairlead controller-manager are starting; one of them will lead");
 
   let throttle: string | undefined;
@@ -142,6 +147,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
     cloud,
     machines,
     replicas,
+    handlers,
     kube,
     controllers,
     access: await accessOf(world, folder, {
@@ -207,48 +213,10 @@ function populate({ nodes, withProviderId, kube, observer, machines, complain, s
   const openPorts = () => observer.openPorts();
   const kubelets = new Kubelets({ kube, machines, withProviderId, heartbeatMs: pace.heartbeatMs, openPorts, complain });
   void kubelets.run(signal);
+  void endPods(kube, observer.pods, complain, signal);
   void standInForKubeControllerManager({ kube, nodes: observer.nodes, graceMs: pace.graceMs, complain }, signal);
   for (let count = 0; count < nodes; count++) machines.launch();
   return (target) => kubelets.probe(target);
-}
-
-interface Installation {
-  readonly world: World;
-  readonly supervision: Supervision;
-  readonly folder: string;
-  readonly cluster: SandboxCluster;
-  readonly kube: KubeClient;
-  readonly observer: Observer;
-  readonly network: Network;
-  readonly awsUrl: string;
-  readonly controllers: ReadonlySet<CanonicalName>;
-}
-
-/** What an operator does: applies the manifests we ship, writes the cloud config, and deploys two replicas. */
-async function installFairlead(installation: Installation): Promise<Replicas> {
-  const { world, supervision, folder, cluster, kube, observer, network, awsUrl, controllers } = installation;
-  const manifest = await world.files.read(rolesFile);
-  await applyManifest(kube, Buffer.from(manifest).toString("utf8"));
-  const token = await accountToken(kube, "kube-system", "fairlead-controller-manager");
-  const cloudConfig = join(folder, "cloud.conf");
-  await world.files.write(cloudConfig, cloudConfigText(network.vpcId, network.privateSubnetIds[0]!), 0o600);
-  return new Replicas({
-    world,
-    supervision,
-    folder,
-    server: cluster.server,
-    kubeconfig: (server) => cluster.kubeconfig(token, server),
-    flags: [`--cloud-config=${cloudConfig}`, ...fairleadFlags(podNetwork, controllers)],
-    environment: {
-      PATH: world.environment.PATH ?? "",
-      HOME: folder,
-      AWS_ENDPOINT_URL: awsUrl,
-      AWS_EC2_METADATA_DISABLED: "true",
-      AWS_ACCESS_KEY_ID: keys.fairlead,
-      AWS_SECRET_ACCESS_KEY: keys.secret,
-    },
-    holder: () => observer.holder(),
-  });
 }
 
 /** Somebody else listens where the user wanted the sandbox to. */
@@ -283,9 +251,4 @@ async function accessOf(world: World, folder: string, variables: Access["variabl
 
 function clusterText({ kind }: SandboxCluster): string {
   return kind === "real" ? "real kube-apiserver" : "embedded Kubernetes API";
-}
-
-/** As an operator writes it who runs the controllers outside the cluster's machines. */
-function cloudConfigText(vpc: string, subnet: string): string {
-  return `[Global]\nRegion = ${region}\nVPC = ${vpc}\nSubnetID = ${subnet}\nKubernetesClusterID = sandbox\n`;
 }

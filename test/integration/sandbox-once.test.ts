@@ -32,6 +32,8 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
     /✓ the new Node is initialised/,
     /✓ the stopped machine's Node is kept and tainted shutdown/,
     /✓ the terminated machine's Node is deleted/,
+    /✓ one pod is moved away, the other is held back by its disruption budget/,
+    /✓ started again, the handler goes on where it was: the last pod is moved away/,
     /AWS calls by Fairlead: \d+/,
     /Everything ended as it should: \d+ scenes, \d+ checks/,
   ]) {

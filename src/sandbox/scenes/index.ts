@@ -7,9 +7,19 @@ import { nodesArrive } from "./nodes-arrive.ts";
 import { podsRouted } from "./pods-routed.ts";
 import type { Scene } from "./scene.ts";
 import { servicesBalanced } from "./services-balanced.ts";
+import { spotInterruption } from "./spot-interruption.ts";
 import { throttled } from "./throttled.ts";
 
-const scenes: readonly Scene[] = [nodesArrive, podsRouted, servicesBalanced, leaderKilled, throttled, machinesEnd, atTheEnd];
+const scenes: readonly Scene[] = [
+  nodesArrive,
+  podsRouted,
+  servicesBalanced,
+  leaderKilled,
+  throttled,
+  machinesEnd,
+  spotInterruption,
+  atTheEnd,
+];
 
 /** The scenes that these controllers can play, in order. */
 export function scenesFor(controllers: ReadonlySet<CanonicalName>): readonly Scene[] {

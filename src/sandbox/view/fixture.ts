@@ -19,6 +19,8 @@ export function nodeRow(number: number, over: Partial<NodeRow["node"] & object> 
       externalIp: undefined,
       podCidr: `10.244.${number}.0/24`,
       taints: [],
+      cordoned: false,
+      interruption: undefined,
       ...over,
     },
   };
@@ -36,6 +38,7 @@ export const picture: Picture = {
     nodeRow(1),
     nodeRow(2, { zone: undefined, type: undefined, providerId: undefined, internalIp: undefined, taints: ["not-ready", "uninitialized"] }),
   ],
+  pods: [],
   services: [],
   routes: [],
   balancers: [],

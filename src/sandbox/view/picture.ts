@@ -10,6 +10,7 @@ export interface Picture {
   readonly replicas: readonly ReplicaView[];
   /** Machines and their Nodes; a machine that has not registered has no Node, a Node may outlive its machine. */
   readonly nodes: readonly NodeRow[];
+  readonly pods: readonly PodRow[];
   readonly services: readonly ServiceRow[];
   /** Routes to pods in the VPC's route tables. */
   readonly routes: readonly RouteRow[];
@@ -42,6 +43,16 @@ export interface NodeView {
   readonly podCidr: string | undefined;
   /** Without what stands before the slash, in alphabetic order. */
   readonly taints: readonly string[];
+  readonly cordoned: boolean;
+  /** How far the plan of its interruption is; undefined when there is none. */
+  readonly interruption: string | undefined;
+}
+
+export interface PodRow {
+  /** `namespace/name` */
+  readonly name: string;
+  readonly uid: string;
+  readonly node: string;
 }
 
 export interface ServiceRow {
@@ -90,7 +101,7 @@ export interface CallsView {
 
 /** The same moment before anything was there, so that the story can begin at the beginning. */
 export function emptied(picture: Picture): Picture {
-  return { ...picture, nodes: [], replicas: [], services: [], events: [], routes: [], balancers: [], steps: [] };
+  return { ...picture, nodes: [], pods: [], replicas: [], services: [], events: [], routes: [], balancers: [], steps: [] };
 }
 
 /** The load balancer that serves a Service. */

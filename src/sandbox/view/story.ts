@@ -8,6 +8,7 @@ import {
   type NodeRow,
   type NodeView,
   type Picture,
+  type PodRow,
   type RouteRow,
   type ServiceRow,
   shortName,
@@ -33,6 +34,7 @@ export function storyBetween(before: Picture, after: Picture): readonly Happenin
     ...pairs(before.steps, after.steps, ({ id }) => id).flatMap(([old, now]) =>
       old === undefined && now !== undefined ? [step(now)] : [],
     ),
+    ...pairs(before.pods, after.pods, ({ uid }) => uid).flatMap(([old, now]) => pod(old, now)),
     ...routes(pairs(before.routes, after.routes, ({ destination }) => destination)),
     ...pairs(before.services, after.services, ({ name }) => name).flatMap(([old, now]) => service(old, now)),
     ...after.services.flatMap((row) => health(row, balancerOf(row, before), balancerOf(row, after))),
@@ -122,8 +124,27 @@ function node(old: NodeView | undefined, now: NodeView | undefined): readonly En
   } else if (facts.length > 0) told.push({ who: "Fairlead", text: `${name} is ${facts.join(" ")}`, style: "plain" });
   if (gained("shutdown")) told.push({ who: "Fairlead", text: `${name} tainted shutdown: its machine is stopped`, style: "warn" });
   if (lost("shutdown")) told.push({ who: "Fairlead", text: `${name} freed of the taint shutdown: its machine is back`, style: "good" });
+  if (now.cordoned !== old.cordoned) {
+    told.push({ who: "Fairlead", text: `${name} is ${now.cordoned ? "cordoned: it gets no new pods" : "uncordoned"}`, style: "warn" });
+  }
+  const phase = now.interruption === old.interruption ? undefined : interruptions[now.interruption ?? ""];
+  if (phase !== undefined) told.push({ who: "Fairlead", text: `${name} ${phase}`, style: "plain" });
   if (now.ready !== old.ready) told.push(readiness(name, now.ready));
   return told;
+}
+
+/** Phases of a plan that are worth a line. */
+const interruptions: Readonly<Record<string, string>> = {
+  draining: "is being drained",
+  ended: "is done with its interruption",
+};
+
+function pod(old: PodRow | undefined, now: PodRow | undefined): readonly Entry[] {
+  if (old === undefined && now !== undefined)
+    return [{ who: "Kubernetes", text: `pod ${now.name} runs on ${shortName(now.node)}`, style: "plain" }];
+  if (old !== undefined && now === undefined)
+    return [{ who: "kubelet", text: `pod ${old.name} has ended on ${shortName(old.node)}`, style: "plain" }];
+  return [];
 }
 
 function readiness(name: string, ready: NodeView["ready"]): Entry {

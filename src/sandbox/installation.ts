@@ -1,0 +1,78 @@
+/** Fairlead in the sandbox, installed as an operator does it: with the manifests that we ship. */
+import { join } from "node:path";
+import type { CanonicalName } from "../commands/controller-manager/controller-names.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { World } from "../runtime/world.ts";
+import type { Cloud } from "./cloud/cloud.ts";
+import type { Network } from "./cloud/network.ts";
+import type { Supervision } from "./cluster/real/supervision.ts";
+import type { SandboxCluster } from "./cluster.ts";
+import { podNetwork } from "./kube-controller-manager.ts";
+import { accountToken, applyManifest } from "./manifests.ts";
+import { NodeHandlers } from "./node-handlers.ts";
+import type { Observer } from "./observer.ts";
+import { handlerRolesFile, rolesFile } from "./program-files.ts";
+import { Replicas } from "./replicas.ts";
+import { fairleadFlags, keys, region } from "./settings.ts";
+
+/** What an operator does for the termination handler: its roles, from the manifest that we ship, when the first one is started. */
+export function handlersOf({
+  kube,
+  cluster,
+  ...rest
+}: Pick<Installation, "world" | "supervision" | "folder" | "cluster" | "kube"> & { readonly cloud: Cloud }) {
+  const { world, folder } = rest;
+  return new NodeHandlers({
+    ...rest,
+    kubeconfig: async () => {
+      const manifest = Buffer.from(await world.files.read(handlerRolesFile)).toString("utf8");
+      await applyManifest(kube, manifest, ["DaemonSet"]);
+      return cluster.kubeconfig(await accountToken(kube, "kube-system", "fairlead-node-termination-handler"));
+    },
+    environment: { PATH: world.environment.PATH ?? "", HOME: folder },
+  });
+}
+
+export interface Installation {
+  readonly world: World;
+  readonly supervision: Supervision;
+  readonly folder: string;
+  readonly cluster: SandboxCluster;
+  readonly kube: KubeClient;
+  readonly observer: Observer;
+  readonly network: Network;
+  readonly awsUrl: string;
+  readonly controllers: ReadonlySet<CanonicalName>;
+}
+
+/** What an operator does: applies the manifests we ship, writes the cloud config, and deploys two replicas. */
+export async function installFairlead(installation: Installation): Promise<Replicas> {
+  const { world, supervision, folder, cluster, kube, observer, network, awsUrl, controllers } = installation;
+  const manifest = await world.files.read(rolesFile);
+  await applyManifest(kube, Buffer.from(manifest).toString("utf8"));
+  const token = await accountToken(kube, "kube-system", "fairlead-controller-manager");
+  const cloudConfig = join(folder, "cloud.conf");
+  await world.files.write(cloudConfig, cloudConfigText(network.vpcId, network.privateSubnetIds[0]!), 0o600);
+  return new Replicas({
+    world,
+    supervision,
+    folder,
+    server: cluster.server,
+    kubeconfig: (server) => cluster.kubeconfig(token, server),
+    flags: [`--cloud-config=${cloudConfig}`, ...fairleadFlags(podNetwork, controllers)],
+    environment: {
+      PATH: world.environment.PATH ?? "",
+      HOME: folder,
+      AWS_ENDPOINT_URL: awsUrl,
+      AWS_EC2_METADATA_DISABLED: "true",
+      AWS_ACCESS_KEY_ID: keys.fairlead,
+      AWS_SECRET_ACCESS_KEY: keys.secret,
+    },
+    holder: () => observer.holder(),
+  });
+}
+
+/** As an operator writes it who runs the controllers outside the cluster's machines. */
+function cloudConfigText(vpc: string, subnet: string): string {
+  return `[Global]\nRegion = ${region}\nVPC = ${vpc}\nSubnetID = ${subnet}\nKubernetesClusterID = sandbox\n`;
+}
