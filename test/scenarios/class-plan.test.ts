@@ -70,3 +70,25 @@ test("what is wrong is said by plan and explain, with what exists and what to do
   const told = await command(world, explainService, "service/web", ...settings);
   assert.match(told.out, /What is wrong\n {2}unknown scheme: outside[\s\S]*FailedBuildModel[\s\S]*Fix what is wrong/);
 });
+
+test("another scheme: the plan makes the new load balancer first, or where that cannot be, deletes the old one and nothing else", async (t) => {
+  const world = await bed(t);
+  const end = world.serve();
+  await world.classService("web", { "nlb-target-type": "ip" });
+  await world.classService("named", { "nlb-target-type": "ip", name: "mine" });
+  await world.settled("web", "named");
+  end();
+  for (const name of ["web", "named"]) await world.change(name, { scheme: "internet-facing" });
+  const steps = async (name: string) =>
+    [...(await command(world, plan, `service/${name}`, ...settings)).out.matchAll(/^ +[-+~] (\w+ [a-z ]+)/gm)].map(([, what]) =>
+      what!.trim(),
+    );
+  assert.deepEqual(await steps("web"), [
+    "create network load balancer k",
+    "create target group k",
+    "create listener",
+    "delete load balancer k",
+    "delete target group k",
+  ]);
+  assert.deepEqual(await steps("named"), ["delete load balancer mine"]);
+});

@@ -101,3 +101,116 @@ test("a Service that is deleted while one replaces another leaves nothing", asyn
   await world.until("it is gone", () => world.get("web") === undefined, 3_600_000);
   assert.deepEqual(counts(world), [0, 0, 0, 0]);
 });
+
+/** When each load balancer was deleted, by its name. */
+function deletions(world: ClassWorld): ReadonlyMap<string, number> {
+  const at = new Map<string, number>();
+  let before = balancers(world);
+  world.onAwsMutation((action) => {
+    const now = balancers(world);
+    if (action === "DeleteLoadBalancer") {
+      for (const { name } of before) if (!now.some((lb) => lb.name === name)) at.set(name, world.world.clock.now());
+    }
+    before = now;
+  });
+  return at;
+}
+
+test("a scheme that is taken back after the new address was published gives clients of that one their five minutes too", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.classService("web", { ...ip, scheme: "internet-facing" });
+  await world.settled("web");
+  const deleted = deletions(world);
+  await world.change("web", { scheme: "internal" });
+  await world.until("the new address is published", () => shown(world) === "internal", 600_000);
+  const second = balancers(world).find(({ scheme }) => scheme === "internal")!.name;
+  await world.world.advance(4.5 * 60_000);
+  await world.change("web", { scheme: "internet-facing" });
+  await world.until("the first address is published again", () => shown(world) === "internet-facing", 60_000);
+  const backAt = world.world.clock.now();
+  await world.until("the second one is gone", () => deleted.has(second), 1_200_000);
+  assert.ok(deleted.get(second)! - backAt >= 299_000, `${(deleted.get(second)! - backAt) / 1000} s`);
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual([schemes(world), shown(world), counts(world)], [["internet-facing"], "internet-facing", [1, 1, 1, 1]]);
+});
+
+test("a scheme that is taken back at the moment the old one was deleted: what serves stays published and stands until another serves", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.classService("web", { ...ip, scheme: "internet-facing" });
+  await world.settled("web");
+  const deleted = deletions(world);
+  await world.change("web", { scheme: "internal" });
+  await world.until("the new address is published", () => shown(world) === "internal", 600_000);
+  const second = world.hostname("web");
+  await world.until("the first one is gone", () => deleted.size === 1, 600_000);
+  await world.change("web", { scheme: "internet-facing" });
+  await world.until("there are two again", () => balancers(world).length === 2, 60_000);
+  await world.world.advance(5_000);
+  assert.equal(world.hostname("web"), second, "the other one is still being provisioned");
+  await world.until("the address of another one is published", () => world.hostname("web") !== second, 600_000);
+  const publishedAt = world.world.clock.now();
+  await world.until("the second one is gone", () => deleted.size === 2, 1_200_000);
+  assert.ok(Math.max(...deleted.values()) - publishedAt >= 299_000);
+});
+
+test("a replaced load balancer that carries somebody else's mark by now is not deleted", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.classService("web", { ...ip, scheme: "internet-facing" });
+  await world.settled("web");
+  const [old] = balancers(world);
+  await world.change("web", { scheme: "internal" });
+  await world.until("the new address is published", () => shown(world) === "internal", 600_000);
+  await world.tag(old!.arn, { "service.k8s.aws/stack": "somebody/else" });
+  await world.world.advance(30 * 60_000);
+  assert.ok(
+    balancers(world).some(({ arn }) => arn === old!.arn),
+    "it was given away",
+  );
+});
+
+test("a target group of the user's own, which stands behind one load balancer only, does not keep the scheme from changing", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  const arn = await world.group("mine");
+  const forwardConfig = { baseServiceWeight: 1, targetGroups: [{ targetGroupARN: arn, weight: 1 }] };
+  const action = JSON.stringify({ type: "forward", forwardConfig });
+  await world.classService("web", { ...ip, scheme: "internet-facing", "/actions.TCP-80": action });
+  await world.settled("web");
+  await world.change("web", { scheme: "internal" });
+  await world.world.advance(60 * 60_000);
+  assert.deepEqual([schemes(world), shown(world)], [["internal"], "internal"], world.events("web").join("\n"));
+});
+
+test("the five minutes of the old one begin when the new address is in the status, not when it should have been", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.classService("web", { ...ip, scheme: "internet-facing" });
+  await world.settled("web");
+  const deleted = deletions(world);
+  const mend = world.cluster.faults.add({
+    match: ({ method, url }) => method === "PATCH" && url.pathname.endsWith("/services/web/status"),
+    effect: { kind: "refuse", status: 403 },
+  });
+  await world.change("web", { scheme: "internal" });
+  await world.world.advance(20 * 60_000);
+  assert.deepEqual([shown(world), deleted.size], ["internet-facing", 0]);
+  mend();
+  await world.until("the new address is published", () => shown(world) === "internal", 600_000);
+  const publishedAt = world.world.clock.now();
+  await world.until("the old one is gone", () => deleted.size === 1, 600_000);
+  assert.ok(Math.max(...deleted.values()) - publishedAt >= 299_000, `${(Math.max(...deleted.values()) - publishedAt) / 1000} s`);
+});
+
+test("the address of a load balancer that is gone is not kept, healthy targets or not", async (t) => {
+  const world = await bed(t, { probe: () => ({ kind: "refused" }) });
+  world.serve();
+  await world.classService("web", { ...ip, name: "mine", scheme: "internet-facing" });
+  await world.settled("web");
+  const first = world.hostname("web");
+  await world.change("web", { scheme: "internal" });
+  await world.world.advance(60_000);
+  assert.deepEqual([schemes(world), world.hostname("web") !== first, shown(world)], [["internal"], true, "internal"]);
+});

@@ -8,6 +8,7 @@ import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
 import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
+import type { HandOver } from "./replacement.ts";
 import type { Report } from "./report.ts";
 import type { ClassSettings } from "./settings.ts";
 
@@ -45,6 +46,6 @@ export interface ClassContext extends ClassParts {
   readonly due: Set<string>;
   /** Since when a Service's listeners wait for the targets of new groups, on the monotonic clock. */
   readonly moving: Map<string, number>;
-  /** Since when the address of a Service's new load balancer is published in the place of an old one's, on the monotonic clock. */
-  readonly handedOver: Map<string, number>;
+  /** Services whose load balancer has taken the place of an old one that still stands. */
+  readonly handedOver: Map<string, HandOver>;
 }

@@ -9,7 +9,7 @@ import type { ClassContext } from "./context.ts";
 import { type Deployed, deploy } from "./deploy.ts";
 import { ServiceFault } from "./reader.ts";
 import { removeService } from "./removal.ts";
-import { addressOf, awaitsAddress, finishReplacement, retire } from "./replacement.ts";
+import { addressOf, awaitsAddress, finishReplacement, noteHandOver, retire } from "./replacement.ts";
 import { classFinalizer, isGuarded } from "./seen.ts";
 import { attributesAsked, type ClassSurvey, surveyService } from "./survey.ts";
 import { during, stages, staleMs, waitMs } from "./telling.ts";
@@ -37,10 +37,8 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
     report.setFinalizer(service, classFinalizer, true, ask.signal),
   );
   if (!guarded) return again(staleMs, "the Service has changed in the meantime");
-  const inTheWay = replaced.loadBalancers.filter(({ name }) => name === desire.model.name);
-  if (inTheWay.length > 0) {
-    // A name that somebody chose cannot be had twice.
-    await during(stages.deploy, service, context, ask, () => retire(service, inTheWay, context, ask));
+  if (replaced.inTheWay.length > 0) {
+    await during(stages.deploy, service, context, ask, () => retire(service, replaced.inTheWay, context, ask));
     return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
   }
   // AWS reserves capacity for what is active only: that comes later, and nothing waits for it.
@@ -102,5 +100,6 @@ async function tell(service: SeenService, survey: ClassSurvey, deployed: Deploye
   const hostname = await during(stages.deploy, service, context, ask, () => addressOf(service, { ensured, survey }, context, ask));
   if (hostname === undefined) return { told: wroteBindings };
   const published = await during(stages.status, service, context, ask, () => context.report.publish(service, hostname, ask.signal));
+  noteHandOver(service, { ensured, survey }, hostname, context);
   return { told: published || wroteBindings, waits: awaitsAddress(ensured, hostname) };
 }

@@ -4,6 +4,7 @@ import type { Step } from "../../aws/plan.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { Problem } from "../model.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
+import type { FoundNetwork } from "../network/find.ts";
 import { leftovers, planRemoval } from "../remove.ts";
 import { claimOf, type ServiceClaim } from "../service-claim.ts";
 import type { SeenService } from "../service-state.ts";
@@ -35,12 +36,13 @@ export async function previewClassService(
     const depth = { readsAttributes: true, published: published.map(({ hostname }) => hostname) };
     const survey = await surveyService(service, parts, depth, ask);
     const { seen, desire, replaced } = survey;
-    const steps = [
-      ...seen.steps,
-      ...replaced.loadBalancers.flatMap((lb) => boundNetwork.planDeletion(lb, "Service")),
-      ...replaced.targetGroups.map(targetGroupDeletion),
-    ];
-    return { claim, steps, problems: seen.problems, warnings: desire.warnings, survey };
+    const deletion = (some: readonly FoundNetwork[]) => some.flatMap((lb) => boundNetwork.planDeletion(lb, "Service"));
+    // Where the old one has to go first, what is made in its place is planned when it is gone.
+    const steps =
+      replaced.inTheWay.length > 0
+        ? deletion(replaced.inTheWay)
+        : [...seen.steps, ...deletion(replaced.loadBalancers), ...replaced.targetGroups.map(targetGroupDeletion)];
+    return { claim, steps: seen.problems.length > 0 ? [] : steps, problems: seen.problems, warnings: desire.warnings, survey };
   }
   if (!isGuarded && claim.kind === "not-ours") return undefined;
   const warnings = claim.kind === "unclear" ? [{ message: claim.message }] : [];

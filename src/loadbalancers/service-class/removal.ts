@@ -25,7 +25,7 @@ const clearedMs = 30_000;
 const refusedMs = 15_000;
 
 export async function removeService(service: SeenService, context: ClassContext, ask: Ask): Promise<Outcome> {
-  const { inventory, book, report, settings, memory } = context;
+  const { inventory, book, report, settings, memory, handedOver } = context;
   const owner = ownerOf(service.view, settings);
   await during(stages.build, service, context, ask, async () => refuseProtected(service.view));
   const left = bindingsOf(bindingLabels(service.view), context.bindings);
@@ -43,6 +43,7 @@ export async function removeService(service: SeenService, context: ClassContext,
     );
   });
   memory.delete(keyOf(service.view));
+  handedOver.delete(keyOf(service.view));
   if (removal === "unprotected") return again(staleMs, "the load balancer may be deleted now");
   const stands = removal.kind === "waiting" && removal.left.loadBalancers.length > 0;
   // Whoever serves the Service from now on publishes another address: only ours is taken back, when nothing is there any more.
@@ -91,7 +92,7 @@ function refuseProtected({ name, annotations }: ServiceView): void {
 }
 
 /** Whether the address in the status is one of our load balancers, past ones included: their names are in it. */
-function showsOurs({ view, published }: SeenService, { cluster }: ClassSettings): boolean {
+export function showsOurs({ view, published }: SeenService, { cluster }: ClassSettings): boolean {
   const chosen = view.annotations[`${annotationPrefix}aws-load-balancer-name`];
   const generated = ["internal", "internet-facing"].map((scheme) => loadBalancerName(cluster, view, scheme));
   const names = [...generated, ...(chosen ? [chosen.toLowerCase()] : [])];

@@ -8,15 +8,19 @@ import type { Ask } from "../../aws/ask.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import type { Ensured } from "../apply.ts";
 import { healthOf } from "../elbv2/health.ts";
-import type { Inventory } from "../inventory.ts";
+import { isOwn } from "../find.ts";
+import { type Inventory, reconcileAges } from "../inventory.ts";
 import type { BackendHealth, LoadBalancerKind } from "../kind.ts";
+import type { NetworkLoadBalancer } from "../model.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
 import type { FoundNetwork } from "../network/find.ts";
 import type { SeenNetwork } from "../network/plan.ts";
 import type { SeenService } from "../service-state.ts";
 import type { SeenTargetGroup } from "../target-group-plan.ts";
+import { isBehind } from "../target-groups.ts";
 import type { ClassContext } from "./context.ts";
-import { deleteUnprotected } from "./removal.ts";
+import { ownerOf } from "./owner.ts";
+import { deleteUnprotected, showsOurs } from "./removal.ts";
 import type { ClassSurvey } from "./survey.ts";
 import { logStep, staleMs } from "./telling.ts";
 import { keyOf } from "./view.ts";
@@ -32,6 +36,14 @@ const healthLimitMs = 5 * 60_000;
 export interface Replaced {
   readonly loadBalancers: readonly FoundNetwork[];
   readonly targetGroups: readonly SeenTargetGroup[];
+  /** Those that the new one cannot stand beside: they go first. */
+  readonly inTheWay: readonly FoundNetwork[];
+}
+
+/** Since when the address of a new load balancer is published in the place of an old one's, on the monotonic clock. */
+export interface HandOver {
+  readonly to: string;
+  readonly since: number;
 }
 
 /** Those of another scheme than is wanted. */
@@ -55,35 +67,69 @@ export function besides(loadBalancers: readonly FoundNetwork[], onGroups: (group
   } as LoadBalancerKind;
 }
 
+/** A name that its author chose cannot be had twice, and a target group of somebody else's stands behind one load balancer only. */
+export async function inTheWayOf(
+  { name, listeners }: NetworkLoadBalancer,
+  loadBalancers: readonly FoundNetwork[],
+  { targetGroups }: Inventory,
+  ask: Ask,
+  by: string,
+): Promise<readonly FoundNetwork[]> {
+  const given = listeners.flatMap(({ forward }) => forward.to.flatMap(({ arn }) => arn ?? []));
+  const all = given.length === 0 ? [] : await targetGroups.all(reconcileAges.presentMs, ask, by);
+  const shared = all.filter(({ TargetGroupArn: arn = "" }) => given.includes(arn));
+  return loadBalancers.filter((lb) => lb.name === name || shared.some((group) => isBehind(group, lb.arn)));
+}
+
+interface Standing {
+  readonly ensured: Ensured;
+  readonly survey: ClassSurvey;
+}
+
 /** What is published: while another address is, that of the one that serves. */
 export async function addressOf(
   service: SeenService,
-  { ensured: { applied, hostname }, survey }: { readonly ensured: Ensured; readonly survey: ClassSurvey },
-  { inventory, handedOver, host, report }: ClassContext,
+  { ensured: { applied, hostname }, survey }: Standing,
+  { inventory, handedOver, host, settings, report }: ClassContext,
   ask: Ask,
 ): Promise<string | undefined> {
-  const key = keyOf(service.view);
   const [old] = survey.replaced.loadBalancers;
   const shown = service.published[0]?.hostname ?? "";
   if (hostname === undefined) return old?.hostname;
-  if (old === undefined) handedOver.delete(key);
-  else if (shown === hostname && !handedOver.has(key)) handedOver.set(key, host.world.clock.monotonic());
-  if (handedOver.has(key) || shown === hostname || (old === undefined && shown === "")) return hostname;
-  const age = host.world.clock.now() - (survey.seen.found?.createdAt ?? host.world.clock.now());
+  if (shown === hostname || handedOver.get(keyOf(service.view))?.to === hostname) return hostname;
+  // Nothing is published, or the address of one of its own that is gone.
+  if (old === undefined && (shown === "" || showsOurs(service, settings))) return hostname;
+  const { found } = survey.seen;
   // What somebody else has published may be gone at any time: that is not waited for without end.
-  const isLate = old === undefined && survey.seen.found !== undefined && age >= healthLimitMs;
-  const isReady = isLate || (applied.kind === "done" && (await canTakeOver(survey, inventory, ask)));
-  if (!isReady) return old?.hostname ?? shown;
-  if (old !== undefined) {
-    handedOver.set(key, host.world.clock.monotonic());
-    report.replaced(service, `published ${hostname} instead of ${old.hostname}, which is kept for ${handOverMs / 60_000} minutes`);
+  const isLate = old === undefined && found !== undefined && host.world.clock.now() - found.createdAt >= healthLimitMs;
+  if (isLate || (applied.kind === "done" && (await canTakeOver(survey, inventory, ask)))) return hostname;
+  const kept = old?.hostname ?? shown;
+  if (found === undefined) report.replaced(service, `${kept} stays published until the targets of ${hostname} are healthy`);
+  return kept;
+}
+
+/** Notes since when clients know of the new one: for as long as it is not published the old one has all the time. */
+export function noteHandOver(
+  service: SeenService,
+  { ensured: { hostname }, survey }: Standing,
+  published: string,
+  { handedOver, host, report }: ClassContext,
+): void {
+  const key = keyOf(service.view);
+  const [old] = survey.replaced.loadBalancers;
+  if (old === undefined || published !== hostname) {
+    handedOver.delete(key);
+    return;
   }
-  return hostname;
+  if (handedOver.get(key)?.to === hostname) return;
+  handedOver.set(key, { to: hostname, since: host.world.clock.monotonic() });
+  if (service.published[0]?.hostname === hostname) return;
+  report.replaced(service, `published ${hostname} instead of ${old.hostname}, which is kept for ${handOverMs / 60_000} minutes`);
 }
 
 /** Whether another address than its own is still published for a Service: then it is looked at again soon. */
 export function awaitsAddress({ hostname }: Ensured, published: string): Outcome | undefined {
-  if (hostname === undefined || published === hostname) return undefined;
+  if (published === hostname) return undefined;
   return again(lookMs, `the targets of the new load balancer are not healthy yet; ${published} stays published`);
 }
 
@@ -97,8 +143,8 @@ export async function finishReplacement(
   const [old] = loadBalancers;
   if (old === undefined) return undefined;
   const { handedOver, host } = context;
-  const since = handedOver.get(keyOf(service.view)) ?? host.world.clock.monotonic();
-  const left = since + handOverMs - host.world.clock.monotonic();
+  const now = host.world.clock.monotonic();
+  const left = (handedOver.get(keyOf(service.view))?.since ?? now) + handOverMs - now;
   if (left > 0) return again(left, `clients are given time to leave ${old.name}`);
   await retire(service, loadBalancers, context, ask);
   return again(staleMs, `what belonged to ${old.name} goes`);
@@ -106,11 +152,16 @@ export async function finishReplacement(
 
 /** Deletes load balancers that others have replaced, or cannot stand beside. What protects them was meant for what is served. */
 export async function retire(service: SeenService, loadBalancers: readonly FoundNetwork[], context: ClassContext, ask: Ask): Promise<void> {
-  const { inventory } = context;
+  const { inventory, settings } = context;
+  const owner = ownerOf(service.view, settings);
   for (const lb of loadBalancers) {
-    await deleteUnprotected([lb], context, ask, () =>
-      apply(boundNetwork.planDeletion(lb, "Service"), inventory.cloud, { ...ask, onStep: logStep(context, service) }),
-    );
+    // Its marks were read a while ago, and it may have been given to somebody else since.
+    if (await isOwn(lb, owner, inventory, ask)) {
+      await deleteUnprotected([lb], context, ask, () =>
+        apply(boundNetwork.planDeletion(lb, "Service"), inventory.cloud, { ...ask, onStep: logStep(context, service) }),
+      );
+    }
+    inventory.touchTags(lb.arn);
     boundNetwork.touch(lb.name, inventory, keyOf(service.view));
   }
 }

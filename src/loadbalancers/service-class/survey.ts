@@ -13,7 +13,7 @@ import { annotationPrefix } from "./annotations.ts";
 import { desireService, type ServiceDesire } from "./desire.ts";
 import { ownerOf } from "./owner.ts";
 import { AnnotationReader, ServiceFault } from "./reader.ts";
-import { besides, ofOtherScheme, type Replaced } from "./replacement.ts";
+import { besides, inTheWayOf, ofOtherScheme, type Replaced } from "./replacement.ts";
 import type { ClassSettings } from "./settings.ts";
 import type { ServiceView } from "./view.ts";
 
@@ -117,7 +117,8 @@ async function look(
     inventory,
     ask,
   );
-  return { seen, desire: desire!, replaced: { loadBalancers: replaced, targetGroups: taken } };
+  const inTheWay = await inTheWayOf(desire!.model, replaced, inventory, ask, owner.key);
+  return { seen, desire: desire!, replaced: { loadBalancers: replaced, targetGroups: taken, inTheWay } };
 }
 
 /**
