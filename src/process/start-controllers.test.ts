@@ -6,6 +6,7 @@ import { openGate } from "../runtime/gate.ts";
 import { HealthChecks } from "../runtime/health.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
+import { sleep } from "../runtime/world.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import type { ControllerEntry } from "./program.ts";
 import { startControllers } from "./start-controllers.ts";
@@ -106,4 +107,51 @@ test("where controllers stand apart, one that cannot be made is named by readine
   await world.advance(600_000);
   assert.deepEqual(reconciled, ["good", "bad"]);
   assert.ok(ready().healthy, ready().text);
+});
+
+test("one that is still being made when the process is asked to stop is not started any more", async () => {
+  const world = virtualWorld(1);
+  const host = { world, log: silentLog, metrics: newRegistry() };
+  const controllers = new Controllers(host, { manager: "test", gate: openGate() });
+  const stop = new AbortController();
+  let tries = 0;
+  const reconciled: string[] = [];
+  await startControllers(
+    [
+      {
+        name: "late",
+        client: "late",
+        eventSource: "late",
+        metric: "late",
+        queue: "late",
+        make: async () => {
+          if (++tries === 1) throw new Error("its file cannot be read");
+          await sleep(world.clock, 30_000);
+          const sources = [{ name: "keys", start: async (enqueue: (key: string) => void) => enqueue("key") }];
+          const reconcile = async (key: string) => {
+            reconciled.push(key);
+            return done;
+          };
+          return { kind: "run", controllers: [{ controller: { name: "late", concurrency: 1, sources, reconcile } }] };
+        },
+      },
+    ],
+    {
+      manager: "test",
+      intervalMs: 0,
+      world,
+      log: silentLog,
+      controllers,
+      health: new HealthChecks(host),
+      signal: stop.signal,
+      contextFor: () => undefined as never,
+      apart: true,
+      onFailure: (error) => assert.fail(error),
+    },
+  );
+  await world.runUntil(() => tries === 2, 60_000, "it is tried again");
+  stop.abort(new Error("stop"));
+  await controllers.stop(1_000);
+  await world.advance(600_000);
+  assert.deepEqual([controllers.all().length, reconciled, tries], [0, [], 2]);
 });

@@ -44,6 +44,8 @@ async function startOne(entry: ControllerEntry, start: StartOptions): Promise<vo
   } catch (cause) {
     throw new ControllersFailed(name, cause);
   }
+  // Nobody would stop what is started after all others were told to stop.
+  start.signal.throwIfAborted();
   if (enabled.kind === "skip") {
     log.warn(`Skipping "${name}"`, { why: enabled.why });
     return;

@@ -172,3 +172,28 @@ test("node: goes on with what a handler of its own had begun, and the other way 
   assert.equal(w.evictions().length, 2);
   w.close();
 });
+
+test("node: a handler that cannot be made follows its Node once, however often it is tried", async () => {
+  const { w, name, node, interrupt } = await spotStory();
+  let reads = 0;
+  w.cluster.faults.add({
+    match: ({ method, url }) => {
+      if (method === "GET" && url.pathname === "/api/v1/nodes") reads++;
+      return false;
+    },
+    effect: { kind: "reset" },
+  });
+  const running = startNode(w, "node-termination-handler: {webhook-url: http://hook, webhook-template-file: /etc/body}", node);
+  const failures = () => running.lines.filter((line) => /cannot start .*interruptions/.test(line)).length;
+  await w.until("it cannot be made", () => failures() >= 1, 60_000);
+  await w.world.advance(1_000);
+  const once = reads;
+  await w.until("it has been tried a few times", () => failures() >= 4, 120_000);
+  await w.world.advance(1_000);
+  assert.equal(reads, once);
+  await w.world.files.write("/etc/body", "{{ .EventID }}", 0o600);
+  await w.until("it runs", () => running.lines.some((line) => line.includes('Started \\"interruptions\\"')), 600_000);
+  interrupt();
+  await w.until("it is cordoned", () => w.isCordoned(name), 5_000);
+  w.close();
+});

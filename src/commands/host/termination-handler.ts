@@ -1,5 +1,6 @@
 /** The termination handler as a hosted program: reading the queue in `fairlead cluster`, the metadata service in `fairlead node`. */
 import { nodeInformer } from "../../identity/node-view.ts";
+import type { KubeClient } from "../../kube/client.ts";
 import { ConfigurationFailed } from "../../process/errors.ts";
 import { OptionsInvalid } from "../../process/flag-problems.ts";
 import type { ControllerEntry, Enabled, ProcessContext } from "../../process/program.ts";
@@ -56,9 +57,11 @@ export const hostedMetadataHandler: HostedProgram = row("for its own node, from 
   const node = options["node-name"];
   if (node === "")
     throw new ConfigurationFailed("node-termination-handler: the name of the node is needed, in NODE_NAME of the environment");
+  // One key, however often the handler is made.
+  const ownNode = { name: "node", make: (client: KubeClient) => nodeInformer.makeFor(client, node) };
   return entry(async (context) => {
     const { metadataHandler } = await import("../node-termination-handler/handler.ts");
-    const nodes = context.informers.shared({ name: "node", make: (client) => nodeInformer.makeFor(client, node) });
+    const nodes = context.informers.shared(ownNode);
     const { controller, problem } = await metadataHandler(partsOf(options, shared, context, nodes), context.clouds.metadata, node);
     return { kind: "run", controllers: [{ controller }], problem };
   });
