@@ -58,18 +58,23 @@ export async function startDriver(options: DriverOptions): Promise<CsiServer> {
   if (endpoint.kind === "unix") await rm(endpoint.path, { force: true });
   const server = await serveCsi(endpoint, services, log);
   host.log.info("serves CSI", { endpoint: options.endpoint, services: Object.keys(services) });
-  const registration = options.registration && (await serveRegistration({ ...options.registration, log }));
-  return {
-    async stop(signal) {
-      try {
-        // Kubelet first: it starts nothing new with a driver that has gone.
-        await registration?.stop(signal);
-        await server.stop(signal);
-      } finally {
-        metrics?.close();
-      }
-    },
+  const end = async (signal: AbortSignal, registration?: CsiServer) => {
+    try {
+      // Kubelet first: it starts nothing new with a driver that has gone.
+      await registration?.stop(signal);
+      await server.stop(signal);
+    } finally {
+      metrics?.close();
+    }
   };
+  try {
+    const registration = options.registration && (await serveRegistration({ ...options.registration, log }));
+    return { stop: (signal) => end(signal, registration) };
+  } catch (error) {
+    // Whoever tries again finds nothing of this try.
+    await end(new AbortController().signal);
+    throw error;
+  }
 }
 
 function servicesOf({ host, version, controller, node }: DriverOptions): Services {

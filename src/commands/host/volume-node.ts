@@ -38,10 +38,26 @@ export const hostedVolumeNode: HostedProgram = hosted({
             import("../ebs-csi-driver/operate.ts"),
             import("../../volumes/driver.ts"),
           ]);
-          const node = await nodePart(values, { host, kube, metadata: clouds.metadata, signal });
           const registration = registrationOf(values);
           const endpoint = values.endpoint ?? "";
-          return startDriver({ host, version: build.version, endpoint, metrics: undefined, controller: undefined, node, registration });
+          // What looks after the start-up taint ends with a try that fails: the next one has its own.
+          const failed = new AbortController();
+          try {
+            const life = AbortSignal.any([signal, failed.signal]);
+            const node = await nodePart(values, { host, kube, metadata: clouds.metadata, signal: life });
+            return await startDriver({
+              host,
+              version: build.version,
+              endpoint,
+              metrics: undefined,
+              controller: undefined,
+              node,
+              registration,
+            });
+          } catch (error) {
+            failed.abort(error);
+            throw error;
+          }
         },
       },
       leases: [],
