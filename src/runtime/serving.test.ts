@@ -219,6 +219,23 @@ test("a connection that says nothing does not keep the server from stopping", as
   assert.ok(clock.monotonic() - began < 2_000, "long before the time limit of a handshake");
 });
 
+test("who has just come when the server is asked to stop is answered", async (t) => {
+  const { serving, ask } = await started(t);
+  const half = connect({ port: serving.port, host: "127.0.0.1", rejectUnauthorized: false });
+  await once(half, "secureConnect");
+  half.write("GET /healthz HTTP/1.1\r\n");
+  const late = connectTcp({ port: serving.port, host: "127.0.0.1" });
+  await once(late, "connect");
+  // Both were accepted before this one.
+  assert.equal((await ask("/healthz")).status, 200);
+  const stopped = serving.stop(new AbortController().signal);
+  half.write("host: localhost\r\n\r\n");
+  const handshake = connect({ socket: late, rejectUnauthorized: false });
+  handshake.on("secureConnect", () => handshake.write("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"));
+  for (const line of [half, handshake]) assert.match(String((await once(line, "data"))[0]), /^HTTP\/1.1 200/);
+  await stopped;
+});
+
 test("those who have not said who they are keep no connection after their answer", async (t) => {
   const { ask, asPrometheus } = await started(t);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

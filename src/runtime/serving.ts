@@ -46,6 +46,8 @@ export class CannotListen extends Error {
 }
 
 const defaultBodyLimit = 64 * 1024;
+/** How long a connection may be silent while the server stops: enough for a handshake, and less than a process has for its end. */
+const silenceMs = 500;
 /** Probes and scrapers are few. */
 const connectionLimits = { total: 512, perPeer: 128 };
 
@@ -83,10 +85,11 @@ export async function serve(host: Host, options: ServingOptions): Promise<Servin
   log.info("serving securely", { address: options.bindAddress, port });
   return {
     port,
-    stop: (deadline) => {
-      // The server does not know of those that have not finished their handshake, and would wait for them.
-      limits.closeIdle();
-      return stopServer(server, stopping, deadline);
+    stop: async (deadline) => {
+      // The server waits long for those that say nothing. Who has just come is about to ask, and is answered.
+      const cancel = host.world.clock.after(deadline.aborted ? 0 : silenceMs, () => limits.closeIdle());
+      await stopServer(server, stopping, deadline);
+      cancel();
     },
   };
 }
