@@ -164,7 +164,7 @@ test("a replaced load balancer that carries somebody else's mark by now is not d
   await world.change("web", { scheme: "internal" });
   await world.until("the new address is published", () => shown(world) === "internal", 600_000);
   await world.tag(old!.arn, { "service.k8s.aws/stack": "somebody/else" });
-  await world.world.advance(30 * 60_000);
+  await world.world.advance(7 * 60_000);
   assert.ok(
     balancers(world).some(({ arn }) => arn === old!.arn),
     "it was given away",

@@ -3,6 +3,7 @@
 import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Host } from "../../runtime/host.ts";
+import type { HandOver } from "../elbv2/replacement.ts";
 import type { BackendGroup } from "../groups/backend-group.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
@@ -48,8 +49,8 @@ export interface GroupContext extends IngressParts {
   readonly secrets: FollowedSecrets;
   /** What each Ingress asked for when it was last understood, by `namespace/name`. */
   readonly memory: Map<string, MemberModel>;
-  /** Since when the address of a new load balancer is published beside one that it replaces, by group: monotonic. */
-  readonly handedOver: Map<string, number>;
+  /** Groups whose load balancer has taken the place of an old one that still stands. */
+  readonly handedOver: Map<string, HandOver>;
   readonly refusals: Refusals;
   readonly checkpoints: Checkpoints;
   /** Certificates whose records were written. */

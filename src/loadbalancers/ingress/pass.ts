@@ -27,7 +27,7 @@ import { bindingLabels } from "./names.ts";
 import { ownerOf } from "./owner.ts";
 import { refusedTo } from "./refusals.ts";
 import { removeGroup } from "./removal.ts";
-import { addressOf, finishReplacement, retire } from "./replacement.ts";
+import { addressOf, finishReplacement, noteHandOver, retire } from "./replacement.ts";
 import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
 import { type GroupSurvey, surveyGroup } from "./survey.ts";
@@ -67,10 +67,8 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     if (hasNothing(group.leaving, survey)) await letAllGo(group, context, ask);
     throw new GroupFault(message);
   }
-  const inTheWay = replaced.loadBalancers.filter(({ name }) => name === desire.model.name);
-  if (inTheWay.length > 0) {
-    // A name that somebody chose cannot be had twice.
-    await failing("FailedDeployModel", () => retire(inTheWay, owner, context, ask));
+  if (replaced.inTheWay.length > 0) {
+    await failing("FailedDeployModel", () => retire(replaced.inTheWay, owner, context, ask));
     return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
   }
   if (!survey.isGlance) context.checkpoints.lookedAt(owner.key);
@@ -100,6 +98,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
       await telling([member], "FailedUpdateStatus", context, ask, () => report.publish(member, hostname, ports, inFront, ask.signal));
     }
   }
+  noteHandOver(ensured, hostname, replaced, owner, context);
   if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
   if (postponed > 0) return again(waitMs, "bindings of target groups that are no longer wanted are being emptied");
   // Whoever is not understood may still be served with one.

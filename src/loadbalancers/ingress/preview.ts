@@ -76,13 +76,18 @@ export async function previewGroup(group: Group, context: SurveyContext, ask: As
     entry.kind === "given" ? entry.id : (seen.seen.managedGroup?.id ?? entry.group.name),
   );
   const inFront = desire.frontend ? (await surveyFrontend(owner, desire.frontend, front, groups, context, ask)).steps : [];
-  const retired = replaced.loadBalancers.flatMap((lb: FoundApplication) => application.planDeletion(lb, owner.noun));
+  const deletion = (some: readonly FoundApplication[]) => some.flatMap((lb) => application.planDeletion(lb, owner.noun));
   const cleared = certificates.unwanted.flatMap(({ removal }) => removal);
+  // Where the old one has to go first, what is made in its place is planned when it is gone.
+  const steps =
+    replaced.inTheWay.length > 0
+      ? deletion(replaced.inTheWay)
+      : [...seen.steps, ...inFront, ...deletion(replaced.loadBalancers), ...cleared];
   const problems = seen.problems.map(({ message }) => message);
   return {
     group,
     // Certificates are requested first, and everything else waits for them.
-    steps: [...certificates.steps, ...(problems.length > 0 ? [] : [...seen.steps, ...inFront, ...retired, ...cleared])],
+    steps: [...certificates.steps, ...(problems.length > 0 ? [] : steps)],
     problems,
     faults: desire.faults,
     warnings,

@@ -14,8 +14,10 @@ import type { SeenApplication } from "../application/plan.ts";
 import type { Ensured } from "../apply.ts";
 import { healthOf } from "../elbv2/health.ts";
 import { refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
+import { isOwn } from "../find.ts";
 import type { Inventory } from "../inventory.ts";
 import type { BackendHealth, Found, LoadBalancerKind } from "../kind.ts";
+import type { ApplicationLoadBalancer } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import type { Action } from "../routing.ts";
 import type { Survey } from "../survey.ts";
@@ -33,6 +35,14 @@ const lookMs = 15_000;
 export interface Replaced {
   readonly loadBalancers: readonly FoundApplication[];
   readonly targetGroups: readonly SeenTargetGroup[];
+  /** Those that the new one cannot stand beside: they go first. */
+  readonly inTheWay: readonly FoundApplication[];
+}
+
+/** ARNs of target groups that somebody else made. */
+export function givenGroups({ listeners }: ApplicationLoadBalancer): readonly string[] {
+  const actions = listeners.flatMap(({ defaultActions, rules }) => [...defaultActions, ...rules.flatMap((rule) => rule.actions)]);
+  return actions.flatMap((action) => (action.kind === "forward" ? action.to.flatMap(({ arn }) => arn ?? []) : []));
 }
 
 /** The kind without target groups that stand behind a load balancer which is replaced; those are handed over. */
@@ -88,18 +98,26 @@ export async function addressOf(
   { applied, hostname }: Ensured,
   { seen, replaced }: { readonly seen: Survey; readonly replaced: Replaced },
   owner: LoadBalancerOwner,
-  { inventory, handedOver, host }: GroupContext,
+  { inventory, handedOver }: GroupContext,
   ask: Ask,
 ): Promise<string | undefined> {
   const [old] = replaced.loadBalancers;
-  if (old === undefined) {
-    handedOver.delete(owner.key);
-    return hostname;
-  }
-  const isReady = handedOver.has(owner.key) || (applied.kind === "done" && (await canTakeOver(seen, replaced, inventory, ask)));
-  if (!isReady) return old.hostname;
-  if (!handedOver.has(owner.key)) handedOver.set(owner.key, host.world.clock.monotonic());
-  return hostname;
+  if (old === undefined) return hostname;
+  const isPublished = hostname !== undefined && handedOver.get(owner.key)?.to === hostname;
+  const isReady = isPublished || (applied.kind === "done" && (await canTakeOver(seen, replaced, inventory, ask)));
+  return isReady ? hostname : old.hostname;
+}
+
+/** Notes since when clients know of the new one: for as long as it is not published the old one has all the time. */
+export function noteHandOver(
+  { hostname }: Ensured,
+  published: string | undefined,
+  { loadBalancers }: Replaced,
+  owner: LoadBalancerOwner,
+  { handedOver, host }: GroupContext,
+): void {
+  if (loadBalancers.length === 0 || hostname === undefined || published !== hostname) handedOver.delete(owner.key);
+  else if (handedOver.get(owner.key)?.to !== hostname) handedOver.set(owner.key, { to: hostname, since: host.world.clock.monotonic() });
 }
 
 /** The old one goes when clients have had time to follow. */
@@ -111,7 +129,7 @@ export async function finishReplacement(
 ): Promise<Outcome | undefined> {
   const [old] = loadBalancers;
   if (old === undefined) return undefined;
-  const since = context.handedOver.get(owner.key);
+  const since = context.handedOver.get(owner.key)?.since;
   if (since === undefined) return again(lookMs, `the targets of the new load balancer are not as healthy as those of ${old.name} yet`);
   const left = since + handOverMs - context.host.world.clock.monotonic();
   if (left > 0) return again(Math.min(left, handOverMs), `clients are given time to leave ${old.name}`);
@@ -131,11 +149,13 @@ export async function retire(
   for (const lb of loadBalancers) {
     const deletion = application.planDeletion(lb, owner.noun);
     try {
-      await carryOut(deletion);
+      // Its marks were read a while ago, and it may have been given to somebody else since.
+      if (await isOwn(lb, owner, inventory, ask)) await carryOut(deletion);
     } catch (error) {
       if (!refusesDeletion(error)) throw error;
       await carryOut([unprotection(lb), ...deletion]);
     } finally {
+      inventory.touchTags(lb.arn);
       application.touch(lb.name, inventory, owner.key);
     }
   }

@@ -3,6 +3,7 @@ import type { Ask } from "../../aws/ask.ts";
 import type { FoundApplication } from "../application/find.ts";
 import { applicationGlance } from "../application/glance.ts";
 import type { SeenApplication } from "../application/plan.ts";
+import { inTheWayOf } from "../elbv2/replacement.ts";
 import { findLoadBalancers } from "../find.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { Found, LoadBalancerKind } from "../kind.ts";
@@ -21,7 +22,7 @@ import type { Group } from "./groups.ts";
 import { mentionedGuards } from "./guards.ts";
 import { type LookUps, lookUp } from "./look-ups.ts";
 import { frontOwnerOf } from "./owner.ts";
-import { besides, type Replaced, withFreeNames } from "./replacement.ts";
+import { besides, givenGroups, type Replaced, withFreeNames } from "./replacement.ts";
 import { keyOf } from "./view.ts";
 
 export interface GroupSurvey {
@@ -170,10 +171,13 @@ async function look(
     ask,
   );
   const { front } = facts;
+  const { model } = desire!;
+  const loadBalancers = replaced as readonly FoundApplication[];
+  const inTheWay = await inTheWayOf({ name: model.name, given: givenGroups(model) }, loadBalancers, inventory, ask, owner.key);
   return {
     seen,
     desire: desire!,
-    replaced: { loadBalancers: replaced as readonly FoundApplication[], targetGroups: taken },
+    replaced: { loadBalancers, targetGroups: taken, inTheWay },
     ...(front && { front }),
     isGlance: false,
     certificates: requested,

@@ -3,12 +3,12 @@ import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { ControllerMetrics } from "../controller-metrics.ts";
+import type { HandOver } from "../elbv2/replacement.ts";
 import type { BackendGroup } from "../groups/backend-group.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
 import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
-import type { HandOver } from "./replacement.ts";
 import type { Report } from "./report.ts";
 import type { ClassSettings } from "./settings.ts";
 

@@ -9,7 +9,7 @@ import { again, type Outcome } from "../../runtime/controller.ts";
 import type { Ensured } from "../apply.ts";
 import { healthOf } from "../elbv2/health.ts";
 import { isOwn } from "../find.ts";
-import { type Inventory, reconcileAges } from "../inventory.ts";
+import type { Inventory } from "../inventory.ts";
 import type { BackendHealth, LoadBalancerKind } from "../kind.ts";
 import type { NetworkLoadBalancer } from "../model.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
@@ -17,7 +17,6 @@ import type { FoundNetwork } from "../network/find.ts";
 import type { SeenNetwork } from "../network/plan.ts";
 import type { SeenService } from "../service-state.ts";
 import type { SeenTargetGroup } from "../target-group-plan.ts";
-import { isBehind } from "../target-groups.ts";
 import type { ClassContext } from "./context.ts";
 import { ownerOf } from "./owner.ts";
 import { deleteUnprotected, showsOurs } from "./removal.ts";
@@ -38,12 +37,6 @@ export interface Replaced {
   readonly targetGroups: readonly SeenTargetGroup[];
   /** Those that the new one cannot stand beside: they go first. */
   readonly inTheWay: readonly FoundNetwork[];
-}
-
-/** Since when the address of a new load balancer is published in the place of an old one's, on the monotonic clock. */
-export interface HandOver {
-  readonly to: string;
-  readonly since: number;
 }
 
 /** Those of another scheme than is wanted. */
@@ -67,19 +60,9 @@ export function besides(loadBalancers: readonly FoundNetwork[], onGroups: (group
   } as LoadBalancerKind;
 }
 
-/** A name that its author chose cannot be had twice, and a target group of somebody else's stands behind one load balancer only. */
-export async function inTheWayOf(
-  { name, listeners }: NetworkLoadBalancer,
-  loadBalancers: readonly FoundNetwork[],
-  { targetGroups }: Inventory,
-  ask: Ask,
-  by: string,
-): Promise<readonly FoundNetwork[]> {
-  const given = listeners.flatMap(({ forward }) => forward.to.flatMap(({ arn }) => arn ?? []));
-  const all = given.length === 0 ? [] : await targetGroups.all(reconcileAges.presentMs, ask, by);
-  const shared = all.filter(({ TargetGroupArn: arn = "" }) => given.includes(arn));
-  return loadBalancers.filter((lb) => lb.name === name || shared.some((group) => isBehind(group, lb.arn)));
-}
+/** ARNs of target groups that somebody else made. */
+export const givenGroups = ({ listeners }: NetworkLoadBalancer) =>
+  listeners.flatMap(({ forward }) => forward.to.flatMap(({ arn }) => arn ?? []));
 
 interface Standing {
   readonly ensured: Ensured;

@@ -1,5 +1,6 @@
 /** One look at a Service: what it asks for, what stands, and the steps between them. Changes nothing. */
 import type { Ask } from "../../aws/ask.ts";
+import { inTheWayOf } from "../elbv2/replacement.ts";
 import { findLoadBalancers } from "../find.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
 import { hostnameOf } from "../kind.ts";
@@ -13,7 +14,7 @@ import { annotationPrefix } from "./annotations.ts";
 import { desireService, type ServiceDesire } from "./desire.ts";
 import { ownerOf } from "./owner.ts";
 import { AnnotationReader, ServiceFault } from "./reader.ts";
-import { besides, inTheWayOf, ofOtherScheme, type Replaced } from "./replacement.ts";
+import { besides, givenGroups, ofOtherScheme, type Replaced } from "./replacement.ts";
 import type { ClassSettings } from "./settings.ts";
 import type { ServiceView } from "./view.ts";
 
@@ -117,7 +118,8 @@ async function look(
     inventory,
     ask,
   );
-  const inTheWay = await inTheWayOf(desire!.model, replaced, inventory, ask, owner.key);
+  const { model } = desire!;
+  const inTheWay = await inTheWayOf({ name: model.name, given: givenGroups(model) }, replaced, inventory, ask, owner.key);
   return { seen, desire: desire!, replaced: { loadBalancers: replaced, targetGroups: taken, inTheWay } };
 }
 
