@@ -15,6 +15,7 @@ import { wholeAnswer } from "../runtime/whole-answer.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { Command } from "./command.ts";
 import { ageText, type PastWarning, warningsIn } from "./event-history.ts";
+import { bindingNamed, explainNamedBinding } from "./explain-binding.ts";
 import { explainNode } from "./explain-node.ts";
 import { explainNamedVolume, volumeNamed } from "./explain-volume.ts";
 import { failure } from "./failure.ts";
@@ -39,6 +40,7 @@ what it should show and how its pods are reached; or where the disk of a claim i
 Usage:
   fairlead explain service/NAME [flags]
   fairlead explain ingress/NAME [flags]
+  fairlead explain targetgroupbinding/NAME [flags]
   fairlead explain node/NAME [flags]
   fairlead explain pvc/NAME [flags]
   fairlead explain pv/NAME [flags]`;
@@ -70,7 +72,9 @@ export async function explainService({ argv, world, console, stopSignal }: Param
     }
     const [word, ...more] = args;
     if (word === undefined || more.length > 0)
-      throw new FlagError("name one object: fairlead explain service/NAME, ingress/NAME, node/NAME, pvc/NAME or pv/NAME");
+      throw new FlagError(
+        "name one object: fairlead explain service/NAME, ingress/NAME, targetgroupbinding/NAME, node/NAME, pvc/NAME or pv/NAME",
+      );
     const live = await openLive(values, world, "fairlead explain", stopSignal(), network);
     try {
       for (const note of live.notes) console.err(`fairlead explain: ${note}\n`);
@@ -87,6 +91,13 @@ export async function explainService({ argv, world, console, stopSignal }: Param
       const ingress = ingressNamed(word, live.namespace);
       if (ingress !== undefined) {
         console.out(await explainIngressNamed(ingress, live, world.clock));
+        return 0;
+      }
+      const binding = bindingNamed(word, live.namespace);
+      if (binding !== undefined) {
+        const told = async (uid: string, namespace: string) =>
+          (await warningsAbout(uid, namespace, live)).map((warning) => warningText(warning, world.clock.now()));
+        console.out(await explainNamedBinding(binding, live, world.clock, told));
         return 0;
       }
       const wanted = serviceNamed(word, live.namespace);

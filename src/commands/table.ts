@@ -56,7 +56,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   },
   explain: {
     summary: "Explain what is wrong with a Service's load balancer, a Node or a volume, and what to do",
-    words: ["service/", "ingress/", "node/", "pvc/", "pv/"],
+    words: ["service/", "ingress/", "targetgroupbinding/", "node/", "pvc/", "pv/"],
     load: () => import("./explain.ts"),
   },
   adopt: {

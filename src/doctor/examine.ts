@@ -1,4 +1,5 @@
 /** All checks on one picture. */
+import { checkBalancer } from "./balancer-questions.ts";
 import { checkClock, checkCredentials, checkGroups, checkMetadata, checkRouteTables, checkSubnets } from "./check-aws.ts";
 import { checkAccess, checkControllers, checkKubelets, checkLease, checkProviderIds, checkServer } from "./check-cluster.ts";
 import { checkHooks, checkManagedTag, checkQueue, checkRules } from "./check-interruptions.ts";
@@ -24,6 +25,7 @@ const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkLease,
   checkControllers,
   checkIngress,
+  checkBalancer,
   checkKubelets,
   checkProviderIds,
   checkQueue,

@@ -28,6 +28,7 @@ export const checkNames = [
   "lease",
   "controllers",
   "ingress",
+  "load balancer controller",
   "kubelets",
   "provider ids",
   "queue",

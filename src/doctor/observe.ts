@@ -16,6 +16,7 @@ import type { KubeClient } from "../kube/client.ts";
 import type { World } from "../runtime/world.ts";
 import { type AccessNeed, hostLeaseNeeds } from "./access.ts";
 import { askPermissions } from "./ask-permissions.ts";
+import { askBalancer } from "./balancer-questions.ts";
 import { askAccess, askLease, askRole, askVersion } from "./cluster-questions.ts";
 import { askIngress } from "./ingress-questions.ts";
 import { groupsOf, queueOf } from "./interruption-questions.ts";
@@ -74,6 +75,8 @@ export async function observe(examination: Examination): Promise<Picture> {
     note(() => clouds.home(signal)),
   ]);
   const ingress = features.includes("ingresses") ? await note(() => askIngress(kube, signal)) : undefined;
+  const servesTargets = features.includes("target-group-bindings") || features.includes("class-services");
+  const balancer = servesTargets ? await note(() => askBalancer(kube, world.clock.now(), signal)) : undefined;
   const volumes = features.includes("volumes") ? await note(() => askVolumes(kube, examination.judgeClass, signal)) : undefined;
   const caller = await onto(cloud, (home) =>
     note(async () => ({ arn: (await home.call(getCallerIdentity, {}, ask)).Arn ?? "", region: home.region })),
@@ -94,6 +97,7 @@ export async function observe(examination: Examination): Promise<Picture> {
     controllers,
     hostNetwork,
     ...(ingress && { ingress }),
+    ...(balancer && { balancer }),
     ...(volumes && { volumes }),
   };
   const vpc = settings.vpc ?? valueIn(instances)?.values().find(isFound)?.instance.vpc;

@@ -6,6 +6,7 @@ import type { RouteTable } from "../aws/route-tables.ts";
 import type { ClusterId } from "../identity/cluster-id.ts";
 import type { NodeView } from "../identity/node-view.ts";
 import type { AccessNeed } from "./access.ts";
+import type { BalancerFacts } from "./balancer-questions.ts";
 import type { IngressFacts } from "./ingress-questions.ts";
 import type { QueueFacts, GroupFacts as ScalingGroup } from "./interruption-questions.ts";
 import type { Feature } from "./permissions.ts";
@@ -54,6 +55,8 @@ export interface Picture {
   readonly controllers: Known<readonly ControllerPod[]>;
   /** Where Ingresses are asked about. */
   readonly ingress?: Known<IngressFacts>;
+  /** Where bindings or Services with a class are asked about. */
+  readonly balancer?: Known<BalancerFacts>;
   /** Where volumes are asked about. */
   readonly volumes?: Known<VolumeFacts>;
   readonly now: number;

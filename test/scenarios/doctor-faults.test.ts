@@ -9,7 +9,7 @@ import type { CheckName, Finding, Level } from "../../src/doctor/finding.ts";
 import { actionsOfFeature } from "../../src/doctor/permissions.ts";
 import { checkableFeatures, checkedPrograms } from "../../src/doctor/programs.ts";
 import { asTable } from "../../src/doctor/report.ts";
-import { leases, nodes, pods, serviceAccounts } from "../../src/kube/builtin.ts";
+import { leases, namespaces, nodes, pods, serviceAccounts, services } from "../../src/kube/builtin.ts";
 import { resource } from "../../src/kube/resource.ts";
 import type { PolicyRule } from "../../src/kube/types.ts";
 import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
@@ -531,6 +531,26 @@ test("what leads and who competes for it is told only where the controller manag
   const world = await doctorWorld();
   const checks = (await world.findings({ flags: ["--features=interruptions"] })).map(({ check }) => check);
   assert.ok(!checks.includes("lease") && checks.includes("permissions"), checks.join(", "));
+});
+
+test("Services that wait for a load balancer controller, and a definition that is missing, are told", async () => {
+  const world = await doctorWorld();
+  const flags = ["--features=class-services"];
+  const told = async () =>
+    (await world.findings({ flags })).flatMap(({ check, level, what }) =>
+      check === "load balancer controller" ? [`${level} ${what}`] : [],
+    );
+  assert.deepEqual(await told(), []);
+  await world.kube.create(namespaces, { metadata: { name: "shop" } });
+  const spec = { type: "LoadBalancer", loadBalancerClass: "service.k8s.aws/nlb", ports: [{ port: 80 }] };
+  await world.kube.create(services, { metadata: { namespace: "shop", name: "web" }, spec });
+  const [definition = "", leader = "", ...more] = await told();
+  assert.match(definition, /^problem the API server does not know targetgroupbindings/);
+  assert.match(
+    leader,
+    /^problem nobody holds the Lease aws-load-balancer-controller-leader, and these Services wait for an address: shop\/web/,
+  );
+  assert.deepEqual(more, []);
 });
 
 test("a role that cannot be asked for is said to be so, and not called sound", async () => {

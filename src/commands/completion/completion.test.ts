@@ -19,7 +19,7 @@ const offered = (...line: readonly string[]) => candidates(vocabulary, line).map
 test("commands, their words, flags and the values of flags are offered", () => {
   assert.deepEqual(offered("ex"), ["explain"]);
   assert.deepEqual(offered("plan", ""), ["service/", "ingress/", "routes"]);
-  assert.deepEqual(offered("explain", ""), ["service/", "ingress/", "node/", "pvc/", "pv/"]);
+  assert.deepEqual(offered("explain", ""), ["service/", "ingress/", "targetgroupbinding/", "node/", "pvc/", "pv/"]);
   assert.deepEqual(offered("plan", "--cont"), ["--context"]);
   assert.deepEqual(offered("plan", "--output", ""), ["text", "json"]);
   assert.deepEqual(offered("doctor", "-o", "j"), ["json"]);

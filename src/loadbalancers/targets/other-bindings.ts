@@ -3,7 +3,7 @@ import type { Bindings, SeenBinding } from "./binding.ts";
 import type { OtherBinding } from "./validate.ts";
 
 /** All bindings of a group but this one. One that does not exist yet comes after all others. */
-export function otherBindings(bindings: Bindings, arn: string, uid: string): readonly OtherBinding[] {
+export function otherBindings(bindings: Pick<Bindings, "by">, arn: string, uid: string): readonly OtherBinding[] {
   const all = bindings.by("group", arn);
   const self = all.find(({ metadata }) => metadata.uid === uid);
   const age = ({ metadata }: SeenBinding) => `${metadata.creationTimestamp} ${metadata.uid}`;
