@@ -202,3 +202,20 @@ test("an Ingress can leave a group of which nobody else was ever understood, and
   await world.until("gone", () => world.get("one") === undefined, 600_000);
   assert.deepEqual([world.all("elbv2/load-balancers"), world.get("two")?.metadata.finalizers], [[], ["group.ingress.k8s.aws/g"]]);
 });
+
+test("what AWS refuses of one Ingress keeps nobody waiting, also when its first deployment got no answer", async (t) => {
+  const world = await bed(t);
+  const fault = world.aws.controls.faults.add({
+    action: "elasticloadbalancing:CreateTargetGroup",
+    effect: { kind: "fail", code: "InternalFailure", status: 500 },
+    probability: 1,
+  });
+  world.serve();
+  const group = { "group.name": "g" };
+  await world.ingress("bad", { "bad.example.com": ["Prefix / web:80"] }, { ...group, "target-group-attributes": "no.such.attribute=1" });
+  await world.ingress("good", { "good.example.com": ["Prefix / web:80"] }, group);
+  await world.world.advance(60_000);
+  world.aws.controls.faults.remove(fault);
+  await served(world, "good");
+  assert.match(world.events("bad").join("\n"), /no.such.attribute/);
+});

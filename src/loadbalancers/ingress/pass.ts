@@ -25,7 +25,7 @@ import { finalizerOf, type Group } from "./groups.ts";
 import { mentionedGuards } from "./guards.ts";
 import { bindingLabels } from "./names.ts";
 import { ownerOf } from "./owner.ts";
-import { refusedTo } from "./refusals.ts";
+import { isSameWish, refusedTo } from "./refusals.ts";
 import { removeGroup } from "./removal.ts";
 import { addressOf, finishReplacement, noteHandOver, retire } from "./replacement.ts";
 import type { FailureReason } from "./report.ts";
@@ -237,8 +237,11 @@ async function deploy(group: Group, survey: GroupSurvey, context: GroupContext, 
     return await deployAll(group, survey, context, ask, onRefused);
   } catch (error) {
     const model = refused === undefined ? undefined : survey.desire.understood.get(refused);
-    if (refused === undefined || model === undefined) throw error;
-    context.refusals.note(refused, model, messageOf(error));
+    const last = refused === undefined ? undefined : context.memory.get(refused);
+    if (refused === undefined || (model === undefined && last === undefined)) throw error;
+    if (model) context.refusals.note(refused, model, messageOf(error));
+    // What is remembered of it AWS has not taken either.
+    if (model === undefined || (last && isSameWish(last, model))) context.memory.delete(refused);
     return "refused";
   }
 }

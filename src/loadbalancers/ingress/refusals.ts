@@ -52,5 +52,8 @@ export function refusedTo(step: Step, error: AwsError): string | undefined {
   return isAwsError(error, "invalid", "not-found", "unsupported", "limit-exceeded") ? askerOf(step, error.code) : undefined;
 }
 
+/** Whether the same was asked for. */
+export const isSameWish = (a: MemberModel, b: MemberModel) => wishText(a) === wishText(b);
+
 /** Everything that its author, or that of a Service behind it, could change. */
 const wishText = ({ options, wish, backends }: MemberModel) => JSON.stringify([options.member, wish.certificates, backends]);
