@@ -17,6 +17,7 @@ import { clusterPrograms } from "../../src/commands/host/cluster-programs.ts";
 import { processFlags } from "../../src/commands/host/flags.ts";
 import { nodePrograms } from "../../src/commands/host/node-programs.ts";
 import { check as checkHost, settle } from "../../src/commands/host/settle.ts";
+import { parseOptions as parseHandlerOptions } from "../../src/commands/node-termination-handler/options.ts";
 import type { KubeObject } from "../../src/kube/resource.ts";
 import { parseFlags } from "../../src/runtime/flags.ts";
 import { realWorld } from "../../src/runtime/world.ts";
@@ -90,6 +91,30 @@ const valueSets: Readonly<Record<string, object>> = {
       extraArgs: { "concurrent-service-syncs": 5, "feature-gates": ["AllAlpha=false", "AllBeta=false"] },
     },
   },
+  "interruptions from a queue, with everything that can be said of them": {
+    nodeTerminationHandler: {
+      enabled: true,
+      queueURL,
+      options: {
+        eventPolicies: { rebalance: "cordon", maintenance: "ignore" },
+        webhookHeaders: { "Content-type": "application/json", "X-Team": "a" },
+        emitKubernetesEvents: true,
+        kubernetesEventsExtraAnnotations: "team=a",
+        heartbeatInterval: 30,
+        heartbeatUntil: 172800,
+      },
+      webhookURLSecretName: "hook",
+      webhookTemplateConfigMapName: "hook",
+      webhookTemplateConfigMapKey: "body",
+      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "ScheduleAnyway" }],
+      priorityClassName: "own",
+      podLabels: { team: "a" },
+      podAnnotations: { note: "b" },
+    },
+  },
+  "interruptions on every node, off its network": {
+    nodeTerminationHandler: { enabled: true, useHostNetwork: false, options: { procUptimeFile: "/proc/uptime" } },
+  },
   "one process, which also reads the queue of interruptions": {
     mode: "cluster",
     controllerManager: { useServiceAccountCredentials: true },
@@ -143,6 +168,7 @@ interface Container {
   readonly name: string;
   readonly image: string;
   readonly args: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value?: string }[];
 }
 
 interface Rendered extends KubeObject {
@@ -289,6 +315,20 @@ test("in one process the termination handler reads the queue; without one it is 
   const settled = await settle(parseFlags(flags, args), flags, nodePrograms, files);
   assert.deepEqual(checkHost(settled), []);
   assert.equal(settled.programs[0]?.options["enable-rebalance-monitoring"], true);
+});
+
+test("the termination handler takes its variables, maps among them, and finds the body of its webhook", async (t) => {
+  const { cluster } = await bed(t);
+  const { objects } = await rendered(cluster, valueSets["interruptions from a queue, with everything that can be said of them"]!);
+  const [container] = named(objects, "Deployment", "fairlead-node-termination-handler").spec?.template?.spec?.containers ?? [];
+  const environment = Object.fromEntries((container?.env ?? []).map(({ name, value = "given" }) => [name, value]));
+  const { options, warnings } = parseHandlerOptions([], environment);
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(options["event-policies"], { rebalance: "cordon", maintenance: "ignore" });
+  assert.deepEqual(JSON.parse(options["webhook-headers"]), { "Content-type": "application/json", "X-Team": "a" });
+  assert.equal(options["webhook-template-file"], "/config/body");
+  assert.deepEqual([options["heartbeat-interval"], options["heartbeat-until"]], [30, 172_800]);
+  assert.equal(options["kubernetes-events-extra-annotations"], "team=a");
 });
 
 const volumes = valueSets["volumes, with everything that can be said of them"]!;

@@ -36,6 +36,11 @@ jsonLogging: JSON_LOGGING
 logLevel: LOG_LEVEL
 logFormatVersion: LOG_FORMAT_VERSION
 emitKubernetesEvents: EMIT_KUBERNETES_EVENTS
+kubernetesEventsExtraAnnotations: KUBERNETES_EVENTS_EXTRA_ANNOTATIONS
+procUptimeFile: UPTIME_FROM_FILE
+useApiserverCache: USE_APISERVER_CACHE
+checkASGTagBeforeDraining: CHECK_ASG_TAG_BEFORE_DRAINING
+managedAsgTag: MANAGED_ASG_TAG
 eventPolicies: EVENT_POLICIES
 scheduleMaintenance: SCHEDULE_MAINTENANCE
 loadBalancerWaitSeconds: LOAD_BALANCER_WAIT_SECONDS
@@ -57,6 +62,7 @@ which are those of the variables.
 {{- with $handler.awsRegion }}{{ $_ := set $section "aws-region" . }}{{ end -}}
 {{- else -}}
 {{- $_ := set $section "enable-asg-lifecycle-draining" true -}}
+{{- if $handler.webhookTemplateConfigMapName }}{{ $_ := set $section "webhook-template-file" (printf "/config/%s" $handler.webhookTemplateConfigMapKey) }}{{ end -}}
 {{- end -}}
 {{- range $option, $value := $handler.options -}}
 {{- $variable := index $known $option -}}
@@ -66,6 +72,7 @@ which are those of the variables.
 {{- if has $option $ofProcess -}}
 {{- fail (printf "nodeTerminationHandler.options.%s: with mode cluster this belongs to the process, not to one program in it" $option) -}}
 {{- end -}}
+{{- if and (kindIs "map" $value) (ne $option "eventPolicies") }}{{ $value = toJson $value }}{{ end -}}
 {{- $_ := set $section ($variable | lower | replace "_" "-") $value -}}
 {{- end -}}
 {{- $section | toYaml -}}
@@ -75,4 +82,17 @@ which are those of the variables.
 {{- define "fairlead.queueInCluster" -}}
 {{- $handler := .Values.nodeTerminationHandler -}}
 {{- if and $handler.enabled $handler.queueURL (eq .Values.mode "cluster") }}yes{{ end -}}
+{{- end -}}
+
+{{/* An option as the text of its environment variable: policies as kind=policy, other maps as JSON. */}}
+{{- define "fairlead.terminationValue" -}}
+{{- if eq .option "eventPolicies" | and (kindIs "map" .value) -}}
+{{- $pairs := list -}}
+{{- range $kind, $policy := .value }}{{ $pairs = append $pairs (printf "%s=%s" $kind $policy) }}{{ end -}}
+{{- join "," $pairs -}}
+{{- else if kindIs "map" .value -}}
+{{- toJson .value -}}
+{{- else -}}
+{{- .value -}}
+{{- end -}}
 {{- end -}}
