@@ -2,7 +2,7 @@
 import { OptionsInvalid } from "../process/flag-problems.ts";
 import { flagLines } from "../runtime/flags.ts";
 import { flagSections, flagTable } from "./load-balancer-controller/flags.ts";
-import { optionProblems } from "./load-balancer-controller/validate.ts";
+import { optionProblems, optionWarnings } from "./load-balancer-controller/validate.ts";
 import { longRunning } from "./long-running.ts";
 import { readFlags } from "./read-flags.ts";
 
@@ -28,7 +28,7 @@ are not served yet: leave those to the AWS Load Balancer Controller.`,
       check() {
         const problems = optionProblems(options);
         if (problems.length > 0) throw new OptionsInvalid([`unable to load controller config: ${problems.join("; ")}`]);
-        return [];
+        return optionWarnings(options);
       },
       maxStallMs: 2_000,
       async operate({ version, host, network, stop }) {

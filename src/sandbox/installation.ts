@@ -11,7 +11,7 @@ import { podNetwork } from "./kube-controller-manager.ts";
 import { accountToken, applyManifest } from "./manifests.ts";
 import { NodeHandlers } from "./node-handlers.ts";
 import type { Observer } from "./observer.ts";
-import { handlerRolesFile, rolesFile } from "./program-files.ts";
+import { balancerFile, handlerRolesFile, mainFile, rolesFile } from "./program-files.ts";
 import { Replicas } from "./replicas.ts";
 import { fairleadFlags, keys, region } from "./settings.ts";
 
@@ -47,7 +47,7 @@ export interface Installation {
 
 /** What an operator does: applies the manifests we ship, writes the cloud config, and deploys two replicas. */
 export async function installFairlead(installation: Installation): Promise<Replicas> {
-  const { world, supervision, folder, cluster, kube, observer, network, awsUrl, controllers } = installation;
+  const { world, supervision, folder, cluster, kube, observer, network, controllers } = installation;
   const manifest = await world.files.read(rolesFile);
   await applyManifest(kube, Buffer.from(manifest).toString("utf8"));
   const token = await accountToken(kube, "kube-system", "fairlead-controller-manager");
@@ -60,16 +60,43 @@ export async function installFairlead(installation: Installation): Promise<Repli
     server: cluster.server,
     kubeconfig: (server) => cluster.kubeconfig(token, server),
     flags: [`--cloud-config=${cloudConfig}`, ...fairleadFlags(podNetwork, controllers)],
-    environment: {
-      PATH: world.environment.PATH ?? "",
-      HOME: folder,
-      AWS_ENDPOINT_URL: awsUrl,
-      AWS_EC2_METADATA_DISABLED: "true",
-      AWS_ACCESS_KEY_ID: keys.fairlead,
-      AWS_SECRET_ACCESS_KEY: keys.secret,
-    },
+    environment: environmentOf(installation),
     holder: () => observer.holder(),
   });
+}
+
+/** The load balancer controller: one process, under its own roles, and not scheduled since it runs beside the cluster. */
+export async function startBalancerProgram(installation: Omit<Installation, "observer" | "controllers">): Promise<void> {
+  const { world, supervision, folder, cluster, kube, network } = installation;
+  const manifest = Buffer.from(await world.files.read(balancerFile)).toString("utf8");
+  await applyManifest(kube, manifest, ["Deployment", "PodDisruptionBudget"]);
+  const token = await accountToken(kube, "kube-system", "fairlead-load-balancer-controller");
+  const kubeconfig = join(folder, "fairlead-balancers.kubeconfig");
+  await world.files.write(kubeconfig, cluster.kubeconfig(token), 0o600);
+  const flags = [
+    `--kubeconfig=${kubeconfig}`,
+    "--cluster-name=sandbox",
+    `--aws-region=${region}`,
+    `--aws-vpc-id=${network.vpcId}`,
+    // There is one of it, and nobody scrapes or probes it.
+    "--enable-leader-election=false",
+    "--metrics-bind-addr=0",
+    "--health-probe-bind-addr=0",
+  ];
+  const options = { log: join(folder, "fairlead-balancers.log"), folder, environment: environmentOf(installation) };
+  await supervision.start(process.execPath, [mainFile, "load-balancer-controller", ...flags], options);
+}
+
+/** What Fairlead's processes find AWS by. */
+function environmentOf({ world, folder, awsUrl }: Pick<Installation, "world" | "folder" | "awsUrl">): Readonly<Record<string, string>> {
+  return {
+    PATH: world.environment.PATH ?? "",
+    HOME: folder,
+    AWS_ENDPOINT_URL: awsUrl,
+    AWS_EC2_METADATA_DISABLED: "true",
+    AWS_ACCESS_KEY_ID: keys.fairlead,
+    AWS_SECRET_ACCESS_KEY: keys.secret,
+  };
 }
 
 /** As an operator writes it who runs the controllers outside the cluster's machines. */

@@ -34,13 +34,13 @@ export async function accountToken(client: KubeClient, namespace: string, name: 
   return status.token;
 }
 
-/** The plural forms that adding an "s" gives are all that our manifests need. */
+/** The plural forms that adding an "s" or "es" gives are all that our manifests need. */
 function resourceOf({ apiVersion = "", kind = "", metadata }: KubeObject): Resource<KubeObject> {
   const slash = apiVersion.indexOf("/");
   return resource({
     group: slash < 0 ? "" : apiVersion.slice(0, slash),
     version: apiVersion.slice(slash + 1),
-    plural: `${kind.toLowerCase()}s`,
+    plural: `${kind.toLowerCase()}${kind.endsWith("s") ? "es" : "s"}`,
     kind,
     namespaced: metadata?.namespace !== undefined,
   });

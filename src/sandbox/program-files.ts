@@ -13,12 +13,14 @@ const places = packaged
       supervisor: "../supervisor.js",
       roles: "../../deploy/manifests/rbac.yaml",
       handlerRoles: "../../deploy/manifests/node-termination-handler.yaml",
+      balancers: "../../deploy/manifests/load-balancer-controller.yaml",
     }
   : {
       main: "../main.ts",
       supervisor: "./cluster/real/supervisor.ts",
       roles: "../../deploy/manifests/rbac.yaml",
       handlerRoles: "../../deploy/manifests/node-termination-handler.yaml",
+      balancers: "../../deploy/manifests/load-balancer-controller.yaml",
     };
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -31,3 +33,5 @@ export const supervisorFile = at(places.supervisor);
 export const rolesFile = at(places.roles);
 /** The shipped roles of the termination handler, with its DaemonSet. */
 export const handlerRolesFile = at(places.handlerRoles);
+/** The load balancer controller with its roles and definitions. */
+export const balancerFile = at(places.balancers);

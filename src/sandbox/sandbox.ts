@@ -19,7 +19,7 @@ import { standardNetwork } from "./cloud/network.ts";
 import { serve } from "./cloud/serve.ts";
 import { supervise } from "./cluster/real/supervision.ts";
 import { type SandboxCluster, startSandboxCluster } from "./cluster.ts";
-import { handlersOf, installFairlead } from "./installation.ts";
+import { handlersOf, installFairlead, startBalancerProgram } from "./installation.ts";
 import { standInForKubeControllerManager } from "./kube-controller-manager.ts";
 import { Kubelets } from "./kubelets.ts";
 import { Machines } from "./machines.ts";
@@ -140,6 +140,8 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   const handlers = handlersOf({ world, supervision, folder, cluster, kube, cloud });
   ends.push(() => handlers.close());
   say("two replicas of fairlead controller-manager are starting; one of them will lead");
+  await startBalancerProgram({ world, supervision, folder, cluster, kube, network, awsUrl: aws.url });
+  say("fairlead load-balancer-controller is starting: it serves Ingresses");
 
   let throttle: string | undefined;
   return {

@@ -12,7 +12,7 @@ import { eventually } from "../bed/eventually.ts";
 
 const mainFile = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
-test("the demonstration plays every scene, explains itself, ends well and leaves nothing behind", { timeout: 120_000 }, async (t) => {
+test("the demonstration plays every scene, explains itself, ends well and leaves nothing behind", { timeout: 240_000 }, async (t) => {
   const { child, output, folder } = sandbox(t, "--once", "--cluster=embedded");
   const [first] = await once(child.stdout!, "data");
   assert.match(String(first), /^Fairlead gives a Kubernetes cluster/);
@@ -28,6 +28,8 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
     /✓ default\/shop on ip-\S+ answers/,
     /✓ default\/game on ip-\S+ answers/,
     /✓ the AWS account is exactly as it was before/,
+    /Event +FailedBuildModel ingress\/green/,
+    /curl --header 'Host: sea\.example\.com'[\s\S]*✓ blue answers[\s\S]*✓ green answers/,
     /✓ the other replica has taken over/,
     /✓ the new Node is initialised/,
     /✓ the stopped machine's Node is kept and tainted shutdown/,

@@ -1,5 +1,6 @@
 /** Command lines that cannot work. */
 import { isTrackingTag } from "../../loadbalancers/ingress/names.ts";
+import { type Gate, gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
 
 type Count = `${"targetgroupbinding" | "ingress" | "service"}-max-concurrent-reconciles`;
@@ -22,6 +23,19 @@ export function optionProblems(options: Options): readonly string[] {
       ? [`invalid value "${options["required-secrets-label"]}" for --required-secrets-label: must be in key=value format`]
       : []),
   ];
+}
+
+/** Gates of parts that this build does not have; opening one changes nothing. */
+const unbuiltGates: Readonly<Partial<Record<Gate, string>>> = {
+  ALBTargetControlAgent: "no sidecar is given to pods: put the container of the target control agent into the pod template",
+  GlobalAcceleratorController: "GlobalAccelerators are not served",
+  IngressPlanAnnotation: "no plan is written to Ingresses: fairlead plan prints it",
+};
+
+/** What works, but not as its author may have meant. */
+export function optionWarnings({ "feature-gates": given }: Options): readonly string[] {
+  const open = (Object.keys(unbuiltGates) as Gate[]).filter((gate) => gateOpen(given, gate));
+  return open.map((gate) => `feature gate ${gate} has no effect in this build: ${unbuiltGates[gate]}`);
 }
 
 /** The label that a Secret must carry to be read. */

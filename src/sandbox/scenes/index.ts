@@ -8,12 +8,14 @@ import { podsRouted } from "./pods-routed.ts";
 import type { Scene } from "./scene.ts";
 import { servicesBalanced } from "./services-balanced.ts";
 import { spotInterruption } from "./spot-interruption.ts";
+import { teamsShare } from "./teams-share.ts";
 import { throttled } from "./throttled.ts";
 
 const scenes: readonly Scene[] = [
   nodesArrive,
   podsRouted,
   servicesBalanced,
+  teamsShare,
   leaderKilled,
   throttled,
   machinesEnd,

@@ -206,7 +206,7 @@ function events(all: readonly Pair<EventRow>[]): readonly Entry[] {
   const kindOf = ({ about }: EventRow) => about.slice(0, about.indexOf("/"));
   return [...Map.groupBy(fresh, (row) => `${row.reason} ${kindOf(row)} ${row.message}`).values()].map((same) => {
     const { about, reason, message, warning } = same[0]!;
-    const subject = same.length > 1 ? `${same.length} ${kindOf(same[0]!)}s` : about.startsWith("node/") ? shortName(about) : about;
+    const subject = same.length > 1 ? `${same.length} ${plural(kindOf(same[0]!))}` : about.startsWith("node/") ? shortName(about) : about;
     return { who: "Event", text: `${reason} ${subject}: ${message}`, style: warning ? "warn" : "dim" };
   });
 }
@@ -223,3 +223,5 @@ function pairs<T>(before: readonly T[], after: readonly T[], id: (of: T) => stri
   const now = new Map(after.map((each) => [id(each), each]));
   return [...new Set([...old.keys(), ...now.keys()])].map((key) => [old.get(key), now.get(key)]);
 }
+
+const plural = (kind: string) => (kind.endsWith("s") ? `${kind}es` : `${kind}s`);
