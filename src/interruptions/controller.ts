@@ -49,7 +49,8 @@ export interface InterruptionParts {
   readonly hooks?: Hooks;
   /** Whether EC2 says that an instance is gone. */
   readonly isGone?: (instanceId: string, signal: AbortSignal) => Promise<boolean>;
-  readonly notify?: (node: NodeState, event: PlannedEvent, signal: AbortSignal) => Promise<void>;
+  /** Told of an event's end, with the names of the pods that were on the Node when its drain began. */
+  readonly notify?: (node: NodeState, event: PlannedEvent, signal: AbortSignal, pods: readonly string[]) => Promise<void>;
   /** When the machine was started that this process runs on. */
   readonly bootedAt?: number;
   /** Calls that remove pods, at once. */
@@ -133,6 +134,7 @@ class InterruptionWork {
     const worked = active.length > 0 || watches || isBack;
     if (mine) await this.#learnHooks(active, memory, signal);
     const seen = draining ? pods.on(name) : undefined;
+    memory.podNames ??= seen?.map(({ metadata }) => metadata.name);
     return {
       now: host.world.clock.now(),
       me,
@@ -190,7 +192,7 @@ class InterruptionWork {
         return;
       }
       case "notify":
-        await notify?.(state!, step.event, signal);
+        await notify?.(state!, step.event, signal, memory.podNames ?? []);
         memory.notified.add(step.event.id);
         return;
       case "acknowledge":

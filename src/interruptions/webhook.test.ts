@@ -44,6 +44,21 @@ test("body, headers and path are as configured", async () => {
   assert.ok(lines.some((line) => line.includes("Webhook Success: Notification Sent!")));
 });
 
+test("pods and what is known of the own machine are in it", async () => {
+  const world = virtualWorld(1);
+  const bodies: unknown[] = [];
+  const send = async (request: HttpRequest): Promise<HttpResponse> => {
+    bodies.push(request.body);
+    return { status: 200, headers: {}, body: nothing() };
+  };
+  const { log } = openLogs(world.clock, { format: "json", verbosity: 0, destination: { write() {}, flush() {} } });
+  const template = "{{ .AccountId }} {{ .InstanceLifeCycle }} {{ toJson .Pods }}";
+  const own = () => ({ "account-id": "111122223333", "instance-life-cycle": "spot" });
+  const post = await openWebhook({ world, log, metrics: newRegistry() }, send, { ...settings, template }, own);
+  await post(node, event, signal, ["web-0", "web-1"]);
+  assert.deepEqual(bodies, ['111122223333 spot ["web-0","web-1"]']);
+});
+
 test("the file of the template wins, and is read for every post", async () => {
   const { requests, open, world } = bed(async () => 200);
   const post = await open({ templateFile: "/config/template" });

@@ -5,6 +5,7 @@ import { messageOf } from "../runtime/message-of.ts";
 import { wholeAnswer } from "../runtime/whole-answer.ts";
 import { sleep } from "../runtime/world.ts";
 import { eventKinds, goTime } from "./event.ts";
+import type { Annotations } from "./event-annotations.ts";
 import type { NodeState } from "./node-states.ts";
 import type { PlannedEvent } from "./plan.ts";
 import { readTemplate, type Template } from "./template.ts";
@@ -33,8 +34,8 @@ const fields = [
   ...["PublicHostname", "PublicIP", "LocalHostname", "LocalIP", "AvailabilityZone", "Region"],
 ] as const;
 
-/** Reads and checks what is configured, and gives the function that posts. */
-export async function openWebhook(host: Host, send: Transport, settings: WebhookSettings) {
+/** Reads and checks what is configured, and gives the function that posts. `own` is what is known of the machine that this process runs on. */
+export async function openWebhook(host: Host, send: Transport, settings: WebhookSettings, own: () => Annotations = () => ({})) {
   if (!URL.canParse(settings.url)) throw new WebhookInvalid("webhook-url is not a URL");
   const url = new URL(settings.url);
   const headers = headersOf(settings.headers);
@@ -46,11 +47,11 @@ export async function openWebhook(host: Host, send: Transport, settings: Webhook
   await load().catch((cause: unknown) => {
     throw new WebhookInvalid(`the webhook template cannot be used: ${messageOf(cause)}`, { cause });
   });
-  return async (node: NodeState, event: PlannedEvent, signal: AbortSignal): Promise<void> => {
+  return async (node: NodeState, event: PlannedEvent, signal: AbortSignal, pods: readonly string[] = []): Promise<void> => {
     const { clock } = host.world;
     for (let tried = 1; ; tried++) {
       try {
-        const body = (await load())(dataOf(node, event));
+        const body = (await load())(dataOf(node, event, pods, own()));
         const request = { method: "POST", url, headers, body };
         const { status } = await wholeAnswer(send, request, { clock, limitMs, what: "webhook", signal });
         if (status >= 200 && status < 300) {
@@ -83,7 +84,8 @@ function headersOf(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value as string]));
 }
 
-function dataOf(node: NodeState, event: PlannedEvent): Readonly<Record<string, unknown>> {
+/** What templates can use, in the names of the reference. Of a machine that is not this process's own the Node tells. */
+function dataOf(node: NodeState, event: PlannedEvent, pods: readonly string[], own: Annotations): Readonly<Record<string, unknown>> {
   const address = (type: string) => node.addresses.find((each) => each.type === type)?.address ?? "";
   return {
     EventID: event.id,
@@ -94,7 +96,7 @@ function dataOf(node: NodeState, event: PlannedEvent): Readonly<Record<string, u
     AutoScalingGroupName: event.hook?.group ?? "",
     NodeName: node.name,
     NodeLabels: node.labels,
-    Pods: [],
+    Pods: pods,
     InstanceID: node.instanceId,
     ProviderID: "",
     InstanceType: node.labels["node.kubernetes.io/instance-type"] ?? "",
@@ -103,11 +105,11 @@ function dataOf(node: NodeState, event: PlannedEvent): Readonly<Record<string, u
     EndTime: event.deadline === undefined ? "" : goTime(event.deadline),
     NodeProcessed: true,
     InProgress: true,
-    AccountId: "",
-    InstanceLifeCycle: "",
-    PublicHostname: address("ExternalDNS"),
-    PublicIP: address("ExternalIP"),
-    LocalHostname: node.name,
+    AccountId: own["account-id"] ?? "",
+    InstanceLifeCycle: own["instance-life-cycle"] ?? "",
+    PublicHostname: own["public-hostname"] ?? address("ExternalDNS"),
+    PublicIP: own["public-ipv4"] ?? address("ExternalIP"),
+    LocalHostname: own["local-hostname"] ?? node.name,
     LocalIP: address("InternalIP"),
     AvailabilityZone: node.labels["topology.kubernetes.io/zone"] ?? "",
     Region: node.labels["topology.kubernetes.io/region"] ?? "",

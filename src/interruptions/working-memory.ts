@@ -9,4 +9,6 @@ export class WorkingMemory implements Memory {
   readonly hookDeadlines = new Map<string, number>();
   readonly notified = new Set<string>();
   podsTold = false;
+  /** The pods that were there when the drain began; undefined before. */
+  podNames: readonly string[] | undefined;
 }

@@ -91,15 +91,15 @@ export async function queueHandler(parts: HandlerParts, cloud: Cloud, identity: 
 /** A handler that asks the metadata service of its own machine and acts on its own Node. */
 export async function metadataHandler(parts: HandlerParts, metadata: Metadata, node: string): Promise<Handler> {
   const { options, host, nodes } = parts;
-  const shared = await sharedParts(parts);
+  const own = new OwnInstance(host, metadata);
+  const shared = await sharedParts(parts, own);
   const { inbox, metrics, recorder } = shared;
   const about = { apiVersion: apiVersion(nodeResource), kind: nodeResource.kind, name: node };
-  const own = new OwnInstance(host, metadata);
   const extra = extraAnnotations(options);
   const monitors = new MetadataMonitors({
     ...{ host, metadata, node, nodes, inbox, metrics },
     monitors: monitorsOf(options),
-    ...(recorder && { started: (signal: AbortSignal) => void own.learn(signal) }),
+    ...((recorder ?? shared.notify) && { started: (signal: AbortSignal) => void own.learn(signal) }),
     complain: (monitor) =>
       recorder
         ?.annotated({ ...own.annotations, ...extra })
@@ -145,15 +145,20 @@ function factsOf(node: SeenNode) {
 }
 
 /** What both modes have. */
-async function sharedParts({ options, host, kube, recorder, nodes, webhook }: HandlerParts) {
+async function sharedParts({ options, host, kube, recorder, nodes, webhook }: HandlerParts, own?: OwnInstance) {
   const settings = settingsOf(options);
   const notify = settings.webhook
-    ? await openWebhook(host, webhook, {
-        url: options["webhook-url"],
-        headers: options["webhook-headers"],
-        template: options["webhook-template"],
-        templateFile: options["webhook-template-file"],
-      })
+    ? await openWebhook(
+        host,
+        webhook,
+        {
+          url: options["webhook-url"],
+          headers: options["webhook-headers"],
+          template: options["webhook-template"],
+          templateFile: options["webhook-template-file"],
+        },
+        () => own?.annotations ?? {},
+      )
     : undefined;
   return {
     ...{ host, kube, nodes, settings },
