@@ -203,6 +203,26 @@ test("an Ingress can leave a group of which nobody else was ever understood, and
   assert.deepEqual([world.all("elbv2/load-balancers"), world.get("two")?.metadata.finalizers], [[], ["group.ingress.k8s.aws/g"]]);
 });
 
+test("an Ingress can leave a group of which nobody else is understood, and that has no more than its target group", async (t) => {
+  const world = await bed(t);
+  const fault = world.aws.controls.faults.add({
+    action: "elasticloadbalancing:CreateLoadBalancer",
+    effect: { kind: "fail", code: "InternalFailure", status: 500 },
+    probability: 1,
+  });
+  let end = world.serve();
+  const group = { "group.name": "g" };
+  await world.ingress("one", toWeb, group);
+  await world.ingress("two", toWeb, { ...group, "listen-ports": "[" });
+  await world.until("a target group", () => world.all("elbv2/target-groups").length > 0, 60_000);
+  end();
+  await world.drop("one");
+  end = world.serve();
+  await world.until("gone", () => world.get("one") === undefined, 900_000);
+  assert.deepEqual([world.all("elbv2/target-groups"), world.bindings()], [[], []]);
+  world.aws.controls.faults.remove(fault);
+});
+
 test("what AWS refuses of one Ingress keeps nobody waiting, also when its first deployment got no answer", async (t) => {
   const world = await bed(t);
   const fault = world.aws.controls.faults.add({

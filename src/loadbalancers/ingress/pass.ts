@@ -23,6 +23,7 @@ import { type GroupDesire, managedSource } from "./desire.ts";
 import { type Behind, ensureFrontend } from "./frontend-pass.ts";
 import { finalizerOf, type Group } from "./groups.ts";
 import { mentionedGuards } from "./guards.ts";
+import { leaveUnbuilt } from "./leaving.ts";
 import { bindingLabels } from "./names.ts";
 import { ownerOf } from "./owner.ts";
 import { isSameWish, refusedTo } from "./refusals.ts";
@@ -64,7 +65,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     const message = seen.problems.map((problem) => problem.message).join("; ");
     const healthy = members.filter(({ view }) => !desire.faults.has(keyOf(view)));
     for (const member of healthy) report.failed(member, "FailedBuildModel", message);
-    if (hasNothing(group.leaving, survey)) await letAllGo(group, context, ask);
+    await leaveUnbuilt(group, survey, context, ask);
     throw new GroupFault(message);
   }
   if (replaced.inTheWay.length > 0) {
@@ -133,13 +134,6 @@ function withoutWaits({ desire, certificates: { answers } }: GroupSurvey) {
     faults: new Map([...desire.faults].filter(([key, [text]]) => text !== answers.get(key)?.waits)),
     waits: why === undefined ? undefined : again(certificateMs, why),
   };
-}
-
-/** Whether nothing stands that these could have: then they need not wait until the others are understood. */
-function hasNothing(ingresses: Group["leaving"], { seen, replaced }: GroupSurvey): boolean {
-  const { targetGroups } = seen.seen as SeenApplication;
-  const isTheirs = (part = "") => ingresses.some((ingress) => part.startsWith(`${keyOf(ingress)}-`));
-  return seen.found === undefined && replaced.loadBalancers.length === 0 && !targetGroups.some(({ part }) => isTheirs(part));
 }
 
 /** Those that say something about the load balancer in front. */
