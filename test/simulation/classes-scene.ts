@@ -11,6 +11,7 @@ import { addedSince, changedSince } from "./account-changes.ts";
 import type { BalancerScene } from "./balancer-replica.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { ClassAccount } from "./classes-account.ts";
+import { HandOverRule } from "./classes-hand-over.ts";
 import { type ClassesWorld, classesWorld } from "./classes-world.ts";
 import { History } from "./history.ts";
 import { type ForeignOwner, plantForeign } from "./ingresses-foreign.ts";
@@ -84,6 +85,7 @@ export class ClassesScene {
   readonly #leases;
   readonly #settled = new Map<string, Settled>();
   readonly #wishedAt = new Map<string, number>();
+  readonly #handOvers = new HandOverRule();
   readonly #told = new Set<string>();
   /** Since when a ready pod is no target, by group and address. */
   readonly #missing = new Map<string, number>();
@@ -193,6 +195,7 @@ export class ClassesScene {
   wish(wish: ClassWish): void {
     if (wish.mistake === undefined || wish.isDeleted) this.#settled.delete(wish.name);
     this.#wishedAt.set(wish.name, this.world.clock.monotonic());
+    if (wish.isDeleted || !ourServers.includes(wish.server)) this.#handOvers.unwanted(wish.name, this.world.clock.monotonic());
     this.wishes.set(wish.name, wish);
   }
 
@@ -383,6 +386,8 @@ export class ClassesScene {
       if (!held.includes(finalizers.class))
         this.#broken("a finalizer goes only after all it guards", by, `${text} has no Service with a finalizer`);
     }
+    for (const how of this.#handOvers.look(this.#served(), this.lastChangeAt))
+      this.#broken("clients have five minutes to leave a load balancer that is replaced", by, how);
     const before = this.#registered;
     this.#registered = this.account.targets();
     for (const [arn, rollout] of this.#filled()) {
@@ -400,6 +405,12 @@ export class ClassesScene {
         this.#broken("what is wanted stays", by, `${name} has lost listeners`);
       if (this.w.hostname(name) !== hostname) this.#broken("what is wanted stays", by, `${name} has lost its address`);
     }
+  }
+
+  #served() {
+    return [...this.wishes.values()]
+      .filter(({ server, isDeleted }) => !isDeleted && ourServers.includes(server))
+      .map((wish) => ({ name: wish.name, hostname: this.w.hostname(wish.name), balancers: this.account.balancers(keyOf(wish)) }));
   }
 
   #balancers(name: string) {
