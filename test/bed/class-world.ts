@@ -2,6 +2,7 @@
 import { AllocateAddressCommand, EC2Client } from "@aws-sdk/client-ec2";
 import {
   AddTagsCommand,
+  CreateListenerCommand,
   ElasticLoadBalancingV2Client,
   ModifyLoadBalancerAttributesCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
@@ -91,6 +92,13 @@ export class ClassWorld extends BindingWorld {
   async tag(arn: string, tags: Readonly<Record<string, string>>): Promise<void> {
     const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
     await new ElasticLoadBalancingV2Client(sdkConfig(this.aws)).send(new AddTagsCommand({ ResourceArns: [arn], Tags }));
+  }
+
+  /** Somebody makes a listener by hand. */
+  async listen(LoadBalancerArn: string, Port: number, TargetGroupArn: string): Promise<void> {
+    const DefaultActions = [{ Type: "forward" as const, TargetGroupArn }];
+    const client = new ElasticLoadBalancingV2Client(sdkConfig(this.aws));
+    await client.send(new CreateListenerCommand({ LoadBalancerArn, Port, Protocol: "TCP", DefaultActions }));
   }
 
   /** Somebody protects a load balancer in AWS. */

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { NetworkLoadBalancer, Rule } from "../model.ts";
 import type { FoundNetwork } from "../network/find.ts";
 import { desire, port, service, type Wish } from "./class.fixture.ts";
+import { networkFixture } from "./network.fixture.ts";
 
 function model(wish: Wish = {}): NetworkLoadBalancer {
   const { model: wanted, problems } = desire(wish);
@@ -76,6 +77,9 @@ test("subnets: those named, those it stands in, those discovered for its scheme"
   assert.deepEqual(subnets({}), ["subnet-private1", "subnet-private2"]);
   assert.deepEqual(subnets(annotated({ scheme: "internet-facing" })), ["subnet-public1", "subnet-public2"]);
   assert.deepEqual(subnets(annotated({ subnets: "private2, subnet-private1" })), ["subnet-private2", "subnet-private1"]);
+  const old = networkFixture.subnets.map((subnet) => (subnet.id === "subnet-private1" ? { ...subnet, ipv6Cidrs: [] } : subnet));
+  const dual = { ...annotated({ "ip-address-type": "dualstack" }), around: { network: { ...networkFixture, subnets: old } } };
+  assert.deepEqual(subnets(dual), ["subnet-private2"], "one without IPv6 is none for dual stack");
   assert.deepEqual(subnets({ around: { standing } }), ["subnet-private2"]);
   assert.deepEqual(subnets({ ...annotated({ scheme: "internet-facing" }), around: { standing } }), ["subnet-public1", "subnet-public2"]);
   assert.match(fault(annotated({ subnets: "subnet-x" })), /couldn't find all subnets, want: \[subnet-x\], found: \[\]/);
@@ -189,6 +193,7 @@ test("security groups: managed, given, shared, none, and what cannot be", () => 
   assert.deepEqual(groupsOf(model({ gates: { securityGroups: false } })), []);
   assert.deepEqual(groupsOf(model(annotated({ "disable-nlb-sg": "true" }))), []);
   assert.match(fault({ ...annotated({ "disable-nlb-sg": "true" }), around: { standing } }), /^conflicting security groups configuration$/);
+  assert.match(fault({ gates: { securityGroups: false }, around: { standing } }), /^conflicting security groups configuration$/);
   assert.deepEqual(groupsOf(model({ around: { standing: { ...standing, securityGroups: [] } } })), "as-it-is");
   assert.deepEqual(groupsOf(model({ ...annotated({ "security-groups": "" }) })), ["managed", "sg-backend"]);
   assert.match(fault(annotated({ "inbound-sg-rules-on-private-link-traffic": "maybe" })), /value must be one of \[on, off\]/);
@@ -474,7 +479,11 @@ test("what targets let in from the load balancer's group, by protocol and health
   assert.deepEqual(portsOpened(health), ["TCP:31234 TCP:9"]);
   assert.deepEqual(portsOpened({ ports: [port(80, { targetPort: "http" })], ...annotated({ "nlb-target-type": "ip" }) }), ["TCP:http"]);
   const all = { settings: { restrictsRules: false } };
-  assert.deepEqual([portsOpened(all), portsOpened({ ...udp, ...all })], [["TCP:all"], ["TCP:all UDP:all"]]);
+  assert.deepEqual(
+    [portsOpened(all), portsOpened({ ...udp, ...all }), portsOpened({ ...both, ...all })],
+    [["TCP:all"], ["TCP:all UDP:all"], ["TCP:all UDP:all"]],
+  );
+  assert.deepEqual(portsOpened({ ...annotated(cert), ...all }), ["TCP:all"]);
 });
 
 test("what targets let in for a load balancer without groups: clients, or its subnets", () => {
@@ -495,6 +504,17 @@ test("what targets let in for a load balancer without groups: clients, or its su
     ["TCP:31234 UDP:31234"],
   );
   assert.deepEqual(portsOpened(annotated({ ...none, "healthcheck-port": "9" })), ["TCP:31234", "TCP:9"]);
+  const quic = { ports: [port(443, { name: "q", protocol: "UDP" })], ...annotated({ ...none, ...ip, "quic-enabled-ports": "q" }) };
+  assert.deepEqual(
+    [sources(quic), portsOpened(quic)],
+    [
+      ["10.0.0.0/16", subnetCidrs],
+      ["UDP:8080", "TCP:8080"],
+    ],
+    "health checks of QUIC go by TCP",
+  );
+  const merged = { ports: [port(53), port(53, { protocol: "UDP" })], ...annotated({ ...none, ...ip, "enable-tcp-udp-listener": "true" }) };
+  assert.deepEqual(portsOpened(merged)?.[0], "TCP:8080 UDP:8080");
   const ipv6 = { ...annotated({ ...open, ...ip, "ip-address-type": "dualstack" }), ipFamilies: ["IPv6"] };
   assert.deepEqual(sources(ipv6), ["2001:db8:0:11::/64 2001:db8:0:12::/64"]);
   assert.equal(desire(annotated({ ...none, "manage-backend-security-group-rules": "false" })).bindings[0]?.spec.networking, undefined);

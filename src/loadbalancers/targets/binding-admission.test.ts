@@ -79,6 +79,8 @@ test("a name is resolved, and everything else with it; an empty address type is 
   assert.deepEqual([filled(verdict), asked], [whole, ["web"]]);
 });
 
+const without = (field: keyof typeof whole): Partial<BindingSpec> => ({ ...whole, [field]: undefined });
+
 const undefaulted: readonly (readonly [string, Partial<BindingSpec>, Bed, Verdict["kind"], string, RegExp])[] = [
   ["neither ARN nor name", {}, {}, "deny", "checkTargetGroupArnOrName", /^must provide either TargetGroupARN or TargetGroupName$/],
   ["a name of nothing", { targetGroupName: "x" }, { group: undefined }, "deny", "getArnFromNameIfNeeded", /query \[x\] but got 0/],
@@ -100,6 +102,16 @@ const undefaulted: readonly (readonly [string, Partial<BindingSpec>, Bed, Verdic
   ],
   ["AWS failing", { targetGroupName: "web" }, { group: new Error("Throttling") }, "pass", "getArnFromNameIfNeeded", /Throttling/],
   ["AWS failing", { targetGroupARN: arn }, { group: new Error("AccessDenied") }, "pass", "defaultingTargetType", /AccessDenied/],
+  ["AWS failing", without("ipAddressType"), { group: new Error("Throttling") }, "pass", "defaultingIPAddressType", /Throttling/],
+  ["AWS failing", without("vpcID"), { group: new Error("Throttling") }, "pass", "defaultingVpcID", /Throttling/],
+  [
+    "AWS failing",
+    without("targetGroupProtocol"),
+    { group: new Error("Throttling") },
+    "pass",
+    "defaultingTargetGroupProtocol",
+    /Throttling/,
+  ],
 ];
 
 for (const [what, spec, world, kind, category, says] of undefaulted) {
@@ -132,6 +144,10 @@ const instances = { ...group, TargetType: "instance" as const };
 const creations: readonly (readonly [string, Partial<BindingSpec>, Bed, RegExp])[] = [
   ["all is right", whole, {}, /^allow$/],
   ["it has a name alone, AWS having failed before", { targetGroupName: "web" }, {}, /^allow$/],
+  ["it says no type, AWS having failed before", { targetGroupARN: arn }, {}, /^allow$/],
+  ...["vpc-0a1b2c3d", "vpc-0123456789abcdef0", `vpc-${"0a1b".repeat(8)}`].map(
+    (vpcID) => [`its VPC is ${vpcID}`, { ...whole, vpcID }, { group: { ...group, VpcId: vpcID } }, /^allow$/] as const,
+  ),
   ["there is neither ARN nor name", { targetType: "ip" }, {}, /^checkRequiredFields: .*either TargetGroupARN or TargetGroupName/],
   ["it chooses nodes for addresses", { ...whole, nodeSelector: {} }, {}, /^checkNodeSelector: .*cannot set NodeSelector/],
   [
@@ -198,6 +214,10 @@ const updates: readonly (readonly [string, Partial<BindingSpec>, Partial<Binding
   ["no ARN", whole, { ...whole, targetGroupARN: "", targetGroupName: "web" }, {}, /spec\.targetGroupARN$/],
   ["another type", whole, { ...whole, targetType: "instance" }, {}, /spec\.targetType$/],
   ["another family", whole, { ...whole, ipAddressType: "ipv6" }, {}, /spec\.ipAddressType$/],
+  ["no family", { ...whole, ipAddressType: "ipv6" }, { ...whole, ipAddressType: undefined }, {}, /spec\.ipAddressType$/],
+  ["no type", whole, { ...whole, targetType: undefined }, {}, /spec\.targetType$/],
+  ["no VPC", whole, { ...whole, vpcID: undefined }, {}, /spec\.vpcID$/],
+  ["a type where none was said", { targetGroupARN: arn }, { targetGroupARN: arn, targetType: "ip" }, {}, /^allow$/],
   ["another VPC", whole, { ...whole, vpcID: "vpc-0a1b2c3e" }, {}, /spec\.vpcID$/],
   [
     "all of them",

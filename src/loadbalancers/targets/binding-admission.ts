@@ -119,7 +119,7 @@ type LookedUp = { readonly group: TargetGroup } | { readonly verdict: Verdict };
 /** A group that is not there is a mistake; AWS that does not answer is none of the author's business. */
 async function lookUp(spec: BindingSpec, { cloudOf }: BindingAdmissionParts, signal: AbortSignal): Promise<LookedUp> {
   const { targetGroupARN: arn, targetGroupName: name = "" } = spec;
-  const category = arn ? "defaultingTargetType" : "getArnFromNameIfNeeded";
+  const category = arn ? firstDefaulting(spec) : "getArnFromNameIfNeeded";
   const ask: Ask = { cause: "admission of a TargetGroupBinding", signal, urgency: "user" };
   try {
     const { loadBalancers } = cloudOf(spec);
@@ -131,6 +131,14 @@ async function lookUp(spec: BindingSpec, { cloudOf }: BindingAdmissionParts, sig
     signal.throwIfAborted();
     return { verdict: { kind: "pass", category, why: `target group ${arn || name} cannot be looked up now: ${messageOf(error)}` } };
   }
+}
+
+/** For which field the target group is looked up first, in the words of the reference's metric. */
+function firstDefaulting({ targetType, ipAddressType, vpcID, targetGroupProtocol }: BindingSpec): string {
+  if (!targetType) return "defaultingTargetType";
+  if (!ipAddressType) return "defaultingIPAddressType";
+  if (!vpcID) return "defaultingVpcID";
+  return targetGroupProtocol ? "checkTargetGroupIPAddressType" : "defaultingTargetGroupProtocol";
 }
 
 /** As its author wrote it: what is no text counts as absent, and is refused by the schema. */

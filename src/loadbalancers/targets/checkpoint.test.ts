@@ -24,6 +24,17 @@ test("a checkpoint is the reference's, byte for byte", () => {
   assert.ok(checkpointOf([], spec).startsWith("47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU/"));
 });
 
+test("another spec is another checkpoint, and so is another pod of the same address", () => {
+  const one = { id: "10.0.2.7", port: 8080, createdAt: 1_000 };
+  const base = checkpointOf([one], spec);
+  assert.equal(checkpointOf([{ ...one }], { ...spec }), base);
+  assert.notEqual(checkpointOf([one], { ...spec, serviceRef: { name: "web", port: 81 } }), base);
+  assert.notEqual(checkpointOf([{ ...one, createdAt: 2_000 }], spec), base);
+  assert.notEqual(checkpointOf([{ ...one, quicServerId: "0x01" }], spec), base);
+  const other = { ...one, id: "10.0.2.8" };
+  assert.equal(checkpointOf([one, other], spec), checkpointOf([other, one], spec), "in whichever order they come");
+});
+
 test("fields come in the reference's order, empty ones not at all, and signs of HTML are escaped", () => {
   const odd: BindingSpec = {
     vpcID: "",

@@ -174,10 +174,28 @@ test("a Node's change concerns a binding as the matrix of suitability and readin
     [undefined, fit("True"), true],
     [undefined, fit("False"), false],
     [fit("Unknown"), undefined, true],
+    [undefined, unfit("True"), false],
+    [unfit("True"), undefined, false],
+    ...everyTransition(fit, unfit),
   ];
   for (const [before, after, concerned] of cases)
     assert.equal(concernsNodes(before, after, spec), concerned, JSON.stringify([before, after]));
 });
+
+type Made = (ready: string | undefined) => SeenNode;
+
+/** All changes between fit and unfit, and between all that a Node can say of its readiness; saying nothing is False. */
+function everyTransition(fit: Made, unfit: Made): readonly (readonly [SeenNode, SeenNode, boolean])[] {
+  const says = ["True", "False", "Unknown", undefined];
+  return says.flatMap((was) =>
+    says.flatMap((is): readonly (readonly [SeenNode, SeenNode, boolean])[] => [
+      [fit(was), fit(is), (was ?? "False") !== (is ?? "False")],
+      [fit(was), unfit(is), (was ?? "False") !== "False"],
+      [unfit(was), fit(is), (is ?? "False") !== "False"],
+      [unfit(was), unfit(is), false],
+    ]),
+  );
+}
 
 test("selectors are read as Kubernetes does", () => {
   const labels = { role: "edge" };
