@@ -19,7 +19,7 @@ export async function writePage(docs: string, scenarios: readonly Scenario[], re
   const measured = scenarios.filter(({ name }) => results.scenarios[name]);
   const page = [
     "# Benchmarks",
-    introduction(results),
+    introduction(measured, results),
     "## Goals",
     markdown(
       judged(results).map(({ goal, measured, met }) => [goal, measured, met ? "yes" : "**no**"]),
@@ -38,14 +38,21 @@ export async function writePage(docs: string, scenarios: readonly Scenario[], re
   await writeFile(join(docs, "benchmarks.md"), `${page.join("\n\n")}\n`);
 }
 
-function introduction({ machine, scenarios }: Results): string {
-  const loads = Object.values(scenarios).flatMap((scenario) => scenario.loads);
+function introduction(measured: readonly Scenario[], { machine, scenarios }: Results): string {
+  const disturbed = measured.filter(({ name }) => Math.max(...(scenarios[name]?.loads ?? [])) > calmLoad);
   return [
     "<!-- Written by `npm run bench`. Do not edit. -->",
     `Fairlead compared with the reference, cloud-provider-aws ${referenceVersion} built with Go, in the same environment and the same run. ` +
       "`npm run bench` repeats all measurements except those that `--full` adds, `npm run bench <scenario>` one of them; both need Go and Linux.",
     `Machine: ${machine}.`,
-    ...(Math.max(...loads) > calmLoad ? [busy(loads)] : []),
+    ...(disturbed.length > 0
+      ? [
+          busy(
+            disturbed,
+            disturbed.flatMap(({ name }) => scenarios[name]?.loads ?? []),
+          ),
+        ]
+      : []),
     [
       "- The cluster is a real kube-apiserver and etcd; Nodes have the size they have on EC2 (fifty images, 15 KB of JSON). AWS is the simulated " +
         "one, in its own process: every answer takes 40 ms, and every EC2 action has a bucket of 100 calls that refills at " +
@@ -62,10 +69,10 @@ function introduction({ machine, scenarios }: Results): string {
 /** What a machine comes to by the run before alone. */
 const calmLoad = 3;
 
-function busy(loads: readonly number[]): string {
+function busy(disturbed: readonly Scenario[], loads: readonly number[]): string {
   const of = (pick: (...numbers: number[]) => number) => pick(...loads).toFixed(1);
   return (
-    `**The machine was busy with other work during these runs** (load ${of(Math.min)} to ${of(Math.max)}): times and CPU are too high for ` +
+    `**The machine was busy with other work during these runs**: ${disturbed.map(({ title }) => title).join("; ")} (load ${of(Math.min)} to ${of(Math.max)}): times and CPU are too high for ` +
     "both and differ between runs; calls, writes and memory hardly depend on it."
   );
 }

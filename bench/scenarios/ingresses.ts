@@ -22,7 +22,7 @@ interface Herd {
 }
 
 const steps =
-  "Create: until the last has an address and its target group its targets. Restart: killed and started again, until AWS has been asked its last " +
+  "The reference is the AWS Load Balancer Controller with twenty workers. Create: until the last has an address and its target group its targets. Restart: killed and started again, until AWS has been asked its last " +
   "question. Delete: until no Ingress is left.";
 
 export const ingressScenario: Scenario = {
