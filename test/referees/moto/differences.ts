@@ -2,7 +2,7 @@
 import type { Accepted } from "./accepted.ts";
 import { applicationLoadBalancerDifferences } from "./differences/application-load-balancers.ts";
 import { classicDifferences } from "./differences/classic.ts";
-import { groupDifferences, queueDifferences } from "./differences/groups.ts";
+import { eventRuleDifferences, groupDifferences, queueDifferences } from "./differences/groups.ts";
 import { instanceDifferences } from "./differences/instances.ts";
 import { networkDifferences } from "./differences/network.ts";
 import { networkLoadBalancerDifferences } from "./differences/network-load-balancers.ts";
@@ -16,5 +16,6 @@ export const differences: readonly Accepted[] = [
   ...networkLoadBalancerDifferences,
   ...applicationLoadBalancerDifferences,
   ...queueDifferences,
+  ...eventRuleDifferences,
   ...groupDifferences,
 ];

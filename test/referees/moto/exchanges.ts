@@ -11,6 +11,7 @@ import { launchExchanges } from "./exchanges/launches.ts";
 import { networkEndExchanges, networkListenerExchanges, networkLoadBalancerExchanges } from "./exchanges/network-load-balancers.ts";
 import { queueExchanges } from "./exchanges/queues.ts";
 import { podRouteExchanges, routeTableExchanges } from "./exchanges/routes.ts";
+import { ruleExchanges as eventRuleExchanges } from "./exchanges/rules.ts";
 import { ruleExchanges, securityGroupExchanges } from "./exchanges/security-groups.ts";
 import { tagExchanges } from "./exchanges/tags.ts";
 import { targetExchanges, targetGroupEndExchanges, targetGroupExchanges } from "./exchanges/target-groups.ts";
@@ -41,6 +42,7 @@ export const exchanges: readonly Exchange[] = [
   ...networkEndExchanges,
   ...targetGroupEndExchanges,
   ...queueExchanges,
+  ...eventRuleExchanges,
   ...groupExchanges,
   ...lifecycleExchanges,
   ...interfaceEndExchanges,

@@ -12,9 +12,14 @@ import { ResourceGroupsTaggingAPIClient } from "@aws-sdk/client-resource-groups-
 import { ShieldClient } from "@aws-sdk/client-shield";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { WAFV2Client } from "@aws-sdk/client-wafv2";
+import type { Credentials } from "../../../src/aws/credentials.ts";
+import { clientConfig, type SdkClient } from "../../../src/aws/sdk/client.ts";
+import { Client as EventsClient } from "../../../src/aws/sdk/events.ts";
+import { awsSockets } from "../../../src/aws/sockets.ts";
+import { realWorld } from "../../../src/runtime/world.ts";
 import { pageMarks } from "./normal.ts";
 
-export type ServiceName = "ec2" | "elb" | "elbv2" | "sqs" | "autoscaling" | "acm" | "wafv2" | "shield" | "tagging";
+export type ServiceName = "ec2" | "elb" | "elbv2" | "sqs" | "autoscaling" | "acm" | "wafv2" | "shield" | "tagging" | "events";
 
 /** One call: what it is about, what is asked, and which parts of the answer get names. */
 export interface Exchange {
@@ -113,6 +118,28 @@ function clientsOf(endpoint: string): Record<ServiceName, Sender> {
     // It would else ask at the address that a queue's URL names.
     sqs: new SQSClient({ ...config, useQueueUrlAsEndpoint: false }) as unknown as Sender,
     autoscaling: new AutoScalingClient(config) as unknown as Sender,
+    events: eventsClient(endpoint, config),
+  };
+}
+
+/** The client of ours that borrows another service's, as the program makes it. */
+function eventsClient(endpoint: string, { region, credentials }: { readonly region: string; readonly credentials: Credentials }): Sender {
+  const world = realWorld();
+  const sockets = awsSockets(world);
+  const client = new EventsClient(
+    clientConfig({
+      region,
+      endpoint: { url: endpoint, fips: false, dualStack: false, source: "the referee" },
+      credentials: async () => credentials,
+      transport: sockets.send,
+      now: () => world.clock.now(),
+      userAgent: ["referee", "0"],
+    }),
+  ) as unknown as SdkClient;
+  return {
+    send: (command) =>
+      client.send(command, { attempt: { signal: new AbortController().signal, beforeSend() {}, sent: false } }) as Promise<object>,
+    destroy: () => void sockets.close(),
   };
 }
 

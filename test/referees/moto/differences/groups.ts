@@ -1,4 +1,4 @@
-/** Queues of SQS, and groups of Auto Scaling. */
+/** Queues of SQS, rules of EventBridge, and groups of Auto Scaling. */
 import { type Accepted, absent } from "../accepted.ts";
 
 const sqsPage = (name: string) => `https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/${name}.html`;
@@ -21,6 +21,16 @@ export const queueDifferences: readonly Accepted[] = [
     departs: "moto",
     why: "the ids differ; moto looks at the handles, which are the same",
     document: sqsPage("API_DeleteMessageBatch"),
+  },
+];
+
+export const eventRuleDifferences: readonly Accepted[] = [
+  {
+    in: ["an event rule whose name has a blank"],
+    at: ["error", "RuleArn"],
+    departs: "moto",
+    why: "moto does not check names",
+    document: "https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutRule.html",
   },
 ];
 
