@@ -439,3 +439,17 @@ test("twenty load balancers: half of the reference's calls to create them, a ten
   assert.ok(restarted <= 528 / 10 / 2, `${restarted} at a restart`);
   assert.ok(deleted <= 363 / 2, `${deleted} to delete`);
 });
+
+test("one that goes to another controller no longer points to the load balancer that it had; an address of that controller's stays", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  for (const name of ["first", "second"]) await world.ingress(name, { "*": ["Prefix / web:80"] });
+  await settled(world, "first", "second");
+  const path = "/apis/networking.k8s.io/v1/namespaces/default/ingresses/second";
+  for (const name of ["first", "second"]) await world.change(name, { "kubernetes.io/ingress.class": "nginx" });
+  await world.say("PATCH", `${path}/status`, { status: { loadBalancer: { ingress: [{ hostname: "nginx.example.com" }] } } }, "merge");
+  const isLeft = (name: string) => (world.get(name)?.metadata.finalizers ?? []).length === 0;
+  await world.until("both are let go", () => isLeft("first") && isLeft("second"), 600_000);
+  assert.deepEqual([world.hostname("first"), world.hostname("second")], ["", "nginx.example.com"]);
+  assert.equal(world.all("elbv2/load-balancers").length, 0);
+});

@@ -27,6 +27,11 @@ export class Report extends ControllerReport<SeenIngress> {
     await this.patch(ingress, { metadata: { annotations: { [checkpointAnnotation]: checkpoint || null } } }, undefined, signal);
   }
 
+  /** It has no load balancer any more. */
+  async unpublish(ingress: SeenIngress, signal: AbortSignal): Promise<void> {
+    await this.patch(ingress, { status: { loadBalancer: { ingress: null } } }, "status", signal);
+  }
+
   /** The address of the load balancer, with all ports of the group, and of one in front. Says nothing that is said already. */
   async publish(
     ingress: SeenIngress,

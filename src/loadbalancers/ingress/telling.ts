@@ -5,6 +5,7 @@ import { again, type Outcome } from "../../runtime/controller.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import type { GroupContext } from "./context.ts";
 import { finalizerOf, type Group, type GroupId, stackOf } from "./groups.ts";
+import { loadBalancerName } from "./names.ts";
 import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
 import { type IngressView, keyOf } from "./view.ts";
@@ -56,9 +57,19 @@ async function letGo(leaving: IngressView, group: GroupId, context: GroupContext
   }
   const ingress = context.ingresses.get(key);
   if (ingress === undefined) return true;
+  if (!leaving.isDeleted) await unpublish(ingress, group, context, ask);
   return telling([ingress], "FailedRemoveFinalizer", context, ask, () =>
     report.setFinalizer(ingress, finalizerOf(group), false, ask.signal),
   );
+}
+
+/** One that nobody serves any more, or somebody else, no longer points to a load balancer that it has left. */
+async function unpublish(ingress: SeenIngress, group: GroupId, { settings, report }: GroupContext, { signal }: Ask): Promise<void> {
+  const names = ["internal", "internet-facing"].map((scheme) => loadBalancerName(settings.cluster, group, scheme));
+  const isOurs = ({ hostname }: { readonly hostname: string }) =>
+    names.some((name) => hostname.replace(/^internal-/, "").startsWith(`${name}-`));
+  const { published } = ingress;
+  if (published.length > 0 && published.every(isOurs)) await report.unpublish(ingress, signal);
 }
 
 /** Lets all go that are leaving; an outcome, where one has to be let go again. */
