@@ -507,7 +507,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       why: "Let `fairlead doctor` look whether notices of interruptions can arrive in the queue",
       calls: [getQueueAttributes],
       resources: ["arn:*:sqs:*:*:*"],
-      strict: [{ resources: ["arn:PARTITION:sqs:REGION:ACCOUNT_ID:*"] }],
+      strict: [{ resources: ["arn:*:sqs:REGION:ACCOUNT_ID:*"] }],
       optional: "the doctor cannot check the queue of the termination handler",
     },
     {

@@ -1,6 +1,7 @@
 /** `fairlead interruptions setup`: what it shows is what it makes, and what it makes is what the handler hears by. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { patternOf } from "../../src/aws/interruption-rules.ts";
 import "../../src/aws/sdk/autoscaling.ts";
 import "../../src/aws/sdk/ec2.ts";
 import "../../src/aws/sdk/events.ts";
@@ -16,6 +17,7 @@ import { interruptSpot } from "../../src/sandbox/cloud/ec2/interruptions.ts";
 import { rules } from "../../src/sandbox/cloud/events/bus.ts";
 import { busRules, putRule, putTargets } from "../../src/sandbox/cloud/events/bus-rules.ts";
 import { createQueue } from "../../src/sandbox/cloud/sqs/queues.ts";
+import { doctorWorld } from "../bed/doctor-world.ts";
 import { type InterruptionWorld, interruptionWorld } from "../bed/interruption-world.ts";
 import { actionsIn, strictPolicy } from "../bed/policies.ts";
 
@@ -148,6 +150,25 @@ test("a group that is not there is named", async () => {
   assert.equal(status, 1);
   assert.match(err, /there is no Auto Scaling group wrokers in us-east-1/);
   w.close();
+});
+
+test("the doctor sees which notices the rules of a queue pass on, under its own policy, and says what it may not see", async () => {
+  const { cloud, network, findings } = await doctorWorld();
+  const { account } = cloud;
+  const { QueueUrl } = createQueue(account.sqs, { QueueName: "notices" });
+  const told = async () =>
+    (await findings({ flags: ["--features=interruptions", `--queue-url=${QueueUrl}`] }))
+      .filter(({ check }) => check === "event rules")
+      .map(({ level, what }) => `${level}: ${what}`);
+  assert.deepEqual(await told(), ["problem: no rule of EventBridge passes anything on to the queue"]);
+  for (const kind of ["spot", "maintenance"] as const) {
+    putRule(account, { Name: kind, EventPattern: JSON.stringify(patternOf(kind)) });
+    putTargets(account, { Rule: kind, Targets: [{ Id: "1", Arn: `arn:aws:sqs:${account.region}:${account.id}:notices` }] });
+  }
+  cloud.controls.change({ policy: strictPolicy(cloud, network, "shop", "interruptions", "doctor") });
+  assert.match((await told())[0] ?? "", /^ok: EventBridge passes on spot, maintenance; not /);
+  cloud.controls.deny("events:DescribeRule");
+  assert.match((await told())[0] ?? "", /^warning: the rules of EventBridge cannot be looked at: .*events:DescribeRule/);
 });
 
 const shipped = actionsIn("interruptions-setup");
