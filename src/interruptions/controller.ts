@@ -161,10 +161,11 @@ class InterruptionWork {
     const { inbox, hooks, notify, host } = this.#parts;
     switch (step.kind) {
       case "write": {
-        const written = await this.#states.write(state!, step.plan, step.change, signal);
-        if (written === "conflict") return;
-        this.#report(state!, step.plan, step.reports);
-        if (written !== "written") this.#report.refused(state!, written.refused);
+        const written = await this.#states.write(state!, step.plan, step.change, signal).catch((error: unknown) => {
+          if (isApiError(error, "forbidden", "invalid")) this.#report.failed(state!, error.said);
+          throw error;
+        });
+        if (written !== "conflict") this.#report(state!, step.plan, step.reports, written === "written" ? undefined : written.refused);
         return;
       }
       case "remove-pods":

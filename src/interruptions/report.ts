@@ -4,7 +4,7 @@ import type { ObjectRef } from "../kube/event-correlator.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 import { apiVersion } from "../kube/resource.ts";
 import type { InterruptionParts } from "./controller.ts";
-import type { HookRef } from "./event.ts";
+import { eventKinds, type HookRef } from "./event.ts";
 import { podAnnotations } from "./event-annotations.ts";
 import type { ActionOutcome } from "./hooks.ts";
 import type { NodeState } from "./node-states.ts";
@@ -18,21 +18,28 @@ export function reporter(parts: Pick<InterruptionParts, "recorder" | "annotation
   const record = (state: NodeState, { type, reason, message }: Report) => {
     recorder?.annotated(annotationsOf(state)).record(nodeRef(state), type, reason, message);
   };
-  const say = (state: NodeState, plan: NodePlan, reports: readonly Report[]) => {
+  /** With what was refused of labels and taints, the write is not the success that it was to be. */
+  const say = (state: NodeState, plan: NodePlan, planned: readonly Report[], refused?: string) => {
+    const reports =
+      refused === undefined ? planned : planned.map((each) => (each.reason === "PreDrain" ? withoutMarks(each, refused) : each));
+    if (refused !== undefined)
+      host.log.warn("labels or taints of a Node are refused; it is written without them", { node: state.name, refused });
     for (const each of reports) {
       const { type, message, action, eventId = activeEvents(plan)[0]?.id ?? plan.events.at(-1)?.id ?? "" } = each;
       record(state, each);
       if (action !== undefined) metrics.action(action.name, action.ok, state.name, eventId);
       const fields = { "node-name": state.name, "event-id": eventId, "instance-id": state.instanceId, phase: plan.phase };
-      if (type === "Warning") host.log.warn(message, fields);
+      const dispatched = plan.events.find(({ id, kind }) => id === eventId && eventKinds[kind].reason === each.reason);
+      if (dispatched !== undefined) {
+        host.log.info("Requesting instance drain", { ...fields, kind: eventKinds[dispatched.kind].name, description: message });
+      } else if (type === "Warning") host.log.warn(message, fields);
       else host.log.info(message, fields);
     }
   };
-  /** Somebody refused labels or taints, and the Node was cordoned without them. */
-  say.refused = (state: NodeState, why: string) => {
-    record(state, { type: "Warning", reason: "PreDrainError", message: `There was a problem executing the pre-drain task: ${why}` });
-    metrics.action("pre-drain", false, state.name, state.plan?.events.at(-1)?.id ?? "");
-    host.log.warn("labels or taints of a Node are refused; it is cordoned without them", { "node-name": state.name, why });
+  /** The Node may not be written at all. It is tried again. */
+  say.failed = (state: NodeState, why: string) => {
+    const message = `There was a problem while trying to cordon and drain the node: ${why}`;
+    record(state, { type: "Warning", reason: "CordonAndDrainError", message });
   };
   /** Every pod of a Node whose drain begins. */
   say.pods = (node: string, drained: readonly PodView[]) => {
@@ -66,6 +73,17 @@ export function reporter(parts: Pick<InterruptionParts, "recorder" | "annotation
     metrics.action("post-drain", false, node, id);
   };
   return say;
+}
+
+/** The Node is cordoned, but for labels or taints that somebody refused. */
+function withoutMarks({ eventId }: Report, why: string): Report {
+  return {
+    type: "Warning",
+    reason: "PreDrainError",
+    message: `There was a problem executing the pre-drain task: ${why}`,
+    action: { name: "pre-drain", ok: false },
+    ...(eventId !== undefined && { eventId }),
+  };
 }
 
 function nodeRef({ name, uid, resourceVersion }: NodeState): ObjectRef {

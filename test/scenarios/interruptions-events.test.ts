@@ -103,8 +103,29 @@ test("labels and taints that somebody refuses are told of, and the Node is drain
   await w.until("it polls", () => w.aws.account.sqs.arrivals.size === 1);
   interrupt();
   await w.until("it is drained", () => w.events(name).includes("PostDrain"), 30_000);
+  assert.deepEqual(w.eventMessages("PreDrain"), [], "it is not said to have succeeded");
   assert.match(w.eventMessages("PreDrainError")[0] ?? "", /^There was a problem executing the pre-drain task: taints are for others/);
   assert.ok(w.isCordoned(name));
   assert.ok(!w.node(name)?.spec?.taints?.some(({ key }) => key?.startsWith("aws-node-termination-handler/")));
+  w.close();
+});
+
+test("a Node that may not be written is told of, and drained as soon as it may", async () => {
+  const { w, name, interrupt } = await bed();
+  const send = w.cluster.send.bind(w.cluster);
+  let refuses = true;
+  const refusing: typeof send = async (request) => {
+    if (!refuses || request.method !== "PATCH" || !/\/nodes\/[^/]+$/.test(request.url.pathname)) return send(request);
+    const status = { kind: "Status", code: 403, reason: "Forbidden", message: "nodes are not yours" };
+    return { status: 403, headers: {}, body: [Buffer.from(JSON.stringify(status))] as never };
+  };
+  Object.defineProperty(w.cluster, "send", { value: refusing });
+  w.queueHandler();
+  await w.until("it polls", () => w.aws.account.sqs.arrivals.size === 1);
+  interrupt();
+  await w.until("it says so", () => w.eventMessages("CordonAndDrainError").length > 0, 10_000);
+  assert.match(w.eventMessages("CordonAndDrainError")[0] ?? "", /trying to cordon and drain the node: nodes are not yours/);
+  refuses = false;
+  await w.until("it is drained", () => w.events(name).includes("PostDrain"), 60_000);
   w.close();
 });

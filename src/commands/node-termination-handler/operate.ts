@@ -46,6 +46,7 @@ export async function operate(operation: Operation): Promise<void> {
   try {
     host.log.info("Started watching for interruption events");
     host.log.info("Kubernetes AWS Node Termination Handler has started successfully!");
+    host.log.info("Started watching for event cancellations");
     const reason = await ending(stop, running.gate);
     host.log.info("AWS Node Termination Handler is shutting down", { why: messageOf(reason) });
     await end(host, running);
@@ -57,6 +58,7 @@ export async function operate(operation: Operation): Promise<void> {
 }
 
 function showSettings(options: Options, log: Log): void {
+  log.info(`Using log format version ${options["log-format-version"]}`);
   if (options["json-logging"]) log.info(settingsMessage, settingFields(options));
   else for (const line of [`${settingsMessage}:`, ...settingLines(options)]) log.info(line);
 }
