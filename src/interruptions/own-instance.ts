@@ -3,15 +3,22 @@ import type { Metadata } from "../aws/metadata.ts";
 import type { Host } from "../runtime/host.ts";
 import { sleep } from "../runtime/world.ts";
 import type { Annotations } from "./event-annotations.ts";
-import { objectOf, text } from "./json-fields.ts";
+import { type Fields, objectOf, text } from "./json-fields.ts";
 
 const documentPath = "dynamic/instance-identity/document";
-/** By annotation: where its value is. What is not there is empty. */
+/** By annotation: where its value is. */
 const paths = {
   "instance-life-cycle": "meta-data/instance-life-cycle",
   "local-hostname": "meta-data/local-hostname",
   "public-hostname": "meta-data/public-hostname",
   "public-ipv4": "meta-data/public-ipv4",
+} as const;
+/** Where parts of the identity document are by themselves. */
+const singlePaths = {
+  "availability-zone": "meta-data/placement/availability-zone",
+  "instance-id": "meta-data/instance-id",
+  "instance-type": "meta-data/instance-type",
+  "local-ipv4": "meta-data/local-ipv4",
 } as const;
 /** By annotation: its name in the identity document. */
 const documentNames = {
@@ -55,13 +62,26 @@ export class OwnInstance {
   }
 
   async #ask(signal: AbortSignal): Promise<Annotations> {
-    const document = objectOf((await this.#metadata.get(documentPath, signal)) ?? "") ?? {};
-    const named = Object.entries(documentNames).map(([annotation, name]) => [annotation, text(document, name)] as const);
-    const read = await Promise.all(
-      Object.entries(paths).map(
-        async ([annotation, path]) => [annotation, ((await this.#metadata.get(path, signal)) ?? "").trim()] as const,
-      ),
-    );
-    return Object.fromEntries([...named, ...read]);
+    const document = objectOf((await this.#metadata.get(documentPath, signal)) ?? "");
+    const known = document === undefined ? await this.#single(signal) : fromDocument(document);
+    return { ...known, ...(await this.#at(paths, signal)) };
   }
+
+  /** In the place of a document that cannot be read. */
+  async #single(signal: AbortSignal): Promise<Annotations> {
+    const read = await this.#at(singlePaths, signal);
+    return { "account-id": "", ...read, region: (read["availability-zone"] ?? "").slice(0, -1) };
+  }
+
+  /** What is not there is empty. */
+  async #at(places: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Annotations> {
+    const read = Object.entries(places).map(
+      async ([name, path]) => [name, ((await this.#metadata.get(path, signal)) ?? "").trim()] as const,
+    );
+    return Object.fromEntries(await Promise.all(read));
+  }
+}
+
+function fromDocument(document: Fields): Annotations {
+  return Object.fromEntries(Object.entries(documentNames).map(([annotation, name]) => [annotation, text(document, name)]));
 }
