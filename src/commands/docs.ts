@@ -1,5 +1,6 @@
 /** Writes the reference pages that come from tables: `node src/commands/docs.ts`. */
 import { stringify } from "yaml";
+import { targetControlConfigDefinition } from "../loadbalancers/admission/target-control-config.ts";
 import { ingressClassParamsDefinition } from "../loadbalancers/ingress/crd.ts";
 import { targetGroupBindingDefinition } from "../loadbalancers/targets/crd.ts";
 import { flagReference } from "../runtime/flags-usage.ts";
@@ -36,6 +37,7 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/load-balancer-controller-flags.md": loadBalancerFlagsPage(),
     "deploy/chart/files/targetgroupbindings.yaml": definitionFile("targets", targetGroupBindingDefinition),
     "deploy/chart/files/ingressclassparams.yaml": definitionFile("ingress", ingressClassParamsDefinition),
+    "deploy/chart/files/albtargetcontrolconfigs.yaml": definitionFile("admission", targetControlConfigDefinition),
   };
 }
 

@@ -72,6 +72,7 @@ const valueSets: Readonly<Record<string, object>> = {
       webhooks: {
         enabled: true,
         serviceMutator: true,
+        targetControl: true,
         failurePolicy: "Fail",
         podExpressions: [{ key: "gates", operator: "Exists" }],
       },

@@ -1,6 +1,7 @@
 /** The webhooks of the load balancer controller: what is served, with which certificate, on every replica. */
 import { serviceClassWebhook } from "../../loadbalancers/admission/service-class.ts";
 import { type CertificateSource, serveWebhooks } from "../../loadbalancers/admission/serving.ts";
+import { targetControlWebhooks } from "../../loadbalancers/admission/target-control.ts";
 import { type TrustPlace, webhookTrustController } from "../../loadbalancers/admission/trust-controller.ts";
 import type { Webhook } from "../../loadbalancers/admission/webhook.ts";
 import type { IngressInformers } from "../../loadbalancers/ingress/seen.ts";
@@ -51,7 +52,7 @@ export async function startWebhooks(
 
 /** All that are served. A door adds its own rows here. */
 function webhooksOf(
-  { host, cloud, clouds, self, informers: shared }: Pick<StandbyContext, "host" | "cloud" | "clouds" | "self" | "informers">,
+  { host, kube, cloud, clouds, self, informers: shared }: Pick<StandbyContext, "host" | "kube" | "cloud" | "clouds" | "self" | "informers">,
   options: Options,
   informers: Followed,
 ): readonly Webhook[] {
@@ -65,6 +66,7 @@ function webhooksOf(
       injectsGates: options["enable-pod-readiness-gate-inject"],
     }),
     quicWebhook({ world: host.world, variable: options["quic-environment-variable-name"] }),
+    ...(gateOpen(options["feature-gates"], "ALBTargetControlAgent") ? targetControlWebhooks(kube) : []),
     serviceClassWebhook(options["load-balancer-class"]),
     ...(gateOpen(options["feature-gates"], "IngressController")
       ? ingressWebhooks({
