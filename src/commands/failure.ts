@@ -6,8 +6,13 @@ import { messageOf } from "../runtime/message-of.ts";
 import { redact } from "../runtime/redact.ts";
 import type { Console } from "./command.ts";
 
-/** Says what went wrong, without secrets, and gives the exit status: a wrong command line and a signal have ones of their own. */
-export function failure(command: string, error: unknown, console: Console): number {
+const readsAsYou = "The command reads with your own credentials: they need the read permissions of deploy/iam.";
+
+/**
+ * Says what went wrong, without secrets, and gives the exit status: a wrong command line and a signal have ones of their own. `ifDenied` is
+ * what to know when AWS does not allow it.
+ */
+export function failure(command: string, error: unknown, console: Console, ifDenied = readsAsYou): number {
   const message = redact(messageOf(error));
   if (error instanceof FlagError) {
     const hint = error.hint ? `; ${error.hint}` : "";
@@ -19,9 +24,7 @@ export function failure(command: string, error: unknown, console: Console): numb
     console.err(`fairlead ${command}: ${stopped.message}\n`);
     return exitStatus[stopped.signal];
   }
-  const denied = isAwsError(error, "denied")
-    ? " The command reads with your own credentials: they need the read permissions of deploy/iam."
-    : "";
+  const denied = isAwsError(error, "denied") ? ` ${ifDenied}` : "";
   console.err(`fairlead ${command}: ${message}${denied}\n`);
   return exitStatus.failed;
 }

@@ -203,6 +203,7 @@ for (const missing of shipped) {
     const { status, err } = await run(w, "--yes");
     assert.equal(status, 1);
     assert.equal(/allow ([\w-]+:\w+)/.exec(err)?.[1], missing, err);
+    assert.match(err, /deploy\/iam\/interruptions-setup\.json/);
     w.close();
   });
 }

@@ -87,7 +87,8 @@ export async function setup({ argv, world, console, stopSignal }: Parameters<Com
     const signal = stopSignal();
     return await converge(options, await clouds.home(signal), console, signal);
   } catch (error) {
-    return failure("interruptions setup", error, console);
+    const ifDenied = "The command acts with your own credentials: they need the policy deploy/iam/interruptions-setup.json.";
+    return failure("interruptions setup", error, console, ifDenied);
   } finally {
     await sockets?.close();
   }
