@@ -146,3 +146,48 @@ test("-A plans every group once, beside all Services, and names Ingresses that n
   assert.equal(text.status, 2);
   assert.match(text.out, /^Ingress group shared: \d+ steps$/m);
 });
+
+test("with the gate IngressPlanAnnotation the first Ingress of a group carries its plan, sorted and once; without it nobody does", async (t) => {
+  const world = await bed(t);
+  const planOf = (name: string) =>
+    (world.get(name)?.metadata as { annotations?: Record<string, string> } | undefined)?.annotations?.[
+      "alb.ingress.kubernetes.io/dry-run-plan"
+    ];
+  let end = world.serve("--feature-gates=IngressController=true,IngressPlanAnnotation=true");
+  const rules = { "shop.example.com": ["Prefix /api api:80"] };
+  for (const name of ["a", "b"]) await world.ingress(name, rules, { "group.name": "shared" });
+  await world.until("served", () => world.hostname("a") !== "" && world.hostname("b") !== "", 120_000);
+  await world.world.advance(60_000);
+  const { id, resources } = JSON.parse(planOf("a") ?? "{}") as { id: string; resources: Record<string, Record<string, { spec: object }>> };
+  assert.equal(id, "shared");
+  assert.deepEqual(resources["AWS::ElasticLoadBalancingV2::ListenerRule"]?.["80:1"]?.spec, {
+    actions: [
+      {
+        forwardConfig: {
+          targetGroups: [
+            { targetGroupARN: { $ref: "#/resources/AWS::ElasticLoadBalancingV2::TargetGroup/default/a-api:80/status/targetGroupARN" } },
+          ],
+        },
+        type: "forward",
+      },
+    ],
+    conditions: [
+      { field: "host-header", hostHeaderConfig: { values: ["shop.example.com"] } },
+      { field: "path-pattern", pathPatternConfig: { values: ["/api", "/api/*"] } },
+    ],
+    listenerARN: { $ref: "#/resources/AWS::ElasticLoadBalancingV2::Listener/80/status/listenerARN" },
+    priority: 1,
+    tags: { "elbv2.k8s.aws/cluster": "test", "ingress.k8s.aws/resource": "80:1", "ingress.k8s.aws/stack": "shared" },
+  });
+  assert.deepEqual(resources.FrontendNLBTargetGroup, { FrontendNLBTargetGroup: { TargetGroups: {} } });
+  assert.equal(planOf("b"), undefined);
+  const writes = () => world.writes.filter((write) => write.includes("/ingresses/")).length;
+  const before = writes();
+  await world.world.advance(3_600_000);
+  assert.equal(writes(), before, "the same wish is the same text");
+  end();
+  end = world.serve();
+  await world.world.advance(60_000);
+  assert.equal(planOf("a"), undefined);
+  end();
+});

@@ -50,7 +50,12 @@ export function ingressSettings(options: Options, vpc: string): IngressSettings 
       ...(options["enable-waf"] ? (["classicWebAcl"] as const) : []),
       ...(options["enable-shield"] ? (["shield"] as const) : []),
     ],
-    gates: { ...shared.gates, singleSubnet: open("ALBSingleSubnet"), certificateManagement: open("EnableCertificateManagement") },
+    gates: {
+      ...shared.gates,
+      singleSubnet: open("ALBSingleSubnet"),
+      certificateManagement: open("EnableCertificateManagement"),
+      planAnnotation: open("IngressPlanAnnotation"),
+    },
   };
 }
 

@@ -29,7 +29,6 @@ export function optionProblems(options: Options): readonly string[] {
 const unbuiltGates: Readonly<Partial<Record<Gate, string>>> = {
   ALBTargetControlAgent: "no sidecar is given to pods: put the container of the target control agent into the pod template",
   GlobalAcceleratorController: "GlobalAccelerators are not served",
-  IngressPlanAnnotation: "no plan is written to Ingresses: fairlead plan prints it",
 };
 
 /** What works, but not as its author may have meant. */

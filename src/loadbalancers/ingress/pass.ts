@@ -26,6 +26,7 @@ import { mentionedGuards } from "./guards.ts";
 import { leaveUnbuilt } from "./leaving.ts";
 import { bindingLabels } from "./names.ts";
 import { ownerOf } from "./owner.ts";
+import { recordPlan } from "./plan-annotation.ts";
 import { isSameWish, refusedTo } from "./refusals.ts";
 import { removeGroup } from "./removal.ts";
 import { addressOf, finishReplacement, noteHandOver, retire } from "./replacement.ts";
@@ -72,6 +73,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
     await failing("FailedDeployModel", () => retire(replaced.inTheWay, owner, context, ask));
     return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
   }
+  await recordPlan(group, members, survey, context, ask);
   if (!survey.isGlance) context.checkpoints.lookedAt(owner.key);
   if (seen.steps.length > 0) await context.checkpoints.clear(group, context, ask.signal);
   const remember = () => {

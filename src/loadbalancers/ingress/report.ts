@@ -1,7 +1,7 @@
 /** What users see of a group on its Ingresses: finalizers, status, Events. */
 import { type FailureReason as AnyReason, ControllerReport, type ReportParts } from "../controller-report.ts";
 import type { SecretDigests } from "./secrets.ts";
-import { checkpointAnnotation, ingresses, type SeenIngress, sentSecretsAnnotation } from "./seen.ts";
+import { checkpointAnnotation, ingresses, planAnnotation, planDigest, type SeenIngress, sentSecretsAnnotation } from "./seen.ts";
 
 /** Those of an Ingress. */
 export type FailureReason = Exclude<AnyReason, "FailedCleanupStatus">;
@@ -25,6 +25,12 @@ export class Report extends ControllerReport<SeenIngress> {
 
   async recordCheckpoint(ingress: SeenIngress, checkpoint: string, signal: AbortSignal): Promise<void> {
     await this.patch(ingress, { metadata: { annotations: { [checkpointAnnotation]: checkpoint || null } } }, undefined, signal);
+  }
+
+  /** What its group asks for, as text; empty: nothing is written on it. */
+  async recordPlan(ingress: SeenIngress, text: string, signal: AbortSignal): Promise<void> {
+    if (ingress.plan === planDigest(text)) return;
+    await this.patch(ingress, { metadata: { annotations: { [planAnnotation]: text || null } } }, undefined, signal);
   }
 
   /** It has no load balancer any more. */

@@ -1,4 +1,5 @@
 /** Ingresses, their classes and the Services behind them, as informers keep them. */
+import { createHash } from "node:crypto";
 import { namespaces } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { type Informer, informer } from "../../kube/informer.ts";
@@ -47,6 +48,8 @@ export interface IngressState {
   readonly sentSecrets: Readonly<Record<string, string>>;
   /** What its group's load balancer was when all of it was as wanted, where it is recorded on this one; empty: nowhere. */
   readonly checkpoint: string;
+  /** A digest of the plan that is written on it; empty: none is. */
+  readonly plan: string;
   /** What the status names. */
   readonly published: readonly { readonly hostname: string; readonly ip: string; readonly ports: readonly number[] }[];
 }
@@ -103,6 +106,11 @@ export const sentSecretsAnnotation = "ingress.fairlead.io/sent-secrets";
 /** Where the first Ingress of a group has its checkpoint. */
 export const checkpointAnnotation = "ingress.fairlead.io/checkpoint";
 
+/** Where the reference, and with a gate this controller, writes what a group asks for. */
+export const planAnnotation = "alb.ingress.kubernetes.io/dry-run-plan";
+
+export const planDigest = (text: string) => (text === "" ? "" : createHash("sha256").update(text).digest("base64url").slice(0, 22));
+
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 function identityOf({ name, namespace = "", uid, resourceVersion }: Stored<KubeObject>["metadata"]): Identity {
@@ -111,12 +119,19 @@ function identityOf({ name, namespace = "", uid, resourceVersion }: Stored<KubeO
 
 export function ingressState({ metadata, spec = {}, status = {} }: Stored<Ingress>): IngressState {
   const { finalizers = [], deletionTimestamp, annotations = {} } = metadata;
-  const { [lastApplied]: _applied, [sentSecretsAnnotation]: sent, [checkpointAnnotation]: checkpoint = "", ...own } = annotations;
+  const {
+    [lastApplied]: _applied,
+    [sentSecretsAnnotation]: sent,
+    [checkpointAnnotation]: checkpoint = "",
+    [planAnnotation]: plan = "",
+    ...own
+  } = annotations;
   const identity = identityOf(metadata);
   return {
     metadata: identity,
     sentSecrets: digestsIn(sent),
     checkpoint,
+    plan: planDigest(plan),
     view: {
       namespace: identity.namespace,
       name: identity.name,

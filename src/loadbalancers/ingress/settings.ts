@@ -16,9 +16,15 @@ export interface IngressSettings extends ControllerSettings {
 export interface IngressGates extends ControllerGates {
   readonly singleSubnet: boolean;
   readonly certificateManagement: boolean;
+  readonly planAnnotation: boolean;
 }
 
-export const defaultGates: IngressGates = { ...defaultControllerSettings.gates, singleSubnet: false, certificateManagement: false };
+export const defaultGates: IngressGates = {
+  ...defaultControllerSettings.gates,
+  singleSubnet: false,
+  certificateManagement: false,
+  planAnnotation: false,
+};
 
 export const defaultSettings: Omit<IngressSettings, "cluster" | "vpc"> = {
   ...defaultControllerSettings,
