@@ -30,7 +30,7 @@ export interface Outcome {
   readonly pods: readonly string[];
 }
 
-const reference: Start = async (t, { cluster }, name, flags, aws) => {
+export const reference: Start = async (t, { cluster }, name, flags, aws) => {
   const program = await referenceTerminationHandler();
   const { folder, supervision, apiserver } = cluster.real;
   const account = await cluster.account("reference-handler", { apiGroups: ["*"], resources: ["*"], verbs: ["*"] });
@@ -56,7 +56,7 @@ const reference: Start = async (t, { cluster }, name, flags, aws) => {
   });
 };
 
-const ours: Start = async (_, { cluster, fairlead }, _name, flags, aws) => {
+export const ours: Start = async (_, { cluster, fairlead }, _name, flags, aws) => {
   const account = await cluster.account("our-handler", { apiGroups: ["*"], resources: ["*"], verbs: ["*"] });
   await fairlead(["node-termination-handler", `--kubeconfig=${await account.kubeconfig()}`, ...flags], { environment: aws_(aws) });
 };
