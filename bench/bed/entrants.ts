@@ -50,7 +50,7 @@ export async function buildEntrants(say: (line: string) => void): Promise<Entran
 }
 
 /** What the first line of the shipped program says to Node. */
-async function nodeFlags(program: string): Promise<readonly string[]> {
+export async function nodeFlags(program: string): Promise<readonly string[]> {
   const [first = ""] = (await readFile(program, "utf8")).split("\n", 1);
   return first.split(" ").filter((word) => word.startsWith("--"));
 }

@@ -11,7 +11,9 @@ import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { getQueueAttributes } from "../../src/sandbox/cloud/sqs/queues.ts";
+import type { Supervised } from "../../src/sandbox/cluster/real/supervision.ts";
 import type { Bed } from "../bed/bed.ts";
+import type { TestCluster } from "../bed/cluster.ts";
 import { referenceTerminationHandler } from "./reference.ts";
 
 export const managed = { "aws-node-termination-handler/managed": "" };
@@ -31,6 +33,15 @@ export interface Outcome {
 }
 
 export const reference: Start = async (t, { cluster }, name, flags, aws) => {
+  const child = await startReference(cluster, name, flags, aws);
+  t.after(async () => {
+    child.signal("SIGKILL");
+    await child.exit();
+  });
+};
+
+/** Starts the reference's handler in a cluster, as the user `reference-handler`. */
+export async function startReference(cluster: TestCluster, name: string, flags: readonly string[], aws: string): Promise<Supervised> {
   const program = await referenceTerminationHandler();
   const { folder, supervision, apiserver } = cluster.real;
   const account = await cluster.account("reference-handler", { apiGroups: ["*"], resources: ["*"], verbs: ["*"] });
@@ -45,23 +56,22 @@ export const reference: Start = async (t, { cluster }, name, flags, aws) => {
   const place = "/run/secrets/kubernetes.io/serviceaccount";
   const script = `mount -t tmpfs none /run && mkdir -p ${place} && cp "$0"/* ${place}/ && exec "$@"`;
   const { hostname, port } = apiserver.url;
-  const child = await supervision.start("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script, secrets, program, ...flags], {
+  return supervision.start("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script, secrets, program, ...flags], {
     log: join(folder, `${name}.log`),
     folder,
-    environment: { ...aws_(aws), PATH: process.env.PATH ?? "", KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
+    environment: { ...awsEnvironment(aws), PATH: process.env.PATH ?? "", KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
   });
-  t.after(async () => {
-    child.signal("SIGKILL");
-    await child.exit();
-  });
-};
+}
 
 export const ours: Start = async (_, { cluster, fairlead }, _name, flags, aws) => {
   const account = await cluster.account("our-handler", { apiGroups: ["*"], resources: ["*"], verbs: ["*"] });
-  await fairlead(["node-termination-handler", `--kubeconfig=${await account.kubeconfig()}`, ...flags], { environment: aws_(aws) });
+  await fairlead(["node-termination-handler", `--kubeconfig=${await account.kubeconfig()}`, ...flags], {
+    environment: awsEnvironment(aws),
+  });
 };
 
-function aws_(endpoint: string): Record<string, string> {
+/** How a handler is told where the simulated AWS is. */
+export function awsEnvironment(endpoint: string): Record<string, string> {
   return {
     AWS_ACCESS_KEY_ID: "AKIAREFERENCE",
     AWS_SECRET_ACCESS_KEY: "of-no-worth",
