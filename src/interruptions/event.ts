@@ -48,6 +48,8 @@ export interface InterruptionEvent {
   /** When the instance goes, as far as that is known. */
   readonly deadline?: number;
   readonly hook?: HookRef;
+  /** The Auto Scaling group of the instance, where its tags say one. */
+  readonly group?: string;
   /** The machine comes back afterwards: maintenance that restarts it. */
   readonly restarts?: boolean;
   /** Made by `fairlead interruptions simulate`. */

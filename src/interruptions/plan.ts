@@ -30,6 +30,7 @@ export interface PlannedEvent {
   readonly startTime: number;
   readonly deadline?: number;
   readonly hook?: HookRef;
+  readonly group?: string;
   readonly restarts?: boolean;
   readonly simulated?: boolean;
   /** Absent while there is something to do for it. */
@@ -88,7 +89,7 @@ export function deadlineOf(plan: NodePlan): number | undefined {
 
 /** An event as a plan keeps it. */
 export function plannedEvent(event: InterruptionEvent, policy: PlannedEvent["policy"]): PlannedEvent {
-  const { id, kind, description, startTime, deadline, hook, restarts, simulated } = event;
+  const { id, kind, description, startTime, deadline, hook, group, restarts, simulated } = event;
   return {
     id,
     kind,
@@ -97,6 +98,7 @@ export function plannedEvent(event: InterruptionEvent, policy: PlannedEvent["pol
     startTime,
     ...(deadline !== undefined && { deadline }),
     ...(hook && { hook }),
+    ...(group && { group }),
     ...(restarts && { restarts }),
     ...(simulated && { simulated }),
   };

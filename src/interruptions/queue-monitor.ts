@@ -49,9 +49,11 @@ const maxPauseMs = 30_000;
 const instanceAgeMs = 60_000;
 const giveBackMs = 3_000;
 const monitor = "SQS_MONITOR";
+/** Auto Scaling puts it on every instance that it launches. */
+const groupTag = "aws:autoscaling:groupName";
 
 /** What is to become of an event. */
-type Verdict = { readonly kind: "ours"; readonly node: string } | Refusal;
+type Verdict = { readonly kind: "ours"; readonly node: string; readonly group?: string | undefined } | Refusal;
 
 /** Why nothing is done for an event. */
 interface Refusal {
@@ -220,7 +222,11 @@ export class QueueMonitor {
   async #take(message: QueueMessage, events: readonly InterruptionEvent[], signal: AbortSignal): Promise<void> {
     const { host, inbox, metrics, hooks, settings } = this.#parts;
     const judged = await Promise.all(events.map(async (event) => ({ event, verdict: await this.#judge(event, signal) })));
-    const ours = judged.flatMap(({ event, verdict }) => (verdict.kind === "ours" ? [{ event, node: verdict.node }] : []));
+    const ours = judged.flatMap(({ event, verdict }) => {
+      if (verdict.kind !== "ours") return [];
+      const { node, group } = verdict;
+      return [{ node, event: group === undefined || event.hook !== undefined ? event : { ...event, group } }];
+    });
     for (const { event, verdict } of judged) {
       if (verdict.kind === "ours") continue;
       metrics.messages.inc({ outcome: verdict.kind === "drop" ? "unmanaged" : verdict.kind });
@@ -255,7 +261,7 @@ export class QueueMonitor {
       return { kind: "drop", why: untagged(settings.managedTag) };
     }
     const node = named ?? this.#nodeByName(instance);
-    if (node !== undefined) return { kind: "ours", node: node.metadata.name };
+    if (node !== undefined) return { kind: "ours", node: node.metadata.name, group: instance.tags[groupTag] };
     if (instance.state !== "running" && instance.state !== "pending") return { kind: "drop", why: `the instance is ${instance.state}` };
     return { kind: "foreign", why: "no Node of this cluster is on the instance" };
   }

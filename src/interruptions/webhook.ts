@@ -93,7 +93,7 @@ function dataOf(node: NodeState, event: PlannedEvent, pods: readonly string[], o
     Monitor: event.id.includes("-event-") || event.hook ? "SQS_MONITOR" : "",
     Description: event.description,
     State: "",
-    AutoScalingGroupName: event.hook?.group ?? "",
+    AutoScalingGroupName: event.hook?.group ?? event.group ?? "",
     NodeName: node.name,
     NodeLabels: node.labels,
     Pods: pods,

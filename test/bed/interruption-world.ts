@@ -189,9 +189,9 @@ export class InterruptionWorld {
     return this.#handler(hostname, ["--enable-sqs-termination-draining", `--queue-url=${this.queueUrl}`, ...flags], this.aws.handle);
   }
 
-  /** Starts a handler on a machine. */
-  metadataHandler(instance: Instance, flags: readonly string[] = []): RunningHandler {
-    return this.#handler(instance.privateDnsName, flags, this.aws.imds(instance.id));
+  /** Starts a handler on a machine, whose metadata service may answer otherwise than it should. */
+  metadataHandler(instance: Instance, flags: readonly string[] = [], service: Transport = this.aws.imds(instance.id)): RunningHandler {
+    return this.#handler(instance.privateDnsName, flags, service);
   }
 
   #handler(hostname: string, flags: readonly string[], aws: Transport): RunningHandler {

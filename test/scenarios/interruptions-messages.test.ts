@@ -298,3 +298,14 @@ test("tagged instances and the Nodes among them are counted while somebody reads
   lift();
   w.close();
 });
+
+test("the webhook names the Auto Scaling group of an instance, also where no hook told of it", async () => {
+  const w = await interruptionWorld();
+  const group = await workerGroup(w, 1);
+  w.queueHandler(["--webhook-url=https://hooks.example.org/x", "--webhook-template={{ .AutoScalingGroupName }} {{ .Kind }}"]);
+  await polls(w);
+  interrupt(w, group.instances[0]!);
+  await gone(w, 30_000);
+  assert.deepEqual(w.posts, ["workers SPOT_ITN"]);
+  w.close();
+});

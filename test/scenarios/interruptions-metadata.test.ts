@@ -169,3 +169,22 @@ test("a Node that the reference cordoned for a restart stays so until the machin
   await w.until("it serves again", () => !w.isCordoned(name), 5_000);
   w.close();
 });
+
+test("a metadata service that answers 500 at times is asked again at once, and its notice is not missed", async () => {
+  const { w, name, instance, ec2, now } = await machine();
+  const answer = w.aws.imds(instance.id);
+  let asked = 0;
+  // Every other request, of the token too.
+  const handler = w.metadataHandler(instance, [], async (request) =>
+    ++asked % 2 === 0 ? answer(request) : { status: 500, headers: {}, body: nothing() },
+  );
+  interruptSpot(ec2, now());
+  await w.until("it is cordoned", () => w.isCordoned(name), 6_000);
+  assert.deepEqual(
+    handler.lines.filter((line) => line.includes("There was a problem monitoring")),
+    [],
+  );
+  w.close();
+});
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

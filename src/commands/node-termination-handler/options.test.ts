@@ -27,6 +27,35 @@ test("every option has its environment variable, and the command line wins", () 
   assert.equal(parse([], { NODE_NAME: "n", WORKERS: "+3" }).workers, 3);
 });
 
+/** A value that is not the default, as text and as it is read. */
+function sampleOf(option: string): readonly [text: string, value: unknown] {
+  const special: Readonly<Record<string, readonly [string, unknown]>> = {
+    "heartbeat-interval": ["3600", 3600],
+    "heartbeat-until": ["172800", 172_800],
+    "sqs-msg-visibility-timeout-sec": ["119", 119],
+    "queue-url": ["https://sqs.us-east-1.amazonaws.com/1/q", "https://sqs.us-east-1.amazonaws.com/1/q"],
+    "log-level": ["debug", "debug"],
+    "taint-effect": ["NoExecute", "NoExecute"],
+    "event-policies": ["spot=cordon", { spot: "cordon" }],
+  };
+  const initial = flagTable[option as keyof typeof flagTable].default as unknown;
+  if (typeof initial === "boolean") return [String(!initial), !initial];
+  return special[option] ?? (typeof initial === "number" ? ["7", 7] : ["a=b", "a=b"]);
+}
+
+const ofEnvironment = Object.keys(flagTable).filter((option) => variableOf(option) !== undefined);
+
+test("every option can be given by its variable, by its flag, and is its default when the variable is empty", () => {
+  const variables = Object.fromEntries(ofEnvironment.map((option) => [variableOf(option)!, sampleOf(option)[0]]));
+  const flags = ofEnvironment.map((option) => `--${option}=${sampleOf(option)[0]}`);
+  const expected = Object.fromEntries(ofEnvironment.map((option) => [option, sampleOf(option)[1]]));
+  for (const given of [parse([], variables), parse(flags)]) {
+    assert.deepEqual(Object.fromEntries(ofEnvironment.map((option) => [option, given[option as keyof typeof given]])), expected);
+  }
+  const empty = Object.fromEntries(ofEnvironment.map((option) => [variableOf(option)!, ""]));
+  assert.deepEqual(parse(name, empty), parse(name));
+});
+
 test("Go's grammar: one dash or two, a value in the next word, and an end at the first word that is no flag", () => {
   const options = parse(["-node-name", "n", "--metadata-tries", "0x5", "-dry-run", "stop", "--cordon-only"]);
   assert.deepEqual([options["node-name"], options["metadata-tries"], options["dry-run"], options["cordon-only"]], ["n", 5, true, false]);
@@ -60,6 +89,12 @@ test("what cannot work is refused at the start, in the reference's words where i
   assert.match(refused([...queue, "--workers=0"]), /workers/);
   assert.match(refused([...name, "--event-policies=spott=drain"]), /unknown kind "spott", did you mean "spot"/);
   assert.match(refused([...name, "--event-policies=spot=flee"]), /spot=flee {2}Should be one of: ignore, cordon, drain/);
+});
+
+test("the widest limits of heartbeats and of visibility are accepted", () => {
+  const options = parse([...queue, "--heartbeat-interval=30", "--heartbeat-until=172800", "--sqs-msg-visibility-timeout-sec=1"]);
+  assert.deepEqual([options["heartbeat-interval"], options["heartbeat-until"]], [30, 172_800]);
+  assert.equal(parse([...queue, "--heartbeat-interval=3600", "--heartbeat-until=3600"])["heartbeat-interval"], 3600);
 });
 
 test("heartbeats without an end go on for 48 hours", () => {
