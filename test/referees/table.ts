@@ -56,7 +56,7 @@ export const referees: readonly Referee[] = [
   },
   {
     name: "the reference's load balancer controller",
-    tests: ["test/referees/load-balancer-controller.test.ts"],
+    tests: ["test/referees/load-balancer-controller.test.ts", "test/referees/class-services.test.ts"],
     obtain: referenceLoadBalancerController,
     builtOnDemand: builtLoadBalancerController,
   },

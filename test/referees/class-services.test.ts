@@ -1,0 +1,248 @@
+/**
+ * Services with the class of the reference's load balancer controller change hands between it and ours without a single
+ * change, and what ours makes is, part by part, what the reference makes.
+ *
+ * Where the two differ, and ours is as it should be:
+ * - Ours shows on a TargetGroupBinding how many targets it has and whether they are all there, in fields and conditions of its
+ *   status that the reference has not.
+ * - The reference of this version takes the type of ICMP for its code: that annotation is not judged here.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
+import { AllocateAddressCommand, CreateSecurityGroupCommand, EC2Client } from "@aws-sdk/client-ec2";
+import { CreateTargetGroupCommand, ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { configMaps, endpointSlices, services } from "../../src/kube/builtin.ts";
+import type { StoredMeta } from "../../src/kube/resource.ts";
+import { targetGroupBindings } from "../../src/loadbalancers/targets/binding.ts";
+import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
+import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
+import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
+import { eventually } from "../bed/bed.ts";
+import { type ClassGiven, judgedServices } from "./class-table.ts";
+import { type InCharge, type IngressCluster, ingressCluster } from "./ingress-cluster.ts";
+
+const patienceMs = 240_000;
+const theirFlags = ["--service-max-concurrent-reconciles=8", "--targetgroupbinding-max-concurrent-reconciles=8"];
+
+test("Services of the class change hands, and back, and neither can tell who made them", { timeout: 1_200_000 }, async (t) => {
+  const judged = await ingressCluster(t);
+  judged.cloud.controls.change({ quotas: { ...judged.cloud.account.settings().quotas, addresses: 20 } });
+  const theirs = await prepare(judged, "theirs");
+  const mine = await prepare(judged, "mine");
+  const before = judged.cloud.controls.snapshot();
+
+  let reference = await judged.reference(...theirFlags);
+  await make(judged, theirs, reference);
+  await judged.quiet();
+  assert.deepEqual(await reference.errors(), [], "the reference finds AWS as it knows it");
+  await reference.stop();
+  const alone = await lookOnce(judged);
+
+  const made = judged.cloud.controls.snapshot();
+  const objects = await objectsOf(judged);
+  const mutations = judged.mutations(0).length;
+  const since = { calls: judged.calls(), atLeast: 10 };
+  let ours = await judged.ours();
+  await judged.quiet(since);
+  t.diagnostic(`taken over ${Object.keys(judgedServices(theirs)).length - 1} Services with ${judged.calls() - since.calls} calls`);
+  assert.deepEqual(
+    judged.mutations(mutations).map(({ action, input }) => ({ action, input })),
+    [],
+    "taken over without a call that changes anything",
+  );
+  assert.deepEqual(changes(judged, made), []);
+  assert.deepEqual(await objectsOf(judged), objects, "taken over without a write that changes anything");
+  assert.deepEqual(await ours.errors(), []);
+  await ours.stop();
+  assert.deepEqual(await lookOnce(judged), alone, "the reference does with its own what it did before");
+  assert.deepEqual(changes(judged, made), [], "handed back as it was");
+
+  ours = await judged.ours();
+  await make(judged, mine, ours);
+  await judged.quiet();
+  assert.deepEqual(await ours.errors(), []);
+  await ours.stop();
+  await lookOnce(judged);
+  assert.deepEqual(stateOf(judged, mine), stateOf(judged, theirs), "what Fairlead makes is what the reference makes");
+
+  reference = await judged.reference(...theirFlags);
+  await removeAll(judged, mine, reference);
+  await reference.stop();
+  ours = await judged.ours();
+  await removeAll(judged, theirs, ours);
+  await eventually(() => assert.deepEqual(left(judged, before), []), patienceMs);
+});
+
+async function prepare({ cluster, cloud, network, namespace }: IngressCluster, name: string): Promise<ClassGiven> {
+  await namespace(name);
+  const acm = new ACMClient(sdkConfig(cloud));
+  const ec2 = new EC2Client(sdkConfig(cloud));
+  const elbv2 = new ElasticLoadBalancingV2Client(sdkConfig(cloud));
+  const certificate = async (DomainName: string) =>
+    (await acm.send(new RequestCertificateCommand({ DomainName, ValidationMethod: "DNS" }))).CertificateArn!;
+  const group = async (GroupName: string) => {
+    const TagSpecifications = [{ ResourceType: "security-group" as const, Tags: [{ Key: "Name", Value: GroupName }] }];
+    const input = { GroupName, Description: "of the user", VpcId: network.vpcId, TagSpecifications };
+    return (await ec2.send(new CreateSecurityGroupCommand(input))).GroupId!;
+  };
+  const allocate = async () => (await ec2.send(new AllocateAddressCommand({ Domain: "vpc" }))).AllocationId!;
+  const target = { Name: `${name}-given`, Protocol: "TCP" as const, Port: 80, VpcId: network.vpcId, TargetType: "ip" as const };
+  const { TargetGroups } = await elbv2.send(new CreateTargetGroupCommand(target));
+  await group(`${name}-side`);
+  const end = name === "theirs" ? 77 : 78;
+  const given: ClassGiven = {
+    namespace: name,
+    subnets: network.privateSubnetIds,
+    publicSubnets: network.publicSubnetIds,
+    addresses: network.privateSubnetIds.map((id) => cloud.account.ec2.subnets.get(id)!.cidr!.replace(/\.0\/\d+$/, `.${end}`)),
+    allocations: await Promise.all(network.publicSubnetIds.map(allocate)),
+    securityGroup: await group(`${name}-front`),
+    securityGroupName: `${name}-side`,
+    certificates: [await certificate("shop.example.com"), await certificate("other.example.com")],
+    targetGroup: TargetGroups![0]!.TargetGroupArn!,
+  };
+  await eventually(() => {
+    cloud.account.time.settle();
+    const certificates = Object.values(cloud.controls.snapshot()["acm/certificates"] ?? {}) as { status: string }[];
+    assert.ok(certificates.every(({ status }) => status === "ISSUED"));
+  }, patienceMs);
+  // Pods of the Service `web` are behind all of them.
+  const { endpoints } = await cluster.admin.get(endpointSlices, { namespace: name, name: "web-1" });
+  for (const [service, { spec }] of Object.entries(judgedServices(given)))
+    await cluster.admin.create(endpointSlices, {
+      metadata: { name: `${service}-1`, namespace: name, labels: { "kubernetes.io/service-name": service } },
+      addressType: "IPv4",
+      ports: (spec.ports ?? []).map((port) => ({ name: port.name!, port: 8080, protocol: port.protocol! })),
+      endpoints,
+    });
+  return given;
+}
+
+/** Creates all of it, and waits until every Service has an address and every binding is brought about. */
+async function make({ cluster: { admin } }: IngressCluster, given: ClassGiven, by: InCharge): Promise<void> {
+  const { namespace } = given;
+  for (const [name, { annotations, spec }] of Object.entries(judgedServices(given)))
+    await admin.create(services, { metadata: { namespace, name, annotations }, spec: { selector: { app: "web" }, ...spec } });
+  await eventually(async () => {
+    const { items } = await admin.list(services, { namespace });
+    const waiting = items.filter(({ spec, status }) => spec?.type === "LoadBalancer" && !status?.loadBalancer?.ingress?.[0]?.hostname);
+    const bindings = await admin.list(targetGroupBindings, { namespace });
+    const late = bindings.items.filter(({ metadata, status }) => status?.observedGeneration !== metadata.generation);
+    const names = [...waiting, ...late].map(({ metadata }) => metadata.name);
+    assert.deepEqual(names, [], (await by.errors()).slice(-3).join("\n"));
+  }, patienceMs);
+}
+
+async function removeAll({ cluster: { admin } }: IngressCluster, given: ClassGiven, by: InCharge): Promise<void> {
+  const { namespace } = given;
+  const all = Object.keys(judgedServices(given));
+  for (const name of all) await admin.delete(services, { namespace, name });
+  await eventually(async () => {
+    const { items } = await admin.list(services, { namespace });
+    const there = items.map(({ metadata }) => metadata.name).filter((name) => all.includes(name));
+    assert.deepEqual(there, [], (await by.errors()).slice(-3).join("\n"));
+  }, patienceMs);
+}
+
+/** Lets the reference look at everything once, and tells what it sent that could change something. */
+async function lookOnce(judged: IngressCluster): Promise<readonly string[]> {
+  const mutations = judged.mutations(0).length;
+  const since = { calls: judged.calls(), atLeast: 100 };
+  const reference = await judged.reference(...theirFlags);
+  await judged.quiet(since);
+  assert.deepEqual(await reference.errors(), []);
+  await reference.stop();
+  const calls = judged.mutations(mutations).map(({ action, input }) => `${action} ${JSON.stringify(input)}`);
+  return [...new Set(calls)].toSorted();
+}
+
+/** What Kubernetes keeps, without what ours says beyond the reference. */
+async function objectsOf({ cluster: { admin } }: IngressCluster): Promise<unknown> {
+  const all = async () => [
+    ...(await admin.list(services)).items.map((item) => ({ ...item, metadata: kept(item.metadata) })),
+    ...(await admin.list(configMaps)).items.map((item) => ({ ...item, metadata: kept(item.metadata) })),
+    ...(await admin.list(targetGroupBindings)).items.map(({ metadata, spec, status }) => ({
+      metadata: kept(metadata),
+      spec,
+      observed: status?.observedGeneration,
+    })),
+  ];
+  return JSON.parse(JSON.stringify(await all()));
+}
+
+const kept = (metadata: StoredMeta) => ({ ...metadata, managedFields: undefined, resourceVersion: undefined });
+
+/** What differs from then, health left out. */
+function changes({ cloud }: IngressCluster, since: Snapshot): string[] {
+  return compareSnapshots(since, cloud.controls.snapshot()).flatMap(({ table, id, change, fields }) => {
+    const changed = Object.keys(fields ?? {}).filter((field) => !["state", "verdict", "health", "capacity"].includes(field));
+    return change === "changed" && changed.length === 0 ? [] : [`${change} ${table} ${id} ${changed.join(", ")}`];
+  });
+}
+
+const tables = ["elbv2/load-balancers", "elbv2/listeners", "elbv2/target-groups", "ec2/security-groups", "ec2/security-group-rules"];
+
+/** What is in the account that was not there then. */
+function left({ cloud }: IngressCluster, before: Snapshot): readonly string[] {
+  const after = cloud.controls.snapshot();
+  return tables.flatMap((table) =>
+    Object.keys(after[table] ?? {})
+      .filter((id) => !(id in (before[table] ?? {})))
+      .map((id) => `${table} ${id}`),
+  );
+}
+
+type Row = Readonly<Record<string, unknown>> & { readonly tags?: Readonly<Record<string, string>> };
+
+/** Names that AWS or a hash chose, what is each one's own, and the number of a listener's only action. */
+const chosen = [
+  "Order",
+  "arn",
+  "id",
+  "name",
+  "dnsName",
+  "created",
+  "interfaceId",
+  "publicIp",
+  "allocationId",
+  "loadBalancerArn",
+  "groupId",
+];
+
+/** Everything of a namespace by kind, Service and part, with names of AWS's and of the namespace left out. */
+function stateOf({ cloud }: IngressCluster, { namespace }: ClassGiven): Readonly<Record<string, unknown>> {
+  const snapshot = cloud.controls.snapshot();
+  const rows = (table: string) => Object.entries((snapshot[table] ?? {}) as Readonly<Record<string, Row>>);
+  const partOf = ({ tags = {} }: Row) => `${tags["service.k8s.aws/stack"]} ${tags["service.k8s.aws/resource"]}`;
+  const names = tables.flatMap((table) => rows(table).map(([id, row]) => [id, row.tags ? `<${partOf(row)}>` : ""] as const));
+  const words = names.filter(([, word]) => word !== "").toSorted(([a], [b]) => b.length - a.length);
+  const plain = (value: unknown) =>
+    words
+      .reduce(
+        (text, [id, word]) => text.replaceAll(id, word),
+        JSON.stringify(value, (key, each) => (chosen.includes(key) ? undefined : each)),
+      )
+      .replaceAll(namespace, "<namespace>")
+      .replaceAll(/"port":"?3[0-2]\d{3}"?/g, '"port":"<node port>"')
+      .replaceAll(/\.7[78]"/g, '.7x"')
+      .replaceAll(
+        /targetgroup\/<namespace>-given\/[0-9a-f]+|certificate\/[0-9a-f-]+|sg-[0-9a-f]+|eni-[0-9a-f]+|eipalloc-[0-9a-f]+/g,
+        "<given>",
+      );
+  const owned = tables.flatMap((table) =>
+    rows(table)
+      .filter(([, { tags }]) => tags?.["service.k8s.aws/stack"]?.startsWith(`${namespace}/`))
+      .map(([, row]) => [`${table} ${partOf(row)}`.replaceAll(namespace, "<namespace>"), JSON.parse(plain(row))] as const),
+  );
+  const managed = new Map(
+    rows("ec2/security-groups").flatMap(([id, row]) =>
+      row.tags?.["service.k8s.aws/stack"]?.startsWith(`${namespace}/`) ? [[id, partOf(row)]] : [],
+    ),
+  );
+  const rules = rows("ec2/security-group-rules")
+    .filter(([, { groupId }]) => managed.has(String(groupId)))
+    .map(([, row]) => `${managed.get(String(row.groupId))} ${row.protocol} ${row.fromPort}-${row.toPort} ${plain(row.peer)}`)
+    .map((text) => text.replaceAll(namespace, "<namespace>"));
+  return { ...Object.fromEntries(owned), rules: rules.toSorted() };
+}
