@@ -23,6 +23,10 @@ test("a Service gets a load balancer whose targets are its pods, costs nothing a
   t.diagnostic(`${total} calls ${JSON.stringify(world.calls())}`);
   assert.ok(total < 31, `${total} calls: ${JSON.stringify(world.calls())}`);
   assert.equal(world.all("elbv2/load-balancers").length, 1);
+  assert.match(
+    await world.metrics.metrics(),
+    /aws_target_group_info\{namespace="default",service="web",target_group="targetgroup\/k8s-default-web-\w+\/\w+"\} 1/,
+  );
   const [group] = world.all<{ arn: string; protocol: string }>("elbv2/target-groups");
   assert.deepEqual(world.targets(group!.arn), world.addresses("web"), world.lines.slice(-10).join("\n"));
   assert.deepEqual(world.get("web")?.metadata.finalizers, ["service.k8s.aws/resources"]);

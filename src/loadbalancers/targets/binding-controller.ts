@@ -47,7 +47,7 @@ class BindingLoop {
     this.#context = {
       ...parts,
       rules,
-      metrics: new BindingMetrics(host.metrics),
+      metrics: new BindingMetrics(host.metrics, () => parts.bindings.list()),
       report: new BindingReport(kube, recorder, clock),
       groups: new GroupTargets(clock),
       records: new TargetRecords(kube),

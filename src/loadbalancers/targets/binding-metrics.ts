@@ -1,8 +1,9 @@
 /** Metrics of bindings, under the names the reference's dashboards know. */
 import type { Registry } from "prom-client";
 import { awsErrorIn } from "../../aws/errors.ts";
-import { counter, histogram } from "../../runtime/metrics.ts";
+import { counter, gauge, histogram } from "../../runtime/metrics.ts";
 import { reconcileErrors } from "../controller-metrics.ts";
+import type { SeenBinding } from "./binding.ts";
 
 const buckets = [10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600];
 
@@ -12,12 +13,27 @@ const categories: Readonly<Record<string, string>> = {
   DeregisterTargets: "deregister_targets_error",
 };
 
+/** Whoever makes a binding says for what. */
+const isManaged = ({ metadata }: SeenBinding) => Object.keys(metadata.labels).some((key) => /\.k8s\.aws.*\/stack(-name)?$/.test(key));
+
 export class BindingMetrics {
   readonly #ready;
   readonly #errors;
   readonly #withoutQuicId;
 
-  constructor(metrics: Registry) {
+  constructor(metrics: Registry, bindings: () => readonly SeenBinding[]) {
+    gauge(metrics, {
+      name: "aws_target_group_info",
+      help: "Target groups that were made for Ingresses and Services, by the Service behind them.",
+      labels: ["namespace", "service", "target_group"],
+      collect(made) {
+        made.reset();
+        for (const { metadata, spec } of bindings().filter(isManaged)) {
+          const group = spec.targetGroupARN?.split(":").at(-1) ?? "";
+          made.set({ namespace: metadata.namespace, service: spec.serviceRef.name, target_group: group }, 1);
+        }
+      },
+    });
     this.#ready = histogram(metrics, {
       name: "awslbc_readiness_gate_ready_seconds",
       help: "Time from the last change of a pod's readiness gate until its target was healthy.",
