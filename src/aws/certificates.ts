@@ -68,7 +68,8 @@ export class Certificates {
     this.#list = new Cache({ clock, most: 2 });
     this.#details = new Cache({ clock, most: 5_000 });
     this.#states = new Cache({ clock, most: 5_000 });
-    this.#tags = new Cache({ clock, most: 5_000 });
+    // One that was requested a moment ago may not be known everywhere yet.
+    this.#tags = new Cache({ clock, most: 5_000, absent: { is: (tags) => tags === undefined, ageMs: 0 } });
   }
 
   /** All of the account and region. */
@@ -102,15 +103,20 @@ export class Certificates {
     return unlessAborted(ask.signal, kept);
   }
 
-  /** One was requested or deleted. */
-  forget(): void {
+  /** One was requested or deleted; whose these are, and how they are, is read anew. */
+  forget(arns: Iterable<string> = []): void {
     for (const list of ["issued", "requested"]) this.#list.invalidate(list);
+    for (const arn of arns) for (const kept of [this.#tags, this.#states]) kept.invalidate(arn);
   }
 
   async #withTags(summary: CertificateSummary, ask: Ask, own: Ask): Promise<RequestedCertificate | undefined> {
     const { CertificateArn: arn = "", DomainName = "", SubjectAlternativeNameSummaries: names = [], Status: status } = summary;
     const read = () => unlessGone(() => this.#caller.call(listTagsForCertificate, { CertificateArn: arn }, own));
-    const tags = await this.#tags.get(arn, tagsAgeMs, async () => keyed((await read())?.Tags), ask.urgency);
+    const tagsOf = async () => {
+      const answer = await read();
+      return answer && keyed(answer.Tags);
+    };
+    const tags = await this.#tags.get(arn, tagsAgeMs, tagsOf, ask.urgency);
     const requestedAt = summary.CreatedAt?.getTime() ?? 0;
     return tags && { arn, status, domains: [...new Set([DomainName, ...names])], tags, requestedAt };
   }

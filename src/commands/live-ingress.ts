@@ -65,7 +65,7 @@ export async function openIngresses(live: Live, clock: Clock, overlay: Overlay =
     inventory,
     settings,
     attributesAgeMs: 0,
-    provenCertificates: new Set(),
+    provenCertificates: new Map(),
     now: () => clock.now(),
     ingresses: { get: (key) => ingressesByKey.get(key) as never },
     services: { get: (key) => servicesByKey.get(key) as never, list: () => services as never },

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { certificateGrants } from "../../src/doctor/certificate-grants.ts";
-import { zonesOf } from "../../src/sandbox/cloud/route53/state.ts";
+import { validationRecord } from "../../src/sandbox/cloud/acm/validation.ts";
+import { type RecordSet, recordKey, recordsOf, zonesOf } from "../../src/sandbox/cloud/route53/state.ts";
 import { type IngressWorld, ingressWorld } from "../bed/ingress-world.ts";
 import { actionsIn, strictPolicy, usualPolicy } from "../bed/policies.ts";
 
@@ -27,7 +28,7 @@ interface Certificate {
 }
 
 const certificates = (world: IngressWorld) => world.all<Certificate>("acm/certificates");
-const records = (world: IngressWorld) => world.all<{ readonly name: string; readonly zone: string }>("route53/records");
+const records = (world: IngressWorld) => world.all<RecordSet>("route53/records");
 const attached = (world: IngressWorld) =>
   world.all<{ port: number; certificate?: string }>("elbv2/listeners").map(({ port, certificate }) => [port, certificate]);
 const served = (world: IngressWorld, name: string, ms = 600_000) =>
@@ -195,6 +196,113 @@ test("a request that AWS refuses is told to its Ingress, and tried again", async
   assert.match(world.events("shop").join(), /FailedBuildModel.*exceeded the limit of 1 domain names/);
   world.aws.controls.change({ quotas: { namesPerCertificate: 10 } });
   await served(world, "shop", 3_600_000);
+});
+
+const isGone = (world: IngressWorld, name: string, ms = 600_000) => world.until(`${name} is gone`, () => world.get(name) === undefined, ms);
+
+/** The record that proves a host, with the time to live that people take. */
+function writtenByHand(world: IngressWorld, host: string): RecordSet {
+  const { Name, Type, Value } = validationRecord(world.aws.account, host);
+  const record = { zone: "Z0", name: Name, type: Type, ttl: 300, values: [Value] };
+  recordsOf(world.aws.account).put(recordKey(record), record);
+  return record;
+}
+
+test("a record that somebody else has written is neither changed nor deleted, and the others of its certificate are both", async (t) => {
+  const world = await bed(t, "example.com");
+  const theirs = writtenByHand(world, "a.example.com");
+  world.serve(gate);
+  await world.ingress("shop", to("a.example.com", "b.example.com"), asked);
+  await served(world, "shop");
+  assert.deepEqual(
+    records(world).map(({ ttl }) => ttl),
+    [300, 60],
+  );
+  await world.drop("shop");
+  await isGone(world, "shop");
+  assert.deepEqual([certificates(world), records(world)], [[], [theirs]]);
+});
+
+test("a record that Route 53 refuses for another reason is told", async (t) => {
+  const world = await bed(t, "example.com");
+  world.serve(gate);
+  await world.ingress("shop", to("a.example.com"), asked);
+  await world.until("it is requested", () => certificates(world).length > 0, 60_000);
+  const lift = world.aws.controls.deny("route53:ChangeResourceRecordSets");
+  await world.world.advance(60_000);
+  assert.match(world.events("shop").join(), /Failed.*ChangeResourceRecordSets/);
+  lift();
+  await served(world, "shop", 3_600_000);
+});
+
+test("a record that vanishes before AWS has seen it is written again", async (t) => {
+  const world = await bed(t, "example.com");
+  world.aws.controls.change({ certificateValidationMs: undefined });
+  world.serve(gate);
+  await world.ingress("shop", to("a.example.com"), asked);
+  await world.until("it is proven", () => records(world).length > 0, 120_000);
+  recordsOf(world.aws.account).delete(recordKey(records(world)[0]!));
+  world.aws.controls.change({ certificateValidationMs: 60_000 });
+  await served(world, "shop", 15 * 60_000);
+});
+
+test("a certificate that another load balancer uses keeps its records until it is let go of", async (t) => {
+  const world = await bed(t, "example.com");
+  world.serve(gate);
+  await world.ingress("shop", to("a.example.com"), asked);
+  await served(world, "shop");
+  const [own] = certificates(world);
+  await world.ingress("borrows", to("a.example.com"), { "certificate-arn": own!.arn });
+  await served(world, "borrows");
+  await world.drop("shop");
+  await world.world.advance(20 * 60_000);
+  assert.deepEqual([certificates(world).length, records(world).length], [1, 1], "AWS renews it by its record");
+  assert.notEqual(world.get("shop"), undefined);
+  await world.drop("borrows");
+  await isGone(world, "shop");
+  assert.deepEqual([certificates(world), records(world)], [[], []]);
+});
+
+test("a certificate that was given to somebody else is not deleted", async (t) => {
+  const world = await bed(t, "example.com");
+  world.serve(gate);
+  await world.ingress("shop", to("a.example.com"), asked);
+  await served(world, "shop");
+  const [own] = certificates(world);
+  world.aws.account.store.table<Certificate>("acm/certificates").update(own!.arn, { tags: { team: "other" } });
+  await world.drop("shop");
+  await isGone(world, "shop");
+  assert.deepEqual([certificates(world).map(({ arn }) => arn), records(world).length], [[own?.arn], 1]);
+});
+
+test("one whose tags AWS does not tell yet is ours as soon as it does", async (t) => {
+  const world = await bed(t, "example.com");
+  world.serve(gate);
+  await world.ingress("shop", to("a.example.com"), asked);
+  world.aws.controls.faults.add({
+    action: "acm:ListTagsForCertificate",
+    times: 1,
+    effect: { kind: "fail", code: "ResourceNotFoundException" },
+  });
+  await served(world, "shop");
+  assert.equal(certificates(world).length, 1);
+});
+
+test("another scheme and another host at once: the certificate of the old load balancer does not keep it", async (t) => {
+  const world = await bed(t, "example.com");
+  world.serve(gate);
+  await world.ingress("shop", to("a.example.com"), asked);
+  await served(world, "shop");
+  await world.change("shop", { scheme: "internet-facing" }, to("b.example.com"));
+  await world.world.advance(40 * 60_000);
+  assert.deepEqual(
+    world.all<{ scheme: string }>("elbv2/load-balancers").map(({ scheme }) => scheme),
+    ["internet-facing"],
+  );
+  assert.deepEqual(
+    certificates(world).map(({ names }) => names),
+    [["b.example.com"]],
+  );
 });
 
 for (const [name, policy] of Object.entries({ usual: usualPolicy, strict: strictPolicy })) {

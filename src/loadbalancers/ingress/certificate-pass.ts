@@ -14,6 +14,7 @@ import {
   type CertificatePlan,
   type CertificateWish,
   certificateWish,
+  isPresent,
   type OwnCertificate,
   partEnd,
   planCertificateRemoval,
@@ -24,15 +25,20 @@ import { keyOf } from "./view.ts";
 
 export interface CertificateSurvey extends Pick<CertificatePlan, "answers" | "steps"> {
   /** What nothing asks for, and how it is taken away. */
-  readonly unwanted: readonly { readonly part: string; readonly removal: readonly Step[] }[];
+  readonly unwanted: readonly (OwnCertificate & { readonly removal: readonly Step[] })[];
 }
 
 const nothing: CertificateSurvey = { answers: new Map(), steps: [], unwanted: [] };
 
 type Context = Pick<SurveyContext, "inventory" | "settings" | "now" | "provenCertificates">;
 
-/** Looks, and changes nothing. */
-export async function surveyCertificates(group: Group, context: Context, ask: Ask): Promise<CertificateSurvey> {
+/** Looks, and changes nothing. What these have is wanted, whatever they ask for. */
+export async function surveyCertificates(
+  group: Group,
+  context: Context,
+  ask: Ask,
+  keptFor: readonly string[] = [],
+): Promise<CertificateSurvey> {
   const { inventory, settings, now, provenCertificates } = context;
   if (!settings.gates.certificateManagement) return nothing;
   const { certificates, hostedZones } = inventory.cloud;
@@ -44,20 +50,22 @@ export async function surveyCertificates(group: Group, context: Context, ask: As
   const zones = needsZones ? await hostedZones.list(ask) : [];
   const plan = planCertificates(wishes, { own, zones, proven: provenCertificates, now: now() });
   // Of an Ingress that cannot be read nobody knows what it asks for.
-  const unwanted = plan.unwanted.filter(({ part = "" }) => !unread.some((key) => part.endsWith(partEnd(key))));
+  const unwanted = plan.unwanted.filter(({ part = "" }) => !isFor(part, [...unread, ...keptFor]));
   const going = new Set(unwanted.map(({ arn }) => arn));
   const others = requested.filter(({ arn }) => !going.has(arn));
   return {
     answers: new Map([...plan.answers, ...faults]),
     steps: plan.steps,
-    unwanted: unwanted.map((each) => ({ part: each.part ?? "", removal: planCertificateRemoval(each, { zones, others }) })),
+    unwanted: unwanted.map((each) => ({ ...each, removal: planCertificateRemoval(each, { zones, others }) })),
   };
 }
+
+const isFor = (part: string, keys: readonly string[]) => keys.some((key) => part.endsWith(partEnd(key)));
 
 /** Carries out what can be done now, and looks again. What AWS refuses to one Ingress is a fault of that one. */
 export async function requestCertificates(
   group: Group,
-  context: Context & { readonly provenCertificates: Set<string> },
+  context: Context & { readonly provenCertificates: Map<string, number> },
   ask: Ask,
   onStep: (step: Step) => void,
 ): Promise<CertificateSurvey> {
@@ -69,33 +77,45 @@ export async function requestCertificates(
     const key = typeof each.by === "string" ? each.by : "";
     if (refused.has(key)) continue;
     try {
-      await apply([each], cloud, { ...ask, onStep });
+      const answer = await apply([each], cloud, { ...ask, onStep });
+      const unwritten = answer.refused.find(({ error }) => !isPresent(error));
+      if (unwritten) throw unwritten.error;
     } catch (error) {
       if (!isAwsError(error)) throw error;
       refused.set(key, { arns: before.answers.get(key)?.arns ?? [], fault: messageOf(error) });
     }
   }
-  for (const [key, { proves }] of before.answers) if (proves !== undefined && !refused.has(key)) context.provenCertificates.add(proves);
+  for (const [key, { proves }] of before.answers)
+    if (proves !== undefined && !refused.has(key)) context.provenCertificates.set(proves, context.now());
   cloud.certificates.forget();
   const after = await surveyCertificates(group, context, ask);
   return { ...after, answers: new Map([...after.answers, ...refused]) };
 }
 
-/** Takes away what nothing asks for, but what was requested for these; false while AWS still sees it in use. */
+/**
+ * Takes away what nothing asks for, but what was requested for these; false while somebody uses it. It is looked at once more
+ * before: somebody may have given it to another, use it, or need its records by now.
+ */
 export async function removeCertificates(
+  group: Group,
   { unwanted }: CertificateSurvey,
   keptFor: readonly string[],
-  { inventory: { cloud } }: Pick<Context, "inventory">,
+  context: Context,
   ask: Ask,
   onStep: (step: Step) => void,
 ): Promise<boolean> {
-  const isKept = (part: string) => keptFor.some((key) => part.endsWith(partEnd(key)));
-  const removal = unwanted.flatMap((each) => (isKept(each.part) ? [] : each.removal));
-  if (removal.length === 0) return true;
+  const { cloud } = context.inventory;
+  const before = new Set(unwanted.flatMap(({ arn, part = "" }) => (isFor(part, keptFor) ? [] : [arn])));
+  if (before.size === 0) return true;
+  cloud.certificates.forget(before);
+  const now = await surveyCertificates(group, context, ask, keptFor);
+  const removable = now.unwanted.filter(({ arn }) => before.has(arn));
+  const free = removable.filter(({ isInUse }) => !isInUse);
   try {
-    return (await apply(removal, cloud, { ...ask, onStep })).kind === "done";
+    const removal = free.flatMap((each) => each.removal);
+    return (await apply(removal, cloud, { ...ask, onStep })).kind === "done" && free.length === removable.length;
   } finally {
-    cloud.certificates.forget();
+    cloud.certificates.forget(before);
   }
 }
 

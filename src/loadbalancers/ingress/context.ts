@@ -53,8 +53,8 @@ export interface GroupContext extends IngressParts {
   readonly handedOver: Map<string, HandOver>;
   readonly refusals: Refusals;
   readonly checkpoints: Checkpoints;
-  /** Certificates whose records were written. */
-  readonly provenCertificates: Set<string>;
+  /** When the records of certificates were written, by ARN. */
+  readonly provenCertificates: Map<string, number>;
   /** Wall-clock milliseconds. */
   now(): number;
   /** How old attributes may be: AWS tells of them one load balancer at a time. */
@@ -63,7 +63,7 @@ export interface GroupContext extends IngressParts {
 
 /** What a look at a group goes by: what the controller follows, or what a command has listed. */
 export interface SurveyContext extends Pick<GroupContext, "inventory" | "settings" | "attributesAgeMs" | "now"> {
-  readonly provenCertificates: ReadonlySet<string>;
+  readonly provenCertificates: ReadonlyMap<string, number>;
   /** Absent where all of it is always looked at. */
   readonly checkpoints?: Pick<Checkpoints, "trustedMs">;
   /** What AWS has refused; absent where nothing was asked of it. */

@@ -49,7 +49,7 @@ class IngressLoop {
       handedOver: new Map(),
       refusals: new Refusals(parts.host.world.clock),
       checkpoints: new Checkpoints(parts.host.world),
-      provenCertificates: new Set(),
+      provenCertificates: new Map(),
       now: () => parts.host.world.clock.now(),
       attributesAgeMs: 60 * 60_000,
     };

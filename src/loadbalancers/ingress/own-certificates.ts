@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { deleteCertificate, requestCertificate } from "../../aws/acm-actions.ts";
 import type { CertificateState, ValidationRecord } from "../../aws/certificates.ts";
+import type { AwsError } from "../../aws/errors.ts";
 import { type HostedZone, zoneFor } from "../../aws/hosted-zones.ts";
 import { type Step, step } from "../../aws/plan.ts";
 import { changeResourceRecordSets } from "../../aws/route53-actions.ts";
@@ -11,7 +12,7 @@ import type { Tags } from "../model.ts";
 import { hostsOf } from "./certificates.ts";
 import type { GroupId } from "./groups.ts";
 import { MemberFault, type MemberOptions } from "./member.ts";
-import { trackingTags } from "./names.ts";
+import { isTrackingTag, trackingTags } from "./names.ts";
 import type { IngressSettings } from "./settings.ts";
 import { userTags } from "./tags.ts";
 
@@ -21,6 +22,8 @@ export interface CertificateWish {
   readonly key: string;
   /** Which part of the group it is. */
   readonly part: string;
+  /** Of the Ingress. */
+  readonly uid: string;
   /** Every host, the first of them the certificate's own name. */
   readonly names: readonly string[];
   /** The private authority that issues it; absent: Amazon does. */
@@ -38,6 +41,9 @@ export interface OwnCertificate extends CertificateState {
 
 /** As the reference writes them: what is deleted has to be the same. */
 const recordTtl = 60;
+
+/** Somebody may take a record away before AWS has looked at it: it is written again after this. */
+const provenMs = 5 * 60_000;
 
 /** After a failure AWS is asked again no sooner: it counts requests by the year. */
 const retryMs = 3_600_000;
@@ -63,7 +69,7 @@ export function certificateWish(
   const authority = values["acm-pca-arn"] || settings.defaultAuthority;
   const part = `${authority ? "private" : "amazon_issued"}/${domain.replaceAll("*", "wildcard")}${partEnd(key)}`;
   const tags = { ...userTags(options, settings), ...settings.defaultTags, ...trackingTags(settings.cluster, group, part) };
-  return { key, part, names, ...(authority && { authority }), tags };
+  return { key, part, uid: member.ingress.uid, names, ...(authority && { authority }), tags };
 }
 
 /** What becomes of one wish. */
@@ -88,8 +94,8 @@ export interface CertificatePlan {
 export interface CertificateFacts {
   readonly own: readonly OwnCertificate[];
   readonly zones: readonly HostedZone[];
-  /** Certificates whose records were written. */
-  readonly proven: ReadonlySet<string>;
+  /** When the records of certificates were written: milliseconds by ARN. */
+  readonly proven: ReadonlyMap<string, number>;
   readonly now: number;
 }
 
@@ -120,7 +126,8 @@ function planCertificate(wish: CertificateWish, { own, zones, proven, now }: Cer
   const pending = fitting.find(({ status }) => status === "PENDING_VALIDATION");
   if (pending) {
     const waits = `the certificate ${pending.arn} for ${wish.names.join(", ")} is not issued yet`;
-    const steps = pending.records.length > 0 && !proven.has(pending.arn) ? recordSteps("UPSERT", pending.records, zones, wish) : [];
+    const isProven = now - (proven.get(pending.arn) ?? Number.NEGATIVE_INFINITY) < provenMs;
+    const steps = isProven ? [] : recordSteps("CREATE", pending.records, zones, wish.key);
     return { answer: { arns, waits, ...(steps.length > 0 && { proves: pending.arn }) }, steps, keeps: [pending, ...former] };
   }
   const failed = fitting.filter(({ status }) => status !== undefined && status !== "ISSUED" && status !== "PENDING_VALIDATION");
@@ -136,7 +143,7 @@ function planCertificate(wish: CertificateWish, { own, zones, proven, now }: Cer
     return { answer: { arns, fault }, steps: [], keeps: [...failed, ...former] };
   }
   const waits = `a certificate for ${wish.names.join(", ")} is requested`;
-  return { answer: { arns, waits }, steps: [...failed.map(deletion), request(wish, failed)], keeps: [...failed, ...former] };
+  return { answer: { arns, waits }, steps: [...failed.map(deletion), request(wish, own)], keeps: [...failed, ...former] };
 }
 
 /** A wildcard is proven where its parent is. */
@@ -144,10 +151,13 @@ const bare = (name: string) => name.replace(/^\*\./, "");
 
 const isSame = (a: readonly string[], b: readonly string[]) => [...new Set(a)].toSorted().join() === [...new Set(b)].toSorted().join();
 
-function request(wish: CertificateWish, failed: readonly OwnCertificate[]): Step {
+function request(wish: CertificateWish, own: readonly OwnCertificate[]): Step {
   const [DomainName = ""] = wish.names;
-  // The same wish is the same certificate, whoever asks twice; one that has failed is not meant by it any more.
-  const token = JSON.stringify([wish.part, wish.names, wish.authority, failed.map(({ arn }) => arn)]);
+  // The same wish is the same certificate, whoever asks twice. Another cluster's, another group's, and what this Ingress asks for
+  // when it had another one in between is not the same.
+  const before = own.filter(({ part }) => part?.endsWith(partEnd(wish.key))).map(({ arn }) => arn);
+  const marks = Object.entries(wish.tags).filter(([key]) => isTrackingTag(key));
+  const token = JSON.stringify([marks.toSorted(), wish.uid, wish.names, wish.authority, before.toSorted()]);
   return step(
     requestCertificate,
     {
@@ -166,30 +176,45 @@ function request(wish: CertificateWish, failed: readonly OwnCertificate[]): Step
   );
 }
 
+/**
+ * What stands already is left as it is: whoever wrote it needs it after us, and as it differs from what we would have written it
+ * is not deleted as ours either.
+ */
 function recordSteps(
-  action: "UPSERT" | "DELETE",
+  action: "CREATE" | "DELETE",
   records: readonly ValidationRecord[],
   zones: readonly HostedZone[],
-  { key }: Pick<CertificateWish, "key"> | { readonly key?: undefined },
+  key?: string,
 ): Step[] {
   const distinct = [...new Map(records.map((record) => [record.name, record])).values()];
   const byZone = Map.groupBy(distinct, ({ domain }) => zoneFor(bare(domain), zones)?.id);
-  const isWritten = action === "UPSERT";
-  return [...byZone].flatMap(([zone, some]) => {
-    if (zone === undefined) return [];
-    const names = some.map(({ domain }) => domain).join(", ");
-    const Changes = some.map((record): RecordChange => ({ Action: action, ResourceRecordSet: cname(record) }));
-    const options = isWritten
-      ? { what: `write the records that prove ${names}`, why: "AWS issues a certificate to whoever has its domains" }
-      : // They may be gone, or say something else by now: then they are not ours.
-        {
-          what: `delete the records that prove ${names}`,
-          why: "no certificate needs them",
-          settledBy: ["InvalidChangeBatch", "NoSuchHostedZone"],
-        };
-    return [step(changeResourceRecordSets, { HostedZoneId: zone, ChangeBatch: { Changes } }, { ...options, by: key })];
-  });
+  return [...byZone].flatMap(([zone, some]) => (zone === undefined ? [] : [recordStep(action, zone, some, key)]));
 }
+
+/** Route 53 takes all changes of a call or none, so that those it refuses are left out. */
+function recordStep(action: "CREATE" | "DELETE", zone: string, records: readonly ValidationRecord[], by: string | undefined): Step {
+  const names = records.map(({ domain }) => domain).join(", ");
+  const Changes = records.map((record): RecordChange => ({ Action: action, ResourceRecordSet: cname(record) }));
+  const batch = {
+    ids: records.map(({ name }) => name),
+    refusedBy: ["InvalidChangeBatch"],
+    only: (ids: readonly string[]) =>
+      recordStep(
+        action,
+        zone,
+        records.filter(({ name }) => ids.includes(name)),
+        by,
+      ),
+  };
+  const options =
+    action === "CREATE"
+      ? { what: `write the records that prove ${names}`, why: "AWS issues a certificate to whoever has its domains" }
+      : { what: `delete the records that prove ${names}`, why: "no certificate needs them", settledBy: ["NoSuchHostedZone"] };
+  return step(changeResourceRecordSets, { HostedZoneId: zone, ChangeBatch: { Changes } }, { ...options, batch, by });
+}
+
+/** Whether Route 53 refused a record because there is one. */
+export const isPresent = ({ detail }: AwsError) => detail.includes("already exists");
 
 const cname = ({ name, value }: ValidationRecord) => ({
   Name: name,
@@ -218,5 +243,5 @@ export function planCertificateRemoval(
 ): Step[] {
   const needed = new Set(others.flatMap(({ domains }) => domains.map(bare)));
   const records = certificate.records.filter(({ domain }) => !needed.has(bare(domain)));
-  return [...recordSteps("DELETE", records, zones, {}), deletion(certificate)];
+  return [...recordSteps("DELETE", records, zones), deletion(certificate)];
 }

@@ -107,10 +107,12 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   // Whoever is not understood may still be served with one.
   const keptFor = [...desire.faults.keys()];
   const isCleared = await failing("FailedDeployModel", () =>
-    removeCertificates(certificates, keptFor, context, ask, logStep(context, group)),
+    removeCertificates(group, certificates, keptFor, context, ask, logStep(context, group)),
   );
-  if (!isCleared) return again(waitMs, "a certificate that nothing asks for is still in use");
-  const stale = await letAllGo(group, context, ask);
+  // Whoever leaves waits for its certificate to go; that somebody else uses one holds up nothing else.
+  const stale = isCleared
+    ? await letAllGo(group, context, ask)
+    : again(certificateMs, "a certificate that nothing asks for is still in use");
   if (seen.steps.length > 0) for (const member of members) if (!desire.faults.has(keyOf(member.view))) report.reconciled(member);
   if ("error" in front) {
     await telling(membersInFront(group, context), "FailedDeployModel", context, ask, () => Promise.reject(front.error));

@@ -77,7 +77,8 @@ export async function previewGroup(group: Group, context: SurveyContext, ask: As
   );
   const inFront = desire.frontend ? (await surveyFrontend(owner, desire.frontend, front, groups, context, ask)).steps : [];
   const deletion = (some: readonly FoundApplication[]) => some.flatMap((lb) => application.planDeletion(lb, owner.noun));
-  const cleared = certificates.unwanted.flatMap(({ removal }) => removal);
+  const { unwanted } = await surveyCertificates(group, context, ask, [...desire.faults.keys()]);
+  const cleared = unwanted.flatMap(({ removal }) => removal);
   // Where the old one has to go first, what is made in its place is planned when it is gone.
   const steps =
     replaced.inTheWay.length > 0
