@@ -305,6 +305,36 @@ test("another scheme and another host at once: the certificate of the old load b
   );
 });
 
+test("whoever leaves does not wait for the certificates of those who stay", async (t) => {
+  const world = await bed(t, "example.com");
+  world.aws.controls.change({ certificateValidationMs: undefined });
+  world.serve(gate);
+  const group = { "group.name": "shared" };
+  await world.ingress("plain", to("p.example.com"), group);
+  await served(world, "plain");
+  await world.ingress("waits", to("w.example.com"), { ...group, ...asked });
+  await world.world.advance(60_000);
+  await world.drop("plain");
+  await isGone(world, "plain");
+  assert.deepEqual(world.all("elbv2/target-groups"), []);
+  assert.doesNotMatch(world.events("waits").join(), /Failed/);
+});
+
+test("whoever leaves a group in which all wait takes its certificate along, and nobody else's", async (t) => {
+  const world = await bed(t, "example.com");
+  world.aws.controls.change({ certificateValidationMs: undefined });
+  world.serve(gate);
+  for (const name of ["stays", "leaves"]) await world.ingress(name, to(`${name}.example.com`), { ...asked, "group.name": "shared" });
+  await world.until("both are proven", () => records(world).length === 2, 120_000);
+  await world.drop("leaves");
+  await isGone(world, "leaves");
+  assert.deepEqual(
+    certificates(world).map(({ names }) => names),
+    [["stays.example.com"]],
+  );
+  assert.equal(records(world).length, 1);
+});
+
 for (const [name, policy] of Object.entries({ usual: usualPolicy, strict: strictPolicy })) {
   test(`the ${name} policies allow what it takes, and nothing that it does not`, async (t) => {
     const world = await bed(t, "example.com");

@@ -4,6 +4,7 @@ import type { Ask } from "../../aws/ask.ts";
 import type { SeenApplication } from "../application/plan.ts";
 import { type SeenTargetGroup, targetGroupDeletion } from "../target-group-plan.ts";
 import { bindingsOf, deleteBindings } from "../targets/owned-bindings.ts";
+import { removeCertificates } from "./certificate-pass.ts";
 import type { GroupContext } from "./context.ts";
 import { type Group, stackOf } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
@@ -11,13 +12,15 @@ import type { GroupSurvey } from "./survey.ts";
 import { letAllGo, logStep } from "./telling.ts";
 import { keyOf } from "./view.ts";
 
-/** Where no load balancer stands, only target groups can be left of them; with the next look after these they are let go. */
-export async function leaveUnbuilt(group: Group, { seen, replaced }: GroupSurvey, context: GroupContext, ask: Ask): Promise<void> {
+/** Where no load balancer stands, only target groups and certificates can be left of them; with the next look after these they are let go. */
+export async function leaveUnbuilt(group: Group, survey: GroupSurvey, context: GroupContext, ask: Ask): Promise<void> {
+  const { seen, replaced, certificates } = survey;
   if (group.leaving.length === 0 || seen.found !== undefined || replaced.loadBalancers.length > 0) return;
   const { inventory } = context;
   const left = (seen.seen as SeenApplication).targetGroups.filter((each) => isOfLeaving(each, group));
   if (left.length === 0) {
-    await letAllGo(group, context, ask);
+    const staying = group.members.map(({ ingress }) => keyOf(ingress));
+    if (await removeCertificates(group, certificates, staying, context, ask, logStep(context, group))) await letAllGo(group, context, ask);
     return;
   }
   const arns = new Set<string | undefined>(left.map(({ arn }) => arn));

@@ -56,7 +56,12 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   const { seen, desire, replaced } = survey;
   for (const member of members) report.warn(member, warningsOn(member, survey, context));
   const { faults, waits } = withoutWaits(survey);
-  if (faults.size === 0 && waits && desire.understood.size === 0) return waits;
+  // Whoever leaves what stands does not wait with those who stay.
+  const isIdle = group.leaving.length === 0 || seen.problems.length > 0;
+  if (faults.size === 0 && waits && desire.understood.size === 0 && isIdle) {
+    await leaveUnbuilt(group, survey, context, ask);
+    return waits;
+  }
   if (faults.size > 0 || seen.problems.length > 0) context.metrics.failed("FailedBuildModel");
   for (const [key, texts] of faults) {
     const ingress = seenOf(key);
