@@ -1,8 +1,8 @@
 /**
  * The termination handler beside the reference's, on a real API server:
  *
- *     npm run bench interruptions notices [nodes] [pods]    spot notices to all nodes at once: 60 with 10 pods each
- *     npm run bench interruptions memory [seconds]          a process on every node: what it takes after so many seconds of idling
+ *     npm run bench interruptions notices [nodes] [pods] [program]    spot notices to all nodes at once: 60 with 10 pods each
+ *     npm run bench interruptions memory [seconds]                    a process on every node: what it takes after so many seconds of idling
  *
  * Needs root: the reference reads its service account from one place only, which is made for it alone.
  */
@@ -56,7 +56,7 @@ async function main([what = "notices", ...more]: readonly string[]): Promise<voi
   try {
     await bundle(folder);
     if (what === "memory") await compareMemory(folder, Number(more[0] ?? 60));
-    else await compareNotices(folder, Number(more[0] ?? 60), Number(more[1] ?? 10));
+    else await compareNotices(folder, Number(more[0] ?? 60), Number(more[1] ?? 10), more[2]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -80,14 +80,16 @@ async function newCluster(): Promise<TestCluster> {
   return TestCluster.install(await startCluster({ world: host.world, assets }), host);
 }
 
-async function compareNotices(folder: string, count: number, podsEach: number): Promise<void> {
+async function compareNotices(folder: string, count: number, podsEach: number, only: string | undefined): Promise<void> {
   const words = ["node-termination-handler"];
   const entrants: Readonly<Record<string, Start>> = {
     reference: (cluster, flags, aws) => startReference(cluster, "reference", flags, aws),
     fairlead: await bundled(folder, process.execPath, await nodeFlags(join(folder, "fairlead.js")), words),
   };
   console.log(`${count} nodes with ${podsEach} pods each get their spot notice at once; load of the machine ${load().toFixed(1)}`);
-  for (const [name, start] of Object.entries(entrants)) console.log(name, JSON.stringify(await notices(start, count, podsEach)));
+  for (const [name, start] of Object.entries(entrants)) {
+    if ((only ?? name) === name) console.log(name, JSON.stringify(await notices(start, count, podsEach)));
+  }
 }
 
 /** Everything from the notices to the last message, or twice the time that there is. */
@@ -120,6 +122,7 @@ async function notices(start: Start, count: number, podsEach: number) {
       if (cordoned === count) at.cordonedSeconds ??= seconds(ms);
       if (drained === count) at.drainedSeconds ??= seconds(ms);
       if (ms >= noticeMs) inTime ??= { cordoned, drained };
+      await mustRun(cluster, child);
       const now = await memoryOf(child.pid);
       if (now.residentMb > peak.residentMb) peak = now;
       if (drained === count && messages(cloud, QueueUrl) === 0) {
@@ -140,6 +143,12 @@ async function notices(start: Start, count: number, podsEach: number) {
     await cluster.close();
     await cluster.real.stop();
   }
+}
+
+async function mustRun(cluster: TestCluster, { ended }: Supervised): Promise<void> {
+  if (ended === undefined) return;
+  const log = await readFile(join(cluster.real.folder, "ours.log"), "utf8").catch(() => "");
+  throw new Error(`it ended (${ended.signal ?? ended.code}) while it was measured:\n${log.split("\n").slice(-12).join("\n")}`);
 }
 
 function launch(cloud: Cloud, count: number): readonly Instance[] {
