@@ -251,12 +251,19 @@ async function compareMemory(folder: string, idleSeconds: number): Promise<void>
 }
 
 async function idling(cluster: TestCluster, cloud: Cloud, instance: Instance, start: Start, hosted: boolean, idleSeconds: number) {
-  const imds = await serveTransport(cloud.imds(instance.id));
+  let asked = 0;
+  const answer = cloud.imds(instance.id);
+  const imds = await serveTransport((request) => {
+    asked++;
+    return answer(request);
+  });
   const name = instance.privateDnsName;
   const flags = hosted ? [] : [`--node-name=${name}`, `--metadata-url=${imds.url}`];
   const place = { NODE_NAME: name, AWS_EC2_METADATA_DISABLED: "false", AWS_EC2_METADATA_SERVICE_ENDPOINT: imds.url };
   const child = await start(cluster, flags, "", hosted ? place : {});
   try {
+    // It is up when it has polled a few times.
+    while (asked < 20 && child.ended === undefined) await pause(500);
     await pause(idleSeconds * 1000);
     const cpu = await cpuSeconds(child.pid);
     if (child.ended !== undefined) return { ended: child.ended };
