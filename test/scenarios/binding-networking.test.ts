@@ -281,3 +281,30 @@ test("a binding that was never carried out keeps no rule of another from being r
   await world.world.advance(5_000);
   assert.deepEqual([world.targets(first), rules(world)], [[], [`tcp 30090-30090 ${source}`]]);
 });
+
+test("a group that somebody has deleted keeps no binding from going, nor another from its rules", async (t) => {
+  const world = await bed(t);
+  const { securityGroups, rules: all, instances, interfaces } = world.aws.account.ec2;
+  const arn = await nodePorts(world, "web", 30080);
+  world.start();
+  await world.bind("web", {
+    targetGroupARN: arn,
+    networking: { ingress: [{ from: [{ ipBlock: { cidr: "10.1.0.0/16" } }], ports: [{}] }] },
+  });
+  await world.world.advance(5_000);
+  assert.equal(rules(world).length, 1);
+  // The nodes have another group from now on, and the one before is gone with its rules.
+  const { nodeGroupId } = world.network;
+  const other = "sg-0a0a0a0a0a0a0a0a0";
+  securityGroups.put(other, { ...securityGroups.get(nodeGroupId)!, id: other, name: "other" });
+  for (const { id } of instances.values()) for (const eni of instances.get(id)!.interfaceIds) interfaces.update(eni, { groupIds: [other] });
+  for (const { id, groupId } of all.values()) if (groupId === nodeGroupId) all.delete(id);
+  securityGroups.delete(nodeGroupId);
+  await world.world.advance(11 * 60_000);
+  await world.edit("web", { spec: { networking: { ingress: [{ from: [{ ipBlock: { cidr: "10.2.0.0/16" } }], ports: [{ port: 80 }] }] } } });
+  await world.world.advance(60_000);
+  assert.deepEqual(rules(world, other), ["tcp 80-80 10.2.0.0/16"], world.lines.slice(-5).join("\n"));
+  await world.unbind("web");
+  await world.until("it goes", () => world.binding("web") === undefined, 600_000);
+  assert.deepEqual(rules(world, other), []);
+});

@@ -239,6 +239,24 @@ test("a binding that goes takes its targets along; one whose group is gone goes 
   assert.deepEqual([world.binding("web"), world.targets(arn)], [undefined, []]);
 });
 
+test("a binding goes although AWS finds its ARN, or its targets, invalid by now: there is nothing to deregister", async (t) => {
+  const world = await bed(t);
+  await world.service("web");
+  await world.pods("web", 1);
+  world.start();
+  const names = ["ValidationError", "InvalidTarget", "TargetGroupNotFound"];
+  for (const code of names) await world.bind(code.toLowerCase(), { targetGroupARN: await world.group(code.toLowerCase()) });
+  await world.world.advance(10_000);
+  for (const code of names) {
+    const effect = { kind: "fail", code, status: 400 } as const;
+    const id = world.aws.controls.faults.add({ action: "elasticloadbalancing:*Target*", effect, probability: 1 });
+    await world.unbind(code.toLowerCase());
+    await world.world.advance(5_000);
+    assert.equal(world.binding(code.toLowerCase()), undefined, code);
+    world.aws.controls.faults.remove(id);
+  }
+});
+
 test("a write that crosses another's is made again: a binding is completed, held and let go", async (t) => {
   const world = await bed(t);
   await world.group("shop");
