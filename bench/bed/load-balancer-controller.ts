@@ -8,7 +8,11 @@ import type { Entrant } from "./entrants.ts";
 import { type StartProgram, started } from "./program.ts";
 
 /** As many workers as people give it who run large clusters. */
-const tuning = ["--ingress-max-concurrent-reconciles=20", "--targetgroupbinding-max-concurrent-reconciles=20"];
+const tuning = [
+  "--ingress-max-concurrent-reconciles=20",
+  "--service-max-concurrent-reconciles=20",
+  "--targetgroupbinding-max-concurrent-reconciles=20",
+];
 
 /** The same entrant as a load balancer controller. */
 export async function asLoadBalancerController(entrant: Entrant): Promise<Entrant> {

@@ -99,6 +99,18 @@ const goals: readonly Goal[] = [
   ...ingressGoals("ingresses", "40 Ingresses"),
   ...ingressGoals("ingresses-900", "900 Ingresses"),
   {
+    goal: "200 Services with a class: found again at a restart with a tenth of the reference's calls",
+    scenario: "class-services",
+    step: "restart",
+    judge: atMost(1 / 10, calls, " calls"),
+  },
+  {
+    goal: "50 target groups of 990 pods filled with less memory than the reference",
+    scenario: "target-groups",
+    step: "fill",
+    judge: atMost(1, ({ peakMb = 0 }) => peakMb, " MB"),
+  },
+  {
     goal: "Peak memory while 900 Ingresses are created below the reference's",
     scenario: "ingresses-900",
     step: "create",

@@ -1,4 +1,5 @@
 /** Every scenario, in the order of the page. */
+import { classServices } from "./class-services.ts";
 import { credentialProviderStart } from "./credential-provider-start.ts";
 import { ingressesShared, ingressScenario } from "./ingresses.ts";
 import { nodeInitialisations } from "./node-initialisation.ts";
@@ -7,6 +8,7 @@ import { routes } from "./routes.ts";
 import type { Scenario } from "./scenario.ts";
 import { servicesAtOnce, servicesScenario } from "./services.ts";
 import { steadyState } from "./steady-state.ts";
+import { targetGroups } from "./target-groups.ts";
 
 export const scenarios: readonly Scenario[] = [
   ...nodeInitialisations,
@@ -15,6 +17,8 @@ export const scenarios: readonly Scenario[] = [
   servicesAtOnce,
   ingressScenario,
   ingressesShared,
+  classServices,
+  targetGroups,
   routes,
   credentialProviderStart,
   processStart,
