@@ -264,4 +264,10 @@ test("a target group whose marks were taken off a moment ago is not deleted", as
   const without = bed.model({ targetGroups: [targetGroup("api")], listeners: [listener({ rules: [rule(1, "/api", "api")] })] });
   const steps = (await bed.look(without, inventory)).map(({ what }) => what);
   assert.deepEqual(steps, ["delete rule 2 of HTTP:80 of load balancer k8s-shop"]);
+  // Also while something is kept for somebody who cannot be understood.
+  const careful = await bed.look({ ...without, keepsUnclaimed: { prefixes: ["else"] } }, inventory);
+  assert.deepEqual(
+    careful.filter(({ effect }) => effect === "delete").map(({ what }) => what),
+    steps,
+  );
 });

@@ -70,10 +70,7 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
     if (present?.tags === undefined) return [];
     return planTags(`target group ${present.name}`, present.arn, group.tags ?? model.tags, present.tags, isForeignTag);
   });
-  // Of two that could stand for the same one is enough.
-  const used = model.targetGroups.map((group) => seen.targetGroups.find((present) => standsFor(present, group)));
-  const isTheirs = ({ part = "" }: SeenTargetGroup) => model.keepsUnclaimed?.prefixes.some((prefix) => part.startsWith(prefix)) ?? false;
-  const unwanted = seen.targetGroups.filter((present) => !used.includes(present) && !isTheirs(present));
+  const unwanted = unwantedGroups(model, seen.targetGroups);
   const isCareful = lb !== undefined && model.keepsUnclaimed !== undefined;
   const widening = (steps: readonly Step[]) => (isCareful ? steps.filter(({ effect }) => effect === "create") : steps);
   return [
@@ -102,7 +99,8 @@ export function unwantedGroups(
   seen: readonly SeenTargetGroup[],
 ): readonly SeenTargetGroup[] {
   const used = targetGroups.map((group) => seen.find((present) => standsFor(present, group)));
-  return keepsUnclaimed ? [] : seen.filter((present) => !used.includes(present));
+  const isKept = ({ part = "" }: SeenTargetGroup) => keepsUnclaimed?.prefixes.some((prefix) => part.startsWith(prefix)) ?? false;
+  return seen.filter((present) => !used.includes(present) && !isKept(present));
 }
 
 /** Its listeners and their rules go with it. */
