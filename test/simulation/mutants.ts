@@ -215,7 +215,7 @@ export const mutants: readonly Mutant[] = [
     name: "address-of-others-taken-for-ours",
     world: "services",
     file: "src/loadbalancers/service/clean-up.ts",
-    changes: [["const isOurs = hasOwnHostname(owner) ||", 'const isOurs = service.hostname.startsWith(owner.chosenName ?? "/") ||']],
+    changes: [["(hasOwnHostname(owner) && !isAdopted)", 'service.hostname.startsWith(owner.chosenName ?? "/")']],
     killedBy: "another controller's Service is left alone",
   },
   {
