@@ -58,6 +58,7 @@ export class Claim {
         this.#tell(`has ${volume.volumeId}`);
         return volume.volumeId;
       } catch (error) {
+        // A failure without a code is Internal on the wire, which is final.
         const isOpen = error instanceof NoAnswer || (error instanceof CsiError && mayStillCome.has(error.code));
         if (!isOpen && !this.#at.wish.isWanted) return undefined;
       }

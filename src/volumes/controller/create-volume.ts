@@ -29,10 +29,16 @@ export async function createVolume(request: CreateVolumeRequest, rpc: Rpc, conte
   return context.inFlight.run(name, `Create volume request for ${name} is already in progress`, async () => {
     const { log } = context.host;
     const planned = planCreation(request, shape, context.settings.tags, (message) => log.warn(message, { volume: name }));
-    const creation = await placed(await checkedSource(planned, request, rpc, context), rpc, context);
-    const volume = await makeVolume(creation, rpc, context);
-    context.made.note(volume.id, name);
-    return answerFor(volume, creation, request);
+    try {
+      const creation = await placed(await checkedSource(planned, request, rpc, context), rpc, context);
+      const volume = await makeVolume(creation, rpc, context);
+      context.made.note(volume.id, name);
+      return answerFor(volume, creation, request);
+    } catch (error) {
+      if (error instanceof CsiError) throw error;
+      // A question to EC2 failed. This request, or one before it, may have made the volume: the next one finds out.
+      throw new CsiError("Aborted", failure(planned, textOf(error)), { cause: error });
+    }
   });
 }
 
@@ -48,6 +54,7 @@ async function checkedSource(creation: Creation, request: CreateVolumeRequest, r
   const missing = new CsiError("NotFound", `Source volume ${JSON.stringify(source.id)} not found`);
   if (!isVolumeId(source.id)) throw missing;
   const found = await context.cloud.volumes.lookup(source.id, ask(rpc));
+  if (found.kind === "absent") throw new CsiError("Aborted", failure(creation, `EC2's answer lacks ${source.id}`));
   if (found.kind !== "found") throw missing;
   const { volume } = found;
   if (creation.kmsKeyId !== undefined && creation.kmsKeyId !== volume.kmsKeyId) {
@@ -77,8 +84,7 @@ async function anyZone(name: string, rpc: Rpc, { cloud, settings }: ControllerCo
     .filter(({ type }) => type === "availability-zone")
     .map((zone) => zone.name)
     .sort();
-  if (zones.length === 0)
-    throw new CsiError("Internal", `Could not create volume ${JSON.stringify(name)}: EC2 names no zone of the region`);
+  if (zones.length === 0) throw new CsiError("Aborted", `Could not create volume ${JSON.stringify(name)}: EC2 names no zone of the region`);
   const sum = [...name].reduce((hash, letter) => (hash * 31 + letter.codePointAt(0)!) % 2 ** 31, 7);
   return zones[sum % zones.length]!;
 }
