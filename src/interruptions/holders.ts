@@ -88,25 +88,19 @@ interface Seen {
   readonly since: number;
 }
 
-export interface HoldersOptions {
-  /** Where replicas have their Leases. */
-  readonly namespace: string;
-  /** Replicas may also have them in other namespaces: that one has none here does not say that it is not at work. */
-  readonly elsewhere?: boolean;
-}
-
 /** What is known of the replicas that hold plans. */
 export class Holders implements HolderWatch {
   readonly #kube: KubeClient;
-  readonly #options: HoldersOptions;
+  readonly #namespace: string;
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
   readonly #dead = new Set<string>();
   readonly #patient: PatientWatch;
 
-  constructor(kube: KubeClient, options: HoldersOptions) {
+  /** With the namespace in which replicas like this one have their Leases. */
+  constructor(kube: KubeClient, namespace: string) {
     this.#kube = kube;
-    this.#options = options;
+    this.#namespace = namespace;
     this.#clock = kube.host.world.clock;
     this.#patient = new PatientWatch(this.#clock);
   }
@@ -128,7 +122,7 @@ export class Holders implements HolderWatch {
 
   /** What the Lease of a holder says; undefined when there is none to be seen and that says nothing. */
   async #look(holder: string, signal: AbortSignal): Promise<boolean | undefined> {
-    const { namespace, name, by } = leaseOf(holder, this.#options.namespace);
+    const { namespace, name, by } = leaseOf(holder, this.#namespace);
     try {
       const { spec = {} } = await this.#kube.get(leases, { namespace, name }, { signal });
       // A successor of the same name, or a holder that gave up: its predecessor does not write any more.
@@ -142,8 +136,8 @@ export class Holders implements HolderWatch {
       }
       return now - before.since <= (spec.leaseDurationSeconds ?? 15) * 1000;
     } catch (error) {
-      if (isApiError(error, "forbidden")) return undefined;
-      if (isApiError(error, "not-found")) return this.#options.elsewhere ? undefined : false;
+      // A replica of another namespace has its Lease there: that there is none here does not say that it is not at work.
+      if (isApiError(error, "forbidden", "not-found")) return undefined;
       throw error;
     }
   }

@@ -27,6 +27,20 @@ test("two replicas: one of them drains, the other looks on", async () => {
   w.close();
 });
 
+test("handlers of different namespaces do not see each other's Leases, and take no plan from each other", async () => {
+  const { w, name, interrupt } = await spotStory();
+  w.queueHandler(["--pod-namespace=kube-system"], "handler-a");
+  w.queueHandler(["--pod-namespace=default"], "handler-b");
+  await polls(w, 2);
+  interrupt();
+  await w.until("the message is gone", () => w.messages === 0);
+  const writers = w.calls.filter(({ method, path }) => method === "PATCH" && path.includes("/nodes/")).map(({ who }) => who);
+  assert.equal(new Set(writers).size, 1, `${writers.length} writes of the Node`);
+  assert.equal(w.evictions().length, 3);
+  assert.equal(w.plan(name)?.phase, "ended");
+  w.close();
+});
+
 test("a replica that is asked to end hands over within seconds", async () => {
   const { w, name, interrupt } = await spotStory();
   const first = w.queueHandler([], "handler-a");

@@ -35,5 +35,5 @@ export async function joinReplicas(
   });
   await election.lead(stop);
   void sweepReplicaLeases(client, namespace, life);
-  return { election, me, holders: new Holders(clients.named(component, openGate()), { namespace }) };
+  return { election, me, holders: new Holders(clients.named(component, openGate()), namespace) };
 }
