@@ -401,7 +401,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "PostDrainError",
     type: "Warning",
     on: "Node",
-    means: "A lifecycle hook was abandoned, or could not be completed yet; the message says why.",
+    means: "A lifecycle hook was abandoned or could not be completed yet, or labels or taints were refused; the message says why.",
     todo: "As for CordonAndDrainError.",
   },
   { reason: "Uncordon", type: "Normal", on: "Node", means: "The interruption is over and the Node serves again.", todo: nothing },

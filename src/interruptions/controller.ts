@@ -6,6 +6,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
 import { watchSource } from "../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../runtime/controller.ts";
+import { refusalIn } from "../runtime/gate.ts";
 import type { Host } from "../runtime/host.ts";
 import type { ActionMetrics } from "./action-metrics.ts";
 import { awaitsRestart } from "./adopt.ts";
@@ -186,7 +187,10 @@ class InterruptionWork {
       case "complete": {
         const { hook, id } = step.event;
         if (hook !== undefined && hooks !== undefined) {
-          const outcome = await hooks.complete(hook, step.result, signal);
+          const outcome = await hooks.complete(hook, step.result, signal).catch((error: unknown) => {
+            if (!signal.aborted && refusalIn(error) === undefined) this.#report.hookFailed(state, name, { id, hook }, error);
+            throw error;
+          });
           this.#report.hook(state, name, { id, hook }, step.result, outcome, step.why);
         }
         memory.hooksDone.add(id);

@@ -3,11 +3,13 @@ import { nodes, pods } from "../kube/builtin.ts";
 import type { ObjectRef } from "../kube/event-correlator.ts";
 import { objectRef } from "../kube/event-recorder.ts";
 import { apiVersion } from "../kube/resource.ts";
+import { messageOf } from "../runtime/message-of.ts";
 import type { InterruptionParts } from "./controller.ts";
 import { eventKinds, type HookRef } from "./event.ts";
 import { podAnnotations } from "./event-annotations.ts";
 import type { ActionOutcome } from "./hooks.ts";
 import type { NodeState } from "./node-states.ts";
+import { Paced } from "./paced.ts";
 import { activeEvents, type NodePlan } from "./plan.ts";
 import type { PodView } from "./pods.ts";
 import type { Report } from "./situation.ts";
@@ -15,13 +17,13 @@ import type { Report } from "./situation.ts";
 /** Says what a write has brought about. */
 export function reporter(parts: Pick<InterruptionParts, "recorder" | "annotationsOf" | "metrics" | "host">) {
   const { recorder, metrics, host, annotationsOf = () => ({}) } = parts;
-  const record = (state: NodeState, { type, reason, message }: Report) => {
-    recorder?.annotated(annotationsOf(state)).record(nodeRef(state), type, reason, message);
+  const podEvents = new Paced(host.world.clock);
+  const record = (state: NodeState, { type, reason, message }: Report, same?: string) => {
+    recorder?.annotated(annotationsOf(state)).record(nodeRef(state), type, reason, message, same);
   };
   /** With what was refused of labels and taints, the write is not the success that it was to be. */
   const say = (state: NodeState, plan: NodePlan, planned: readonly Report[], refused?: string) => {
-    const reports =
-      refused === undefined ? planned : planned.map((each) => (each.reason === "PreDrain" ? withoutMarks(each, refused) : each));
+    const reports = refused === undefined ? planned : withoutMarks(planned, refused);
     if (refused !== undefined)
       host.log.warn("labels or taints of a Node are refused; it is written without them", { node: state.name, refused });
     for (const each of reports) {
@@ -46,8 +48,20 @@ export function reporter(parts: Pick<InterruptionParts, "recorder" | "annotation
     host.log.info("Pods on node", { "node-name": node, pod_names: drained.map(({ metadata: { name } }) => name) });
     for (const { metadata } of drained) {
       const about = recorder?.annotated(podAnnotations(node, metadata.labels));
-      about?.record(objectRef(pods, { metadata }), "Normal", "PodEviction", `Pod evicted due to node drain (node ${node})`);
+      const message = `Pod evicted due to node drain (node ${node})`;
+      if (about !== undefined) podEvents.add(() => about.record(objectRef(pods, { metadata }), "Normal", "PodEviction", message));
     }
+  };
+  /** A hook cannot be let go. It is tried again. */
+  say.hookFailed = (
+    state: NodeState | undefined,
+    node: string,
+    { id, hook }: { readonly id: string; readonly hook: HookRef },
+    error: unknown,
+  ) => {
+    const message = `${problems.PostDrain.message}: ${messageOf(error)}`;
+    if (state !== undefined) record(state, { type: "Warning", reason: "PostDrainError", message }, `${hook.group} ${hook.hook}`);
+    metrics.action("post-drain", false, node, id);
   };
   /** What became of a hook. */
   say.hook = (
@@ -75,15 +89,23 @@ export function reporter(parts: Pick<InterruptionParts, "recorder" | "annotation
   return say;
 }
 
-/** The Node is cordoned, but for labels or taints that somebody refused. */
-function withoutMarks({ eventId }: Report, why: string): Report {
-  return {
-    type: "Warning",
-    reason: "PreDrainError",
-    message: `There was a problem executing the pre-drain task: ${why}`,
-    action: { name: "pre-drain", ok: false },
+/** What is said in the place of a success that was none. */
+const problems = {
+  PreDrain: { reason: "PreDrainError", message: "There was a problem executing the pre-drain task", action: "pre-drain" },
+  PostDrain: { reason: "PostDrainError", message: "There was a problem executing the post-drain task", action: "post-drain" },
+} as const;
+
+/** The reports of a write that was done but for labels or taints, which somebody refused. */
+function withoutMarks(reports: readonly Report[], why: string): readonly Report[] {
+  const instead = ({ reason, message, action }: (typeof problems)[keyof typeof problems], eventId?: string): Report => ({
+    ...{ type: "Warning", reason, message: `${message}: ${why}`, action: { name: action, ok: false } },
     ...(eventId !== undefined && { eventId }),
-  };
+  });
+  const isTold = reports.some(({ reason }) => Object.hasOwn(problems, reason));
+  const changed = reports.map((each) =>
+    each.reason === "PreDrain" || each.reason === "PostDrain" ? instead(problems[each.reason], each.eventId) : each,
+  );
+  return isTold ? changed : [...changed, instead(problems.PostDrain)];
 }
 
 function nodeRef({ name, uid, resourceVersion }: NodeState): ObjectRef {

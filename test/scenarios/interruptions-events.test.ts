@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Event } from "../../src/kube/types.ts";
 import { interruptSpot } from "../../src/sandbox/cloud/ec2/interruptions.ts";
+import { workerGroup } from "../bed/interruption-group.ts";
 import { type InterruptionWorld, interruptionWorld } from "../bed/interruption-world.ts";
 
 const told = (w: InterruptionWorld) => w.cluster.objects("events") as unknown as readonly Event[];
@@ -127,5 +128,45 @@ test("a Node that may not be written is told of, and drained as soon as it may",
   assert.match(w.eventMessages("CordonAndDrainError")[0] ?? "", /trying to cordon and drain the node: nodes are not yours/);
   refuses = false;
   await w.until("it is drained", () => w.events(name).includes("PostDrain"), 60_000);
+  w.close();
+});
+
+test("an out-of-service taint that somebody refuses is told of: volumes stay attached until then", async () => {
+  const { w, name, interrupt } = await bed();
+  const send = w.cluster.send.bind(w.cluster);
+  const refusing: typeof send = async (request) => {
+    if (request.method !== "PATCH" || !String(request.body).includes("out-of-service")) return send(request);
+    const status = { kind: "Status", code: 403, reason: "Forbidden", message: "taints are for others" };
+    return { status: 403, headers: {}, body: [Buffer.from(JSON.stringify(status))] as never };
+  };
+  Object.defineProperty(w.cluster, "send", { value: refusing });
+  w.queueHandler(["--enable-out-of-service-taint"]);
+  await w.until("it polls", () => w.aws.account.sqs.arrivals.size === 1);
+  interrupt();
+  await w.until("it has ended", () => w.plan(name)?.phase === "ended", 30_000);
+  await w.world.advance(2_000);
+  assert.deepEqual(w.eventMessages("PostDrain"), [], "it is not said to have succeeded");
+  assert.match(w.eventMessages("PostDrainError")[0] ?? "", /^There was a problem executing the post-drain task: taints are for others/);
+  w.close();
+});
+
+test("a hook that may not be completed is told of, and completed as soon as it may", async () => {
+  const w = await interruptionWorld();
+  const group = await workerGroup(w, 1);
+  const [instance] = group.instances;
+  const allow = w.aws.controls.deny("autoscaling:CompleteLifecycleAction");
+  const handler = w.queueHandler();
+  await w.until("it polls", () => w.aws.account.sqs.arrivals.size === 1);
+  group.end(instance!.id);
+  await w.until("it says so", () => w.eventMessages("PostDrainError").length > 0, 30_000);
+  assert.match(
+    w.eventMessages("PostDrainError")[0] ?? "",
+    /^There was a problem executing the post-drain task: .*autoscaling:CompleteLifecycleAction/,
+  );
+  await w.world.advance(60_000);
+  assert.equal(w.eventMessages("PostDrainError").length, 1, "the same is said once");
+  assert.match(await handler.metrics(), /actions_total\{node_action="post-drain",node_status="error"/);
+  allow();
+  await w.until("it is completed", () => group.state(instance!.id) === "Terminating:Proceed", 60_000);
   w.close();
 });
