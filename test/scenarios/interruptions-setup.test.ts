@@ -9,7 +9,7 @@ import "../../src/aws/sdk/sqs.ts";
 import "../../src/aws/sdk/sts.ts";
 import { eventual } from "../../src/aws/testing/eventual.ts";
 import { setup } from "../../src/commands/interruptions/setup.ts";
-import { createAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/groups.ts";
+import { createAutoScalingGroup, createOrUpdateTags } from "../../src/sandbox/cloud/autoscaling/groups.ts";
 import { putLifecycleHook } from "../../src/sandbox/cloud/autoscaling/hooks.ts";
 import { terminateInstanceInAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/instances.ts";
 import { autoScalingOf } from "../../src/sandbox/cloud/autoscaling/state.ts";
@@ -141,6 +141,49 @@ test("a rule of ours that was changed is corrected, and a policy of others is ke
     (JSON.parse(policy) as { Statement: { Sid: string }[] }).Statement.map(({ Sid }) => Sid),
     ["Own", "FairleadInterruptions"],
   );
+  w.close();
+});
+
+test("a queue that is made again lets the rules of others send to it too", async () => {
+  const { w } = await bed();
+  const { account } = w.aws;
+  const arn = `arn:aws:sqs:${account.region}:${account.id}:mine`;
+  putRule(account, { Name: "k8s-spot", EventPattern: JSON.stringify(patternOf("spot")) });
+  putTargets(account, { Rule: "k8s-spot", Targets: [{ Id: "1", Arn: arn }] });
+  const { out, status, err } = await run(w, "--name=mine", "--kinds=spot,maintenance", "--yes");
+  assert.equal(status, 0, err);
+  assert.match(out, /= rule k8s-spot passes on spot already/);
+  const { policy = "" } = account.sqs.queues.get("mine")!.settings;
+  const allowed = (JSON.parse(policy) as { Statement: { Condition: { ArnLike: { "aws:SourceArn": string | string[] } } }[] }).Statement;
+  assert.deepEqual(
+    allowed.flatMap(({ Condition }) => Condition.ArnLike["aws:SourceArn"]),
+    [`arn:aws:events:${account.region}:${account.id}:rule/mine-*`, `arn:aws:events:${account.region}:${account.id}:rule/k8s-spot`],
+  );
+  const again = await run(w, "--name=mine", "--kinds=spot,maintenance");
+  assert.equal(again.status, 0, again.out);
+  w.close();
+});
+
+test("a statement of ours that somebody has widened stays, and so does the value of a tag; the order of a policy's fields says nothing", async () => {
+  const { w, as } = await bed();
+  const { account } = w.aws;
+  const Key = "aws-node-termination-handler/managed";
+  createOrUpdateTags(as, {
+    Tags: [{ ResourceId: "workers", ResourceType: "auto-scaling-group", Key, Value: "yes", PropagateAtLaunch: false }],
+  });
+  await run(w, "--yes");
+  assert.equal(as.groups.get("workers")?.tags.find(({ key }) => key === Key)?.value, "yes");
+  const { settings } = account.sqs.queues.get("fairlead-interruptions-test")!;
+  const { Statement, Version } = JSON.parse(settings.policy!) as { Version: string; Statement: Record<string, unknown>[] };
+  const sources = ["rule/more", "rule/fairlead-interruptions-test-*"].map(
+    (rule) => `arn:aws:events:${account.region}:${account.id}:${rule}`,
+  );
+  const widened = Statement.map((statement) => ({ ...statement, Condition: { ArnLike: { "aws:SourceArn": sources } } }));
+  const turned = widened.map((statement) => Object.fromEntries(Object.entries(statement).reverse()));
+  account.sqs.queues.update("fairlead-interruptions-test", {
+    settings: { ...settings, policy: JSON.stringify({ Statement: turned, Version }) },
+  });
+  assert.equal((await run(w)).out, "nothing to do\n");
   w.close();
 });
 

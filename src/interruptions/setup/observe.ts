@@ -42,7 +42,11 @@ async function queueNamed(cloud: Cloud, name: string, ask: Ask): Promise<SeenQue
 
 interface DescribedGroup {
   readonly name: string;
-  readonly tags: readonly { readonly Key?: string | undefined; readonly PropagateAtLaunch?: boolean | undefined }[];
+  readonly tags: readonly {
+    readonly Key?: string | undefined;
+    readonly Value?: string | undefined;
+    readonly PropagateAtLaunch?: boolean | undefined;
+  }[];
   readonly instanceIds: readonly string[];
 }
 
@@ -85,13 +89,15 @@ async function seenGroup(
     cloud.call(describeLifecycleHooks, { AutoScalingGroupName: name }, ask),
     Promise.all((managedTag === "" ? [] : instanceIds).map((id) => cloud.instances.lookup(id, ask))),
   ]);
+  const tag = tags.find(({ Key }) => Key === managedTag);
   return {
     name,
     hooks: LifecycleHooks.map(({ LifecycleHookName = "", LifecycleTransition = "" }) => ({
       name: LifecycleHookName,
       transition: LifecycleTransition,
     })),
-    tagged: tags.some(({ Key, PropagateAtLaunch }) => Key === managedTag && PropagateAtLaunch),
+    tagged: tag?.PropagateAtLaunch === true,
+    tagValue: tag?.Value ?? "",
     untagged: lookups.flatMap((lookup) =>
       lookup.kind === "found" && lookup.instance.state !== "terminated" && lookup.instance.tags[managedTag] === undefined
         ? [lookup.instance.id]

@@ -30,17 +30,20 @@ export function planSetup(wish: SetupWish, seen: SetupSeen): SetupPlan {
   };
 }
 
-/** Where others' rules pass everything on, the policy of an existing queue is theirs too. */
-function queueSteps(wish: SetupWish, { queue }: SetupSeen, uses: boolean): readonly Step[] {
+/** Where others' rules pass everything on, the policy of an existing queue is theirs too. One that is made lets them send as well. */
+function queueSteps(wish: SetupWish, { queue, rules }: SetupSeen, uses: boolean): readonly Step[] {
   const { name } = wish;
-  const Policy = uses || queue === undefined ? policyWith(queue?.policy, wish) : undefined;
   if (queue === undefined) {
-    const Attributes = { MessageRetentionPeriod: String(retentionSeconds), SqsManagedSseEnabled: "true", Policy: Policy! };
+    const own = wish.kinds.map((kind) => ruleName(wish, kind));
+    const others = rules.map((rule) => rule.name).filter((rule) => !own.includes(rule));
+    const Policy = policyWith(undefined, wish, others)!;
+    const Attributes = { MessageRetentionPeriod: String(retentionSeconds), SqsManagedSseEnabled: "true", Policy };
     const what = `create queue ${name}, which keeps messages for ${retentionSeconds} s and takes them from EventBridge`;
     return [
       step(createQueue, { QueueName: name, Attributes, tags: { ...wish.tags } }, { what, why: "notices of interruptions come through it" }),
     ];
   }
+  const Policy = uses ? policyWith(queue.policy, wish) : undefined;
   if (Policy === undefined) return [];
   const input = { QueueUrl: queue.url, Attributes: { Policy } };
   return [
@@ -119,10 +122,10 @@ function hookStep({ hookSeconds }: SetupWish, { name: group }: SeenGroup, moment
   });
 }
 
-function tagSteps({ managedTag }: SetupWish, { name, tagged, untagged }: SeenGroup): readonly Step[] {
+function tagSteps({ managedTag }: SetupWish, { name, tagged, tagValue, untagged }: SeenGroup): readonly Step[] {
   if (managedTag === "") return [];
   const why = "the handler leaves instances alone that do not carry it";
-  const tag = { ResourceId: name, ResourceType: "auto-scaling-group", Key: managedTag, Value: "", PropagateAtLaunch: true };
+  const tag = { ResourceId: name, ResourceType: "auto-scaling-group", Key: managedTag, Value: tagValue, PropagateAtLaunch: true };
   const batches = Array.from({ length: Math.ceil(untagged.length / tagsPerCall) }, (_, at) =>
     untagged.slice(at * tagsPerCall, (at + 1) * tagsPerCall),
   );
@@ -133,7 +136,7 @@ function tagSteps({ managedTag }: SetupWish, { name, tagged, untagged }: SeenGro
     ...batches.map((ids) =>
       step(
         createTags,
-        { Resources: ids, Tags: [{ Key: managedTag, Value: "" }] },
+        { Resources: ids, Tags: [{ Key: managedTag, Value: tagValue }] },
         { what: `tag ${ids.length === 1 ? ids[0] : `${ids.length} instances`} of group ${name} with ${managedTag}`, why },
       ),
     ),

@@ -1,6 +1,5 @@
 /** The policy of the queue: EventBridge may send to it, for our rules. Pure. */
-import type { SetupWish } from "./wish.ts";
-import { queueArn } from "./wish.ts";
+import { canonical, queueArn, type SetupWish } from "./wish.ts";
 
 const sid = "FairleadInterruptions";
 
@@ -9,25 +8,46 @@ interface Policy {
   readonly Statement?: unknown;
 }
 
-/** The policy with our statement in it; undefined when it has it already. Throws when there is one that cannot be read: it is not ours to replace. */
-export function policyWith(current: string | undefined, wish: SetupWish): string | undefined {
-  const wanted = statementOf(wish);
-  if (current === undefined || current === "") return JSON.stringify({ Version: "2012-10-17", Statement: [wanted] });
-  const policy = readPolicy(current, wish.name);
-  const statements = [policy.Statement ?? []].flat() as readonly { readonly Sid?: string }[];
-  if (statements.some((statement) => JSON.stringify(statement) === JSON.stringify(wanted))) return undefined;
-  return JSON.stringify({ Version: "2012-10-17", ...policy, Statement: [...statements.filter(({ Sid }) => Sid !== sid), wanted] });
+interface Statement {
+  readonly Sid?: string;
+  readonly Condition?: { readonly ArnLike?: Readonly<Record<string, unknown>> };
 }
 
-function statementOf(wish: SetupWish) {
-  const { partition, region, account, name } = wish;
+/**
+ * The policy with our statement in it, which lets our rules and these others send; undefined when it has it already. Throws when there is
+ * one that cannot be read: it is not ours to replace.
+ */
+export function policyWith(current: string | undefined, wish: SetupWish, others: readonly string[] = []): string | undefined {
+  const sources = [`${wish.name}-*`, ...others].map((rule) => ruleArn(wish, rule));
+  if (current === undefined || current === "") return JSON.stringify({ Version: "2012-10-17", Statement: [statementOf(wish, sources)] });
+  const policy = readPolicy(current, wish.name);
+  const statements = [policy.Statement ?? []].flat() as readonly Statement[];
+  const own = statements.find(({ Sid }) => Sid === sid);
+  // Somebody may have let further rules send.
+  const allowed = [own?.Condition?.ArnLike?.["aws:SourceArn"] ?? []].flat() as unknown as readonly string[];
+  const wanted = statementOf(wish, [...new Set([...allowed, ...sources])]);
+  if (own !== undefined && canonical(listed(own, allowed)) === canonical(wanted)) return undefined;
+  return JSON.stringify({ Version: "2012-10-17", ...policy, Statement: [...statements.filter((each) => each !== own), wanted] });
+}
+
+/** One source and a list of one are the same. */
+function listed(statement: Statement, sources: readonly string[]): Statement {
+  const { Condition } = statement;
+  return { ...statement, ...(Condition && { Condition: { ...Condition, ArnLike: { ...Condition.ArnLike, "aws:SourceArn": sources } } }) };
+}
+
+function ruleArn({ partition, region, account }: SetupWish, rule: string): string {
+  return `arn:${partition}:events:${region}:${account}:rule/${rule}`;
+}
+
+function statementOf(wish: SetupWish, sources: readonly string[]) {
   return {
     Sid: sid,
     Effect: "Allow",
     Principal: { Service: "events.amazonaws.com" },
     Action: "sqs:SendMessage",
     Resource: queueArn(wish),
-    Condition: { ArnLike: { "aws:SourceArn": `arn:${partition}:events:${region}:${account}:rule/${name}-*` } },
+    Condition: { ArnLike: { "aws:SourceArn": sources } },
   };
 }
 

@@ -39,6 +39,8 @@ export interface SeenGroup {
   readonly hooks: readonly SeenHook[];
   /** It gives its new instances the managed tag. */
   readonly tagged: boolean;
+  /** The value that the managed tag has on it, or is to have. */
+  readonly tagValue: string;
   /** Instances of it without that tag. */
   readonly untagged: readonly string[];
 }
@@ -67,7 +69,8 @@ export function samePattern(a: EventPattern | undefined, kind: HeardKind): boole
   return a !== undefined && canonical(a) === canonical(patternOf(kind));
 }
 
-function canonical(value: unknown): string {
+/** What says the same reads the same, whatever the order of fields and lists. */
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).sort().join()}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const entries = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`);
