@@ -222,7 +222,7 @@ test("a label that is refused does not keep the Node from being cordoned and dra
   interrupt(w, node!);
   await w.until("it is drained", () => w.plan(name)?.phase === "ended", 10_000);
   assert.equal(w.isCordoned(name), true);
-  assert.ok(handler.lines.some((line) => line.includes("it is cordoned without them")));
+  assert.ok(handler.lines.some((line) => line.includes("it is written without them")));
   w.close();
 });
 
