@@ -41,7 +41,7 @@ export const ingressMutants: readonly Mutant[] = [
     world: "ingresses",
     file: "src/loadbalancers/ingress/controller.ts",
     changes: [["this.#byService((after ?? before)!.metadata)", "(before && after ? this.#byService(after.metadata) : [])"]],
-    killedBy: "a settled member's rules are never removed by another's mistake",
+    killedBy: "what is wanted exists, and nothing else",
   },
   {
     name: "webhook-refuses-what-was-there",
