@@ -351,13 +351,13 @@ for (const [mode, kind] of [
   });
 }
 
-test("without sidecars controller and node are one container each with one role, and their command lines are taken", async (t) => {
+test("without sidecars controller, labeller and node are one container each with one role, and their command lines are taken", async (t) => {
   const { cluster } = await bed(t);
   const { objects } = await rendered(cluster, valueSets["volumes without sidecars"]!);
   const controller = named(objects, "Deployment", "fairlead-ebs-csi-controller");
   assert.deepEqual(
     controller.spec?.template?.spec?.containers.map(({ name }) => name),
-    ["ebs-plugin"],
+    ["ebs-plugin", "metadata-labeler"],
   );
   const { values, warnings } = parseFlags(flagsOf("controller"), argsOf(controller).slice(1));
   validateDriver(values as DriverValues);
@@ -373,7 +373,7 @@ test("without sidecars controller and node are one container each with one role,
   const roles = objects.filter(({ kind, metadata }) => kind === "ClusterRole" && metadata?.name?.includes("ebs"));
   assert.deepEqual(
     roles.map(({ metadata }) => metadata?.name),
-    ["fairlead-ebs-csi-controller", "fairlead-ebs-csi-node"],
+    ["fairlead-ebs-csi-controller", "fairlead-ebs-csi-controller:labeler", "fairlead-ebs-csi-node"],
   );
 });
 
