@@ -7,6 +7,7 @@
  * - Ours shows on a TargetGroupBinding how many targets it has, and whether they are all there: fields and conditions of its
  *   status that the reference has not.
  * - Ours notes on an Ingress with a log-in which state of its Secret AWS has, in an annotation, because AWS never tells.
+ * - Ours notes on the first Ingress of a group that all of its load balancer was as wanted, so that a restart need not read it.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -240,7 +241,7 @@ async function objectsOf({ cluster: { admin } }: IngressCluster): Promise<Readon
 
 function comparable(object: Stored<KubeObject>, kind: string): unknown {
   const { managedFields: _fields, resourceVersion: _version, annotations = {}, ...metadata } = object.metadata;
-  const { [sentSecretsAnnotation]: _sent, ...theirs } = annotations;
+  const { [sentSecretsAnnotation]: _sent, [checkpointAnnotation]: _checkpoint, ...theirs } = annotations;
   const { status, ...rest } = object as Stored<KubeObject> & { readonly status?: Readonly<Record<string, unknown>> };
   const { targets: _targets, conditions: _conditions, ...kept } = status ?? {};
   return { ...rest, metadata: { ...metadata, annotations: theirs }, status: kind === "TargetGroupBinding" ? kept : status };
