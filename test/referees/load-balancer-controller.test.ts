@@ -21,7 +21,13 @@ import {
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { configMaps, nodes, pods, secrets, services } from "../../src/kube/builtin.ts";
 import type { KubeObject, Resource, Stored } from "../../src/kube/resource.ts";
-import { ingressClasses, ingressClassParams, ingresses, sentSecretsAnnotation } from "../../src/loadbalancers/ingress/seen.ts";
+import {
+  checkpointAnnotation,
+  ingressClasses,
+  ingressClassParams,
+  ingresses,
+  sentSecretsAnnotation,
+} from "../../src/loadbalancers/ingress/seen.ts";
 import { targetGroupBindings } from "../../src/loadbalancers/targets/binding.ts";
 import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
 import type { JournalEntry } from "../../src/sandbox/cloud/controls/journal.ts";
