@@ -151,6 +151,16 @@ test("reads are tried again after a cut and after 5xx, a bounded number of times
   assert.ok(isApiError(await write, "unreachable"));
 });
 
+test("what a server does not implement is not asked for again", async () => {
+  const { world, server, client } = bed();
+  const read = client.get(nodes, { name: "n" }).catch((error) => error);
+  await world.settle();
+  server.take().refuse(501, "NotImplemented");
+  await world.advance(10_000);
+  assert.equal(server.waiting.length, 0);
+  assert.equal((await read).status, 501);
+});
+
 test("429 is waited out as the server asks, for writes too, and the gate is asked again", async () => {
   const { gate, checked } = lease();
   const { world, server, client } = bed({ gate });

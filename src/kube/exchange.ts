@@ -207,7 +207,8 @@ export class Exchange {
       return error.retryAfterMs === undefined ? backOff : jittered(random, error.retryAfterMs, 0.1);
     if (!call.repeatable) return undefined;
     if (!(error instanceof ApiError)) return isOfTheWire(error) ? backOff : undefined;
-    const mayPass = error.status >= 500 || error.reason === "unavailable";
+    // What a server does not implement, it will not implement a moment later.
+    const mayPass = (error.status >= 500 && error.status !== 501) || error.reason === "unavailable";
     return mayPass ? Math.max(backOff, error.retryAfterMs ?? 0) : undefined;
   }
 
