@@ -60,4 +60,11 @@ export const classMutants: readonly Mutant[] = [
     changes: [["withGroups: true,", "withGroups: false,"]],
     killedBy: "nothing is left",
   },
+  {
+    name: "class-old-one-goes-at-once",
+    world: "classes",
+    file: "src/loadbalancers/service-class/replacement.ts",
+    changes: [["const handOverMs = 5 * 60_000;", "const handOverMs = 10_000;"]],
+    killedBy: "clients have five minutes to leave a load balancer that is replaced",
+  },
 ];
