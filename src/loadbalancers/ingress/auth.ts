@@ -1,14 +1,10 @@
 /** What comes before a backend's answer: a log-in, or the check of a token. HTTPS listeners only. Pure. */
-
-import { Secret } from "../../runtime/secret.ts";
 import { readRows } from "../annotation-rows.ts";
+import { clientIn, type SecretData } from "../followed-secrets.ts";
 import type { Authentication, LogIn } from "../routing.ts";
 import { annotationPrefix, authTable } from "./annotations.ts";
 import { MemberFault, type MemberOptions } from "./member.ts";
 import type { IngressView, ServiceView } from "./view.ts";
-
-/** The data of a Secret, as text; a text says why it cannot be read. */
-export type SecretData = { readonly data: Readonly<Record<string, string>>; readonly changed: boolean } | { readonly problem: string };
 
 /** A Secret in the namespace of an Ingress that uses it. */
 export type SecretReader = (name: string, ingress: IngressView) => SecretData;
@@ -75,22 +71,16 @@ function readLogIn(
   const name = provider.secretName ?? "";
   const read = secret(name, ingress);
   if ("problem" in read) throw new MemberFault(read.problem);
+  const client = clientIn(read.data);
+  if ("missing" in client) throw new MemberFault(`missing ${client.missing}, secret: ${namespace}/${name}`);
   return {
     kind: "authenticate-oidc",
     issuer: provider.issuer ?? "",
     authorizationEndpoint: provider.authorizationEndpoint ?? "",
     tokenEndpoint: provider.tokenEndpoint ?? "",
     userInfoEndpoint: provider.userInfoEndpoint ?? "",
-    ...clientOf(read.data, `${namespace}/${name}`),
+    ...client,
     secretChanged: read.changed,
     ...common(provider.authenticationRequestExtraParams),
   };
-}
-
-/** Blanks after the id and control characters after the secret are what editors leave behind. */
-function clientOf(data: Readonly<Record<string, string>>, key: string): { readonly clientId: Secret; readonly clientSecret: Secret } {
-  const id = data.clientID ?? data.clientId;
-  if (id === undefined) throw new MemberFault(`missing clientID, secret: ${key}`);
-  if (data.clientSecret === undefined) throw new MemberFault(`missing clientSecret, secret: ${key}`);
-  return { clientId: new Secret(id.trimEnd()), clientSecret: new Secret(data.clientSecret.replace(/\p{Cc}+$/u, "")) };
 }

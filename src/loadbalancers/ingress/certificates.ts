@@ -1,14 +1,7 @@
-/** Which certificates fit an Ingress's host names, where none is given. Pure. */
+/** The host names of an Ingress, and the certificates that fit them where none is given. Pure. */
+import { type Certificate, certificatesFor } from "../certificate-choice.ts";
 import { MemberFault } from "./member.ts";
 import type { IngressView } from "./view.ts";
-
-/** One that is issued, with the names that it is for. */
-export interface Certificate {
-  readonly arn: string;
-  readonly domains: readonly string[];
-  /** ARN of the private authority that issued it. */
-  readonly authority?: string;
-}
 
 /** Every name that clients ask for. */
 export function hostsOf({ rules, tlsHosts }: IngressView): readonly string[] {
@@ -21,21 +14,7 @@ export function discoveredCertificates(
   certificates: readonly Certificate[],
   allowedAuthorities: readonly string[],
 ): readonly string[] {
-  const usable = certificates.filter(
-    ({ authority }) => allowedAuthorities.length === 0 || (authority !== undefined && allowedAuthorities.includes(authority)),
-  );
-  const found = new Set<string>();
-  for (const host of hosts) {
-    const fitting = usable.filter(({ domains }) => domains.some((domain) => fits(domain, host)));
-    if (fitting.length === 0) throw new MemberFault(`no certificate found for host: ${host}`);
-    for (const { arn } of fitting) found.add(arn);
-  }
-  return [...found].toSorted();
-}
-
-/** A wildcard stands for exactly one label. */
-export function fits(domain: string, host: string): boolean {
-  if (domain === host) return true;
-  if (!domain.startsWith("*.")) return false;
-  return host.split(".").slice(1).join(".") === domain.slice(2) && host.includes(".");
+  const found = certificatesFor(hosts, certificates, allowedAuthorities);
+  if ("unmatched" in found) throw new MemberFault(`no certificate found for host: ${found.unmatched}`);
+  return found.arns;
 }

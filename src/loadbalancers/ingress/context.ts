@@ -4,6 +4,7 @@ import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Host } from "../../runtime/host.ts";
 import type { HandOver } from "../elbv2/replacement.ts";
+import type { FollowedSecrets, RequiredLabel } from "../followed-secrets.ts";
 import type { BackendGroup } from "../groups/backend-group.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
@@ -14,7 +15,6 @@ import type { MemberModel } from "./desire.ts";
 import type { IngressMetrics } from "./metrics.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Report } from "./report.ts";
-import type { FollowedSecrets, RequiredLabel } from "./secrets.ts";
 import type { Classes, Ingresses, Namespaces, Params } from "./seen.ts";
 import type { IngressSettings } from "./settings.ts";
 

@@ -3,6 +3,7 @@ import type { Ask } from "../../aws/ask.ts";
 import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
 import { sleep } from "../../runtime/world.ts";
+import { FollowedSecrets } from "../followed-secrets.ts";
 import { matchesSelector } from "../targets/selector.ts";
 import { Checkpoints } from "./checkpoint.ts";
 import { type ClassSources, classOf } from "./classes.ts";
@@ -12,7 +13,6 @@ import { IngressMetrics } from "./metrics.ts";
 import { reconcileGroup } from "./pass.ts";
 import { Refusals } from "./refusals.ts";
 import { Report } from "./report.ts";
-import { FollowedSecrets } from "./secrets.ts";
 import type { SeenIngress } from "./seen.ts";
 import type { IngressView } from "./view.ts";
 

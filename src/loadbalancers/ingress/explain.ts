@@ -1,10 +1,11 @@
 /** One page about the load balancer of an Ingress: who asks for what, why it is so, what stands, what differs, and what to do next. */
 import type { Ask } from "../../aws/ask.ts";
 import { conditionsText } from "../application/conditions.ts";
+import { type Certificate, fits } from "../certificate-choice.ts";
 import type { BackendHealth } from "../kind.ts";
 import { type ApplicationListener, wantedGroups } from "../model.ts";
 import type { Action } from "../routing.ts";
-import { type Certificate, fits, hostsOf } from "./certificates.ts";
+import { hostsOf } from "./certificates.ts";
 import type { SurveyContext } from "./context.ts";
 import { type GroupPreview, groupTitle } from "./preview.ts";
 import type { GroupSurvey } from "./survey.ts";

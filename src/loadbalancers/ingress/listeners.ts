@@ -2,9 +2,10 @@
 
 import type { Asker } from "../../aws/plan.ts";
 import { formatCidr, parseCidr } from "../../runtime/ip.ts";
+import type { Certificate } from "../certificate-choice.ts";
 import type { Attributes } from "../model.ts";
 import type { MutualTls } from "../routing.ts";
-import { type Certificate, discoveredCertificates, hostsOf } from "./certificates.ts";
+import { discoveredCertificates, hostsOf } from "./certificates.ts";
 import type { MutualTlsWish, Protocol } from "./listen-ports.ts";
 import { MemberFault, type MemberOptions, readFamily } from "./member.ts";
 import { agreed, agreedByKey, type MemberFaults, sameSet } from "./merge.ts";

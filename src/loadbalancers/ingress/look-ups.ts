@@ -2,9 +2,9 @@
 import type { Ask } from "../../aws/ask.ts";
 import type { Certificates } from "../../aws/certificates.ts";
 import { isAwsError } from "../../aws/errors.ts";
+import type { Certificate } from "../certificate-choice.ts";
 import { reconcileAges } from "../inventory.ts";
 import { annotationPrefix } from "./annotations.ts";
-import type { Certificate } from "./certificates.ts";
 import type { GroupContext } from "./context.ts";
 import type { Group } from "./groups.ts";
 import { type WebAclFound, webAclNames } from "./guards.ts";

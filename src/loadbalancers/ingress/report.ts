@@ -1,6 +1,6 @@
 /** What users see of a group on its Ingresses: finalizers, status, Events. */
 import { type FailureReason as AnyReason, ControllerReport, type ReportParts } from "../controller-report.ts";
-import type { SecretDigests } from "./secrets.ts";
+import type { SecretDigests } from "../followed-secrets.ts";
 import { checkpointAnnotation, ingresses, planAnnotation, planDigest, type SeenIngress, sentSecretsAnnotation } from "./seen.ts";
 
 /** Those of an Ingress. */

@@ -1,14 +1,23 @@
 /** Secrets that log-ins name: each is followed by itself from the first time it is asked for, whether it exists or not. */
 import { createHash } from "node:crypto";
-import { secrets } from "../../kube/builtin.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import { type Informer, informer } from "../../kube/informer.ts";
-import type { Stored } from "../../kube/resource.ts";
-import type { Secret } from "../../kube/types.ts";
-import { rememberSecret } from "../../runtime/known-secrets.ts";
-import { type Clock, sleep } from "../../runtime/world.ts";
-import type { SecretData } from "./auth.ts";
-import { type IngressView, keyOf } from "./view.ts";
+import { secrets } from "../kube/builtin.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { type Informer, informer } from "../kube/informer.ts";
+import type { Stored } from "../kube/resource.ts";
+import type { Secret } from "../kube/types.ts";
+import { rememberSecret } from "../runtime/known-secrets.ts";
+import { Secret as Opaque } from "../runtime/secret.ts";
+import { type Clock, sleep } from "../runtime/world.ts";
+
+/** The data of a Secret, as text; a text says why it cannot be read. */
+export type SecretData = { readonly data: Readonly<Record<string, string>>; readonly changed: boolean } | { readonly problem: string };
+
+/** Whoever uses a Secret of its own namespace. */
+export interface SecretUser {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
 
 /** `--required-secrets-label` */
 export interface RequiredLabel {
@@ -40,7 +49,7 @@ export class FollowedSecrets {
   readonly #followed = new Map<string, Followed>();
   /** Which ones, by the group that names them. */
   readonly #named = new Map<string, ReadonlySet<string>>();
-  /** What was read and sent last for an Ingress, by its key. */
+  /** What was read and sent last for a user, by its key. */
   readonly #read = new Map<string, Record<string, string>>();
   readonly #sent = new Map<string, SecretDigests>();
   /** Told the key of one that has changed. */
@@ -84,17 +93,17 @@ export class FollowedSecrets {
     over.abort();
   }
 
-  /** An Ingress is about to be read anew: what it reads from here on is what it uses. */
-  begin(ingress: string): void {
-    this.#read.delete(ingress);
+  /** A user is about to be read anew: what it reads from here on is what it uses. */
+  begin(user: string): void {
+    this.#read.delete(user);
   }
 
   /**
-   * For an Ingress, with what is recorded on it: whether the Secret is another than was sent for it before. What nobody knows
+   * For a user, with what is recorded on it: whether the Secret is another than was sent for it before. What nobody knows
    * of counts as unchanged: whoever ran before has sent it.
    */
-  read(name: string, ingress: IngressView, recorded: SecretDigests): SecretData {
-    const key = `${ingress.namespace}/${name}`;
+  read(name: string, user: SecretUser, recorded: SecretDigests): SecretData {
+    const key = `${user.namespace}/${name}`;
     const followed = this.#followed.get(key)?.informer;
     if (followed && !followed.hasSynced)
       return { problem: `secret "${key}" cannot be read: is the service account allowed to list and watch it?` };
@@ -105,24 +114,24 @@ export class FollowedSecrets {
       return { problem: `secret ${key} is missing required label ${label}=${value}; only Secrets that carry it are read` };
     }
     for (const value of Object.values(state.data)) rememberSecret(value);
-    const owner = keyOf(ingress);
-    const now = digest(state.data, ingress.uid);
+    const owner = `${user.namespace}/${user.name}`;
+    const now = digest(state.data, user.uid);
     const sent = (this.#sent.get(owner) ?? recorded)[name];
     this.#read.set(owner, { ...this.#read.get(owner), [name]: now });
     return { data: state.data, changed: sent !== undefined && sent !== now };
   }
 
-  /** What was read for an Ingress has been sent: digests of it, to be recorded. */
-  markSent(ingress: string): SecretDigests {
-    const sent = this.#read.get(ingress) ?? {};
-    this.#sent.set(ingress, sent);
+  /** What was read for a user has been sent: digests of it, to be recorded. */
+  markSent(user: string): SecretDigests {
+    const sent = this.#read.get(user) ?? {};
+    this.#sent.set(user, sent);
     return sent;
   }
 
   /** It is gone. */
-  forget(ingress: string): void {
-    this.#read.delete(ingress);
-    this.#sent.delete(ingress);
+  forget(user: string): void {
+    this.#read.delete(user);
+    this.#sent.delete(user);
   }
 
   #start(key: string): void {
@@ -164,7 +173,7 @@ const clientKeys = ["clientID", "clientId", "clientSecret"];
 
 /**
  * Enough to see that a client was changed, and not enough to tell what it is: of a short secret, which could be guessed, 24 bits
- * leave many that fit. The Ingress's own salt keeps two that use one client from showing it.
+ * leave many that fit. The user's own salt keeps two that use one client from showing it.
  */
 function digest(data: Readonly<Record<string, string>>, salt: string): string {
   const client = clientKeys.map((key) => data[key] ?? null);
@@ -172,4 +181,15 @@ function digest(data: Readonly<Record<string, string>>, salt: string): string {
     .update(JSON.stringify([salt, ...client]))
     .digest("hex")
     .slice(0, 6);
+}
+
+/** A client of an identity provider, or what is missing in its Secret. */
+export type ClientData = { readonly clientId: Opaque; readonly clientSecret: Opaque } | { readonly missing: "clientID" | "clientSecret" };
+
+/** Blanks after the id and control characters after the secret are what editors leave behind. */
+export function clientIn(data: Readonly<Record<string, string>>): ClientData {
+  const id = data.clientID ?? data.clientId;
+  if (id === undefined) return { missing: "clientID" };
+  if (data.clientSecret === undefined) return { missing: "clientSecret" };
+  return { clientId: new Opaque(id.trimEnd()), clientSecret: new Opaque(data.clientSecret.replace(/\p{Cc}+$/u, "")) };
 }
