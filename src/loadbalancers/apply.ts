@@ -12,6 +12,7 @@ import { noRoomText } from "./groups/rule-quota.ts";
 import type { Inventory } from "./inventory.ts";
 import { managedGroups, type Problem } from "./model.ts";
 import type { Survey } from "./survey.ts";
+import type { NewTargetGroups } from "./targets/new-groups.ts";
 import type { Moment, TargetSets } from "./targets/target-set.ts";
 import type { Targets } from "./targets.ts";
 
@@ -24,6 +25,8 @@ export interface ApplyParts {
   /** The targets that it is to have. */
   wanted(): Promise<Targets>;
   readonly onStep: (step: Step) => void;
+  /** Where target groups are noted that are made: for whoever fills them. */
+  readonly newGroups?: NewTargetGroups;
   /** Told of the step that AWS refused, before the error is thrown. */
   readonly onRefused?: (step: Step, error: AwsError) => void;
 }
@@ -70,7 +73,7 @@ interface Done {
  */
 async function applyInPhases(survey: Survey, parts: ApplyParts, ask: Ask, onOutput: (output: unknown) => void): Promise<Done> {
   const { owner, kind, desire, steps, seen } = survey;
-  const { inventory, targetSets, began, wanted, onStep, onRefused } = parts;
+  const { inventory, targetSets, began, wanted, onStep, onRefused, newGroups } = parts;
   const set = targetSets.of(kind, desire.model.name);
   const run = (some: readonly Step[], made?: Applied["made"]) =>
     apply(some, inventory.cloud, {
@@ -79,6 +82,7 @@ async function applyInPhases(survey: Survey, parts: ApplyParts, ask: Ask, onOutp
       ...(onRefused && { onRefused }),
       onStep: (step, output) => {
         onStep(step);
+        newGroups?.note(step, output);
         onOutput(output);
       },
     });

@@ -42,4 +42,35 @@ test(`a restart over ${ingresses} Ingresses in ${groups} groups changes nothing,
   t.diagnostic(`restarted with ${total(calls)} calls: ${JSON.stringify(calls)}, after ${began}`);
 });
 
+test("what is made is not read again: twenty Ingresses of two groups cost their own calls and a few lists", async (t) => {
+  const world = await ingressWorld();
+  t.after(() => world.close());
+  await world.service("web", { type: "NodePort", ports: [{ name: "http", port: 80, targetPort: 8080, nodePort: 31_080 }] });
+  const names = Array.from({ length: 20 }, (_, i) => `in-${i}`);
+  for (const [i, name] of names.entries())
+    await world.ingress(name, { [`${name}.example.com`]: ["Prefix / web:80"] }, { "group.name": `g${i % 2}`, "target-type": "instance" });
+  const end = world.serve();
+  t.after(end);
+  await world.until("addresses are published", () => names.every((name) => world.hostname(name) !== ""), 3_600_000);
+  await world.world.advance(60_000);
+  assert.equal(world.all("elbv2/targets").length, 40);
+  const { DescribeSecurityGroups: _, ...calls } = world.calls();
+  assert.deepEqual(calls, {
+    CreateSecurityGroup: 3,
+    CreateLoadBalancer: 2,
+    CreateListener: 2,
+    CreateTargetGroup: 20,
+    CreateRule: 20,
+    RegisterTargets: 20,
+    AuthorizeSecurityGroupIngress: 3,
+    DescribeAvailabilityZones: 1,
+    DescribeInstances: 1,
+    DescribeLoadBalancers: 1,
+    DescribeRouteTables: 1,
+    DescribeSecurityGroupRules: 2,
+    DescribeSubnets: 1,
+    DescribeTargetGroups: 1,
+  });
+});
+
 const total = (calls: Readonly<Record<string, number>>) => Object.values(calls).reduce((sum, count) => sum + count, 0);

@@ -3,6 +3,7 @@ import { clusterTag } from "../../loadbalancers/controller-names.ts";
 import { BackendGroup } from "../../loadbalancers/groups/backend-group.ts";
 import { ClaimBook } from "../../loadbalancers/groups/claim-book.ts";
 import { type ClusterScope, Inventory } from "../../loadbalancers/inventory.ts";
+import { NewTargetGroups } from "../../loadbalancers/targets/new-groups.ts";
 import { ConfigurationFailed } from "../../process/errors.ts";
 import type { ProcessContext } from "../../process/program.ts";
 import { gateOpen } from "./feature-gates.ts";
@@ -12,6 +13,7 @@ export interface Balancers {
   readonly inventory: Inventory;
   readonly book: ClaimBook;
   readonly backendGroup: BackendGroup;
+  readonly newGroups: NewTargetGroups;
 }
 
 /** With the gate, tags are read from AWS's index of them. */
@@ -32,5 +34,10 @@ export function balancersOf({ host, cloud, self }: Pick<ProcessContext, "host" |
   });
   const given = options["backend-security-group"];
   const settings = { cluster, defaultTags: options["default-tags"], sharesBackendGroup: options["enable-backend-security-group"] };
-  return { inventory, book: new ClaimBook(), backendGroup: new BackendGroup({ inventory, settings, ...(given !== "" && { given }) }) };
+  return {
+    inventory,
+    book: new ClaimBook(),
+    backendGroup: new BackendGroup({ inventory, settings, ...(given !== "" && { given }) }),
+    newGroups: new NewTargetGroups(host.world.clock),
+  };
 }

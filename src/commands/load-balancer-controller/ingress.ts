@@ -13,7 +13,7 @@ export function ingressControllerOf(
   { host, kube, recorder, informers }: ProcessContext,
   options: Options,
   { bindings, services, ingresses, classes, params, namespaces }: BindingInformers & IngressInformers,
-  { inventory, book, backendGroup }: Balancers,
+  { inventory, book, backendGroup, newGroups }: Balancers,
 ): Controller {
   const requiredSecretsLabel = requiredLabel(options);
   return ingressController({
@@ -31,6 +31,7 @@ export function ingressControllerOf(
     settings: ingressSettings(options, inventory.scope.vpc),
     ingressClass: options["ingress-class"],
     backendGroup,
+    newGroups,
     ...(requiredSecretsLabel && { requiredSecretsLabel }),
     concurrency: options["ingress-max-concurrent-reconciles"],
     syncPeriodMs: options["sync-period"],

@@ -114,7 +114,7 @@ export function programOf(options: Options, home: string): Program {
   return {
     component,
     controllers: [
-      bindings(options, informers),
+      bindings(options, informers, balancers),
       ...(gateOpen(options["feature-gates"], "IngressController") ? [ingresses(options, informers, balancers)] : []),
       ...(gateOpen(options["feature-gates"], "EnableServiceController") ? [classServices(options, informers, balancers)] : []),
       ...(source?.kind === "secret" ? [trustEntry(component, { ...source.place, configuration }, options, informers)] : []),
@@ -146,14 +146,15 @@ function entry(name: string, make: (context: ProcessContext) => Promise<Controll
   };
 }
 
-function bindings(options: Options, informers: BindingInformers): ControllerEntry {
-  return entry("targetGroupBinding", (context) => bindingControllerOf(context, options, informers));
+function bindings(options: Options, informers: BindingInformers, balancers: SharedBalancers): ControllerEntry {
+  return entry("targetGroupBinding", async (context) => bindingControllerOf(context, options, informers, await balancers(context)));
 }
 
 async function bindingControllerOf(
   { host, kube, recorder, cloud, clouds, informers, self }: ProcessContext,
   options: Options,
   { bindings, services, slices, pods }: BindingInformers,
+  { newGroups }: Pick<Balancers, "newGroups">,
 ) {
   const { bindingController } = await import("../../loadbalancers/targets/binding-controller.ts");
   if (self.vpc === undefined) throw new ConfigurationFailed("the VPC of the cluster is not known: set --aws-vpc-id");
@@ -164,6 +165,7 @@ async function bindingControllerOf(
     cloud,
     vpc: self.vpc,
     cloudAs: (role) => cloudAs({ cloud, clouds }, options, role),
+    newGroups,
     clusterTag: `kubernetes.io/cluster/${options["cluster-name"]}`,
     bindings: informers.shared(bindings),
     services: informers.shared(services),

@@ -11,7 +11,7 @@ export function serviceControllerOf(
   { host, kube, recorder, informers }: ProcessContext,
   options: Options,
   { bindings, services }: BindingInformers,
-  { inventory, book, backendGroup }: Balancers,
+  { inventory, book, backendGroup, newGroups }: Balancers,
 ): Controller {
   return classController({
     host,
@@ -20,6 +20,7 @@ export function serviceControllerOf(
     inventory,
     book,
     backendGroup,
+    newGroups,
     services: informers.shared(services),
     bindings: informers.shared(bindings),
     settings: classSettings(options, inventory.scope.vpc),

@@ -5,6 +5,7 @@ import type { Cloud } from "../../aws/cloud.ts";
 import type { Step } from "../../aws/plan.ts";
 import type { Clock } from "../../runtime/world.ts";
 import {
+  type EndpointGroup,
   type EndpointRule,
   type EndpointRuleWish,
   endpointRuleDescription,
@@ -34,6 +35,8 @@ const trustMs = 10 * 60_000;
 
 interface Left {
   readonly digest: string;
+  /** All of its rules, where nothing had to be written. */
+  readonly rules?: EndpointGroup["rules"];
   readonly at: number;
 }
 
@@ -119,25 +122,27 @@ export class EndpointRules {
     const wish = { asked: [...this.#claims.values()].flatMap((claim) => claim.get(id) ?? []), unheard: unheard(), exact };
     const digest = JSON.stringify([keysOf(wish.asked), keysOf(wish.unheard)]);
     const left = this.#left.get(id);
-    if (left?.digest === digest && clock.monotonic() - left.at < trustMs) return [];
+    if (left && clock.monotonic() - left.at < trustMs && (left.digest === digest || isMet(id, left, wish))) return [];
     this.#left.delete(id);
-    const refused = await this.#write(id, wish, ask);
+    const { refused, rules } = await this.#write(id, wish, ask);
     // A group that is gone lets nothing in, and needs nothing.
     const isGone = refused.some(({ error }) => error.class === "not-found" && error.detail.includes(id));
     if (isGone || wish.asked.length + wish.unheard.length === 0) this.#known.delete(id);
     if (isGone) return [];
-    if (refused.length === 0) this.#left.set(id, { digest, at: clock.monotonic() });
+    if (refused.length === 0) this.#left.set(id, { digest, ...(rules && { rules }), at: clock.monotonic() });
     return refused;
   }
 
-  async #write(id: string, wish: EndpointRuleWish, ask: Ask): Promise<readonly Refusal[]> {
+  /** Tells the rules where none had to be written. */
+  async #write(id: string, wish: EndpointRuleWish, ask: Ask): Promise<{ readonly refused: readonly Refusal[] } & Pick<Left, "rules">> {
     const { cloud, onStep } = this.#options;
     // What is not as it was seen is looked at once more.
     for (let tries = 1; ; tries++) {
       const rules = await cloud.securityGroups.rules(id, ask);
       const { grant, revoke } = planEndpointRules({ id, rules }, wish);
-      const applied = await apply([...grant, ...revoke], cloud, { ...ask, onStep });
-      if (applied.kind === "done") return applied.refused;
+      const steps = [...grant, ...revoke];
+      const applied = await apply(steps, cloud, { ...ask, onStep });
+      if (applied.kind === "done") return { refused: applied.refused, ...(steps.length === 0 && { rules }) };
       if (tries === 2) throw new Error(applied.why);
     }
   }
@@ -150,6 +155,13 @@ export class EndpointRules {
     );
     return turn;
   }
+}
+
+/** Whether a group that was left so has all that is asked of it: who asks may change while nothing has to be written. */
+function isMet(id: string, { rules }: Left, wish: EndpointRuleWish): boolean {
+  if (rules === undefined) return false;
+  const { grant, revoke } = planEndpointRules({ id, rules }, wish);
+  return grant.length + revoke.length === 0;
 }
 
 const keysOf = (rules: readonly EndpointRule[]) => [...new Set(rules.map(endpointRuleKey))].toSorted();

@@ -10,6 +10,7 @@ import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
 import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
+import type { NewTargetGroups } from "../targets/new-groups.ts";
 import type { Checkpoints } from "./checkpoint.ts";
 import type { MemberModel } from "./desire.ts";
 import type { IngressMetrics } from "./metrics.ts";
@@ -36,6 +37,7 @@ export interface IngressParts {
   readonly ingressClass: string;
   /** Shared with whoever else makes load balancers for the cluster. */
   readonly backendGroup: BackendGroup;
+  readonly newGroups: NewTargetGroups;
   /** `--required-secrets-label` */
   readonly requiredSecretsLabel?: RequiredLabel;
   readonly concurrency: number;

@@ -256,7 +256,7 @@ async function deployAll(
   ask: Ask,
   onRefused: (step: Step, error: AwsError) => void,
 ): Promise<Deployed> {
-  const { inventory, host } = context;
+  const { inventory, host, newGroups } = context;
   const own = bindingsOf(bindingLabels(group.id), context.bindings);
   const unguarded = seen.steps.filter((step) => !isGuardStep(step));
   const steps = unguarded.filter((step) => !deletesBoundGroup(step, own));
@@ -269,6 +269,7 @@ async function deployAll(
       clock: host.world.clock,
       onStep: logStep(context, group),
       onRefused,
+      newGroups,
       targetSets,
       began: targetSets.now(),
       wanted: async () => noTargets,

@@ -9,6 +9,7 @@ import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
 import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
+import type { NewTargetGroups } from "../targets/new-groups.ts";
 import type { Report } from "./report.ts";
 import type { ClassSettings } from "./settings.ts";
 
@@ -21,6 +22,7 @@ export interface ClassParts {
   readonly book: ClaimBook;
   /** Shared with whoever else makes load balancers for the cluster. */
   readonly backendGroup: BackendGroup;
+  readonly newGroups: NewTargetGroups;
   readonly services: Services;
   readonly bindings: Bindings;
   readonly settings: ClassSettings;

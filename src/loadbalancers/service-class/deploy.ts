@@ -35,7 +35,7 @@ export async function deploy(
   context: ClassContext,
   ask: Ask,
 ): Promise<Deployed> {
-  const { inventory, host } = context;
+  const { inventory, host, newGroups } = context;
   const labels = bindingLabels(service.view);
   const own = bindingsOf(labels, context.bindings);
   const move = moveOf(service, seen, own, context);
@@ -48,6 +48,7 @@ export async function deploy(
       inventory,
       clock: host.world.clock,
       onStep: logStep(context, service),
+      newGroups,
       targetSets,
       began: targetSets.now(),
       wanted: async () => noTargets,

@@ -41,13 +41,14 @@ const wantsZone = (error: unknown) =>
 async function change(job: BindingJob, changes: TargetChanges, namesZones: boolean, context: BindingContext): Promise<readonly Refusal[]> {
   const { binding, key, ask } = job;
   const { missing, leaving, held } = changes;
-  const { groups, host } = context;
+  const { groups, newGroups, host } = context;
   const cloud = groupCloud(binding, context);
   const arn = binding.spec.targetGroupARN!;
   const group = { arn, name: groupNameOf(arn), service: `${binding.metadata.namespace}/${binding.spec.serviceRef.name}` };
   const zoneOf = await zonesFor(binding, missing, namesZones, context, ask);
   const onStep = ({ what, why }: { readonly what: string; readonly why: string }) => host.log.info(what, { why, binding: key });
   const run: Run = (some, gone) => apply(planBinding(group, some, gone, zoneOf), cloud, { ...ask, onStep });
+  newGroups.forget(arn);
   try {
     const { refused } = await run(missing, leaving);
     groups.unsure(arn, [...missing, ...leaving]);

@@ -33,7 +33,7 @@ export async function complete(job: BindingJob, context: BindingContext): Promis
 export async function verify({ binding, remembered, ask }: BindingJob, context: BindingContext): Promise<readonly BindingProblem[]> {
   if (remembered.verified === binding.metadata.generation) return [];
   const arn = binding.spec.targetGroupARN!;
-  const group = await groupCloud(binding, context).loadBalancers.targetGroupAt(arn, ask);
+  const group = context.newGroups.get(arn) ?? (await groupCloud(binding, context).loadBalancers.targetGroupAt(arn, ask));
   const problems = group === undefined ? [noSuchGroup(arn)] : groupProblems(binding.spec, factsOf(group));
   if (problems.length === 0) remembered.verified = binding.metadata.generation;
   return problems;

@@ -13,6 +13,7 @@ import type { BindingMetrics } from "./binding-metrics.ts";
 import type { BindingReport } from "./binding-report.ts";
 import type { GroupTargets } from "./group-targets.ts";
 import type { TargetRecords } from "./multi-cluster.ts";
+import type { NewTargetGroups } from "./new-groups.ts";
 import type { Pods } from "./pods.ts";
 import type { Slices } from "./slices.ts";
 
@@ -49,6 +50,8 @@ export interface BindingParts {
   readonly cloud: Cloud;
   /** The account of a target group, as the role that its binding names. */
   cloudAs(role: { readonly arn: string; readonly externalId?: string }): Cloud;
+  /** Target groups that other controllers of the process have just made. */
+  readonly newGroups: NewTargetGroups;
   /** The cluster's own VPC, and the key of the tag that its security groups carry. */
   readonly vpc: string;
   readonly clusterTag: string;

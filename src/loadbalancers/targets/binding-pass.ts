@@ -18,8 +18,8 @@ import { isComplete } from "./validate.ts";
 
 /** How soon targets are looked at again that AWS refused, or that found no room. */
 const retryMs = 60_000;
-/** Targets nobody waits for are looked at less often, and not for ever. */
-const settleMs = { first: 30_000, give: 10 * 60_000 };
+/** Targets nobody waits for are looked at when most are healthy, less often afterwards, and not for ever. */
+const settleMs = { first: 120_000, give: 10 * 60_000 };
 /** Right after a start nothing is read that seems to be as it was: whatever has changed goes first. */
 const driftAfterStartMs = { min: 30 * 60_000, spread: 15 * 60_000 };
 
@@ -72,11 +72,14 @@ async function syncTargets(
 ): Promise<Outcome> {
   const { binding, remembered, ask } = job;
   const { spec } = binding;
-  const { groups, report, records, host } = context;
+  const { groups, newGroups, report, records, host } = context;
   const { clock } = host.world;
   const arn = spec.targetGroupARN!;
-  if (remembered.force) groups.forget(arn);
-  const seen = await groups.list(arn, groupCloud(binding, context).loadBalancers, ask);
+  if (remembered.force) {
+    groups.forget(arn);
+    newGroups.forget(arn);
+  }
+  const seen = newGroups.get(arn) ? [] : await groups.list(arn, groupCloud(binding, context).loadBalancers, ask);
   if (seen === undefined) return refuse(job, [noSuchGroup(arn)], context);
   const all = matchTargets(endpoints, seen);
   const record = spec.multiClusterTargetGroup ? await records.read(binding, ask.signal) : undefined;
