@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { run } from "node:test";
+import { pathToFileURL } from "node:url";
 import { cacheFolder } from "../src/sandbox/cluster/assets/assets.ts";
 import { type Outcome, outcomeOf, type TestEvent } from "./outcome.ts";
 
@@ -13,10 +14,18 @@ export type Times = Readonly<Record<string, number>>;
 
 const timesFile = () => join(cacheFolder(process.env), "test-times.json");
 
-export async function runApart(files: readonly string[], atOnce: number, note: (outcome: Outcome) => void): Promise<void> {
+/** Node's options for a process that computes while others wait, and lets them go first when they do not. */
+export const steppingAside = ["--import", pathToFileURL(join(import.meta.dirname, "step-aside.ts")).href];
+
+interface Manner {
+  readonly atOnce: number;
+  readonly aside: boolean;
+}
+
+export async function runApart(files: readonly string[], { atOnce, aside }: Manner, note: (outcome: Outcome) => void): Promise<void> {
   const before = readTimes();
   const took: Record<string, number> = {};
-  const events = run({ files: longestFirst(files, before), concurrency: atOnce });
+  const events = run({ files: longestFirst(files, before), concurrency: atOnce, execArgv: aside ? steppingAside : [] });
   for (const kind of ["pass", "fail"] as const) {
     events.on(`test:${kind}`, (data) => {
       const outcome = outcomeOf(kind, data as TestEvent, files);
@@ -30,7 +39,8 @@ export async function runApart(files: readonly string[], atOnce: number, note: (
     events.on(`test:${stream}`, ({ message }: { message: string }) => process.env.VERBOSE && process[stream].write(message));
   }
   for await (const _ of events);
-  writeTimes({ ...before, ...took });
+  // Another suite may have ended meanwhile.
+  writeTimes({ ...readTimes(), ...took });
 }
 
 /** The files in the order in which they are best begun. One that nobody has timed yet may be long. */

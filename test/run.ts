@@ -12,21 +12,23 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import type { Outcome } from "./outcome.ts";
 import { notBuilt, referees } from "./referees/table.ts";
-import { runApart } from "./run-apart.ts";
+import { runApart, steppingAside } from "./run-apart.ts";
 
 interface Suite {
   readonly name: string;
   readonly folder: string;
   /** Files in one process, a worker a core; or a process a file, so many at once. */
   readonly isolation: "together" | { readonly atOnce: number };
+  /** It computes all the time: in a whole run it takes the time that others spend waiting, and steps aside for them. */
+  readonly stepsAside?: boolean;
 }
 
 const cores = availableParallelism();
 const slow: readonly Suite[] = [
-  { name: "scenarios", folder: "test/scenarios", isolation: "together" },
+  { name: "scenarios", folder: "test/scenarios", isolation: "together", stepsAside: true },
   // Much of their time these wait, for real programs and real clocks.
   { name: "integration", folder: "test/integration", isolation: { atOnce: 2 * cores } },
-  { name: "simulation", folder: "test/simulation", isolation: { atOnce: cores } },
+  { name: "simulation", folder: "test/simulation", isolation: { atOnce: cores }, stepsAside: true },
   { name: "referees", folder: "test/referees", isolation: { atOnce: 2 * cores } },
 ];
 const suites: readonly Suite[] = [{ name: "unit", folder: "{src,test,bench,deploy}", isolation: "together" }, ...slow];
@@ -67,16 +69,25 @@ if (mode === "check" || mode === "all") {
   tally.fail += results.filter((ok) => !ok).length;
 }
 if (mode === "all-referees") await prepare("referees");
-for (const suite of suites) {
-  if (!isAsked(suite.name)) continue;
-  if (suite === slow[0] && mode === "all") await prepare();
-  const files = filesOf(suite);
-  await runSuite(suite, mode === "all" && suite.name === "referees" ? await withoutMissingReferees(files) : files);
-}
+const asked = suites.filter(({ name }) => isAsked(name));
+if (mode === "all") {
+  const [unit, rest] = [asked.slice(0, 1), asked.slice(1)];
+  await runInTurn(unit);
+  await prepare();
+  await Promise.all([runInTurn(rest.filter(({ stepsAside }) => !stepsAside)), runInTurn(rest.filter(({ stepsAside }) => stepsAside))]);
+} else await runInTurn(asked);
 
-console.log(`\n${seconds(begun)} s`);
+const cpu = cpuSecondsOfChildren();
+console.log(`\n${seconds(begun)} s${cpu === undefined ? "" : `, ${Math.round(cpu)} s of CPU`}`);
 console.log(`${tally.pass} passed, ${tally.fail} failed${tally.skip > 0 ? `, ${tally.skip} skipped` : ""}`);
 process.exitCode = tally.fail > 0 ? 1 : 0;
+
+async function runInTurn(several: readonly Suite[]): Promise<void> {
+  for (const suite of several) {
+    const files = filesOf(suite);
+    await runSuite(suite, mode === "all" && suite.name === "referees" ? await withoutMissingReferees(files) : files);
+  }
+}
 
 function isAsked(suite: string): boolean {
   if (mode === "check") return suite === "unit" || suite === "scenarios";
@@ -131,25 +142,24 @@ function exit(child: ChildProcess): Promise<number | null> {
   });
 }
 
-async function runSuite({ name, isolation }: Suite, files: readonly string[]): Promise<void> {
+async function runSuite({ name, isolation, stepsAside = false }: Suite, files: readonly string[]): Promise<void> {
   if (files.length === 0) return;
   const started = performance.now();
-  const cpuBefore = cpuSecondsOfChildren();
-  const before = { ...tally };
+  const own: Record<Outcome["kind"], number> = { pass: 0, fail: 0, skip: 0 };
   const byFile = new Map<string, number>();
   const note = (outcome: Outcome) => {
     tally[outcome.kind]++;
+    own[outcome.kind]++;
     const file = basename(outcome.where).replace(/\.test\.ts:.*$/, "");
     byFile.set(file, (byFile.get(file) ?? 0) + outcome.ms);
     if (outcome.kind === "fail") console.log(`\n✗ ${outcome.name}  (${outcome.where})\n${outcome.why}`);
     if (outcome.kind === "skip") console.log(`  skipped: ${outcome.name}: ${outcome.why}`);
-    if (process.stdout.isTTY) process.stdout.write(`\r  ${name}: ${tally.pass - before.pass} passed `);
+    if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K  ${name}: ${own.pass} passed `);
   };
-  if (isolation === "together") await Promise.all(shares(files, cores).map((share) => runTogether(share, note)));
-  else await runApart(files, isolation.atOnce, note);
-  const failed = tally.fail - before.fail;
-  const cpu = cpuBefore === undefined ? "" : `, ${Math.round(cpuSecondsOfChildren()! - cpuBefore)} s of CPU`;
-  say(failed === 0, name, `${tally.pass - before.pass} passed, ${failed} failed`, started, cpu);
+  const aside = stepsAside && mode === "all";
+  if (isolation === "together") await Promise.all(shares(files, cores).map((share) => runTogether(share, aside, note)));
+  else await runApart(files, { atOnce: isolation.atOnce, aside }, note);
+  say(own.fail === 0, name, `${own.pass} passed, ${own.fail} failed`, started);
   if (files.length > 8) console.log(`  longest: ${longest(byFile)}`);
 }
 
@@ -186,9 +196,10 @@ function shares(files: readonly string[], count: number): string[][] {
   return piles.map((pile) => pile.files);
 }
 
-async function runTogether(files: readonly string[], note: (outcome: Outcome) => void): Promise<void> {
+async function runTogether(files: readonly string[], aside: boolean, note: (outcome: Outcome) => void): Promise<void> {
   const silent = process.env.VERBOSE ? "inherit" : "ignore";
-  const child = fork("test/run-together.ts", files, { stdio: ["ignore", silent, silent, "ipc"] });
+  const execArgv = aside ? steppingAside : [];
+  const child = fork("test/run-together.ts", files, { execArgv, stdio: ["ignore", silent, silent, "ipc"] });
   child.on("message", (outcome) => note(outcome as Outcome));
   const status = await exit(child);
   if (status === 0) return;
@@ -196,9 +207,9 @@ async function runTogether(files: readonly string[], note: (outcome: Outcome) =>
   note({ kind: "fail", name: "a worker of the unit tests", where: "test/run-together.ts", ms: 0, why });
 }
 
-function say(ok: boolean, name: string, outcome: string, started: number, more = ""): void {
+function say(ok: boolean, name: string, outcome: string, started: number): void {
   if (process.stdout.isTTY) process.stdout.write("\r\x1b[K");
-  console.log(`${ok ? "✓" : "✗"} ${name.padEnd(16)} ${outcome}  (${seconds(started)} s${more})`);
+  console.log(`${ok ? "✓" : "✗"} ${name.padEnd(16)} ${outcome}  (${seconds(started)} s)`);
 }
 
 function seconds(started: number): string {

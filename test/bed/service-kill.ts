@@ -8,8 +8,8 @@ import { createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { seededRandom } from "../../src/sandbox/seeded-random.ts";
-import { accountText, textDifferences } from "../bed/account-text.ts";
-import { bed, eventually } from "../bed/bed.ts";
+import { accountText, textDifferences } from "./account-text.ts";
+import { bed, eventually } from "./bed.ts";
 
 const prefix = "service.beta.kubernetes.io/aws-load-balancer-";
 const namespace = "default";
@@ -33,7 +33,9 @@ const rounds = 6;
 /** Mutating calls a phase takes at least, so that the chosen one is always made. */
 const callsOf: Readonly<Record<Phase, number>> = { create: 6, update: 3, delete: 2 };
 
-for (const [kind, annotations] of Object.entries(kinds)) {
+/** Kills the controller manager again and again while it makes, changes and deletes a load balancer of this kind. */
+export function testKilled(kind: keyof typeof kinds): void {
+  const annotations = kinds[kind];
   test(`kill -9 after any call leaves a ${kind} load balancer that the next process brings to its end`, async (t) => {
     const { cluster, controllerManager } = await bed(t);
     const cloud = createCloud({ world: realWorld(), settings: { speed: 200 } });
