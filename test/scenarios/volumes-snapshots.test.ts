@@ -77,7 +77,34 @@ test("a content gets its snapshot, a claim can be filled from it, and the snapsh
   });
   await world.remove(volumeSnapshotContents, "content");
   await world.until("the snapshot is gone", () => snapshots(world).length === 0);
-  await world.until("the content says so", async () => (await content(world)).status?.snapshotHandle === undefined);
+  await world.until("the content goes with it", async () => (await content(world).catch(() => undefined)) === undefined);
+});
+
+test("a content whose snapshot may still come is followed to its end when it is deleted, and leaves no snapshot", async () => {
+  const world = await snapshotted();
+  world.aws.controls.faults.add({ action: "ec2:CreateSnapshot", effect: { kind: "lose-answer" }, times: 1 });
+  await world.say("POST", `${group}/volumesnapshotcontents`, {
+    ...of("VolumeSnapshotContent"),
+    metadata: { name: "late", finalizers: [protection] },
+    spec: {
+      driver,
+      deletionPolicy: "Delete",
+      volumeSnapshotClassName: "tagged",
+      source: { volumeHandle: world.disks[0]!.id },
+      volumeSnapshotRef: { name: "before", namespace: "default", uid: "u-2" },
+    },
+  });
+  await world.until("EC2 has made it", () => snapshots(world).length === 2);
+  await world.change(volumeSnapshotContents, "late", {
+    metadata: { annotations: { "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted": "yes" } },
+  });
+  await world.remove(volumeSnapshotContents, "late");
+  const late = () => world.world.holding(world.kube.get(volumeSnapshotContents, { name: "late" })).catch(() => undefined);
+  await world.until("it is gone", async () => (await late()) === undefined, 60 * 60_000);
+  assert.deepEqual(
+    snapshots(world).map(({ tags }) => tags.CSIVolumeSnapshotName),
+    ["snapshot-u-1"],
+  );
 });
 
 test("the role allows all that is asked of the API server, and nothing that is not", async () => {

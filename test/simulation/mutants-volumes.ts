@@ -48,4 +48,11 @@ export const volumeMutants: readonly Mutant[] = [
     changes: [["if (certainInMs <= 0) return undefined;", "if (certainInMs <= Number.POSITIVE_INFINITY) return undefined;"]],
     killedBy: "no snapshot without an owner remains",
   },
+  {
+    name: "snapshot-is-refused-for-good",
+    world: "volumes",
+    file: "src/volumes/controller/create-snapshot.ts",
+    changes: [["if (!isAwsError(error) || error.mayHaveHappened) {", "if (!isAwsError(error)) {"]],
+    killedBy: "no snapshot without an owner remains",
+  },
 ];

@@ -19,6 +19,13 @@ export interface ClaimScene {
 
 /** Codes after which the provisioner takes it that the volume may still come. After any other it forgets the claim. */
 const mayStillCome: ReadonlySet<CodeName> = new Set(["Aborted", "Canceled", "DeadlineExceeded"]);
+/** The same of the snapshotter. */
+const snapshotMayStillCome: ReadonlySet<CodeName> = new Set([...mayStillCome, "ResourceExhausted"]);
+
+/** Whether a sidecar takes it that nothing was made. A failure without a code is Internal on the wire, which is final. */
+function isFinal(error: unknown, open: ReadonlySet<CodeName>): boolean {
+  return !(error instanceof NoAnswer) && !(error instanceof CsiError && open.has(error.code));
+}
 
 export class Claim {
   readonly #name: string;
@@ -58,9 +65,7 @@ export class Claim {
         this.#tell(`has ${volume.volumeId}`);
         return volume.volumeId;
       } catch (error) {
-        // A failure without a code is Internal on the wire, which is final.
-        const isOpen = error instanceof NoAnswer || (error instanceof CsiError && mayStillCome.has(error.code));
-        if (!isOpen && !this.#at.wish.isWanted) return undefined;
+        if (isFinal(error, mayStillCome) && !this.#at.wish.isWanted) return undefined;
       }
       await this.#pause(this.#at.chance.between(1_000, 10_000));
     }
@@ -127,16 +132,25 @@ export class Claim {
     }
   }
 
-  /** The snapshotter: a snapshot that was asked for is followed until it is there, and then deleted. */
+  /**
+   * The snapshotter: a snapshot that may still come is followed until it is there, and then deleted. One that was refused for good
+   * is forgotten when nobody wants it any more.
+   */
   async #snapshot(volumeId: string): Promise<void> {
-    const name = `snapshot-${this.#name}-${++this.#snapshots}`;
-    const { snapshot } = await this.#until<{ snapshot: { snapshotId: string } }>(
-      "CreateSnapshot",
-      { name, sourceVolumeId: volumeId, parameters: {} },
-      60_000,
-    );
-    this.#tell(`has ${snapshot.snapshotId}`);
-    await this.#until("DeleteSnapshot", { snapshotId: snapshot.snapshotId }, 60_000);
+    const { chance, nodes } = this.#at;
+    const parameters = chance.happens(0.5) ? { fastSnapshotRestoreAvailabilityZones: nodes[0]!.zone } : {};
+    const request = { name: `snapshot-${this.#name}-${++this.#snapshots}`, sourceVolumeId: volumeId, parameters };
+    for (;;) {
+      try {
+        const { snapshot } = await this.#call<{ snapshot: { snapshotId: string } }>("CreateSnapshot", request, 60_000);
+        this.#tell(`has ${snapshot.snapshotId}`);
+        await this.#until("DeleteSnapshot", { snapshotId: snapshot.snapshotId }, 60_000);
+        return;
+      } catch (error) {
+        if (isFinal(error, snapshotMayStillCome) && chance.happens(0.5)) return;
+      }
+      await this.#pause(chance.between(500, 10_000));
+    }
   }
 
   async #delete(volumeId: string): Promise<void> {

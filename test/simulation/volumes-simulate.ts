@@ -119,6 +119,7 @@ async function injectFaults(scene: VolumeWorld, history: History, chance: Return
       "ec2:DetachVolume",
       "ec2:DeleteVolume",
       "ec2:CreateSnapshot",
+      "ec2:EnableFastSnapshotRestores",
     ])!;
     history.tell("fault", `${effect.kind} ${action}`);
     const id = scene.aws.controls.faults.add({ action, effect, probability: chance.between(0.3, 1) });

@@ -1,7 +1,10 @@
 /**
  * CreateSnapshot. EC2 has no client tokens for snapshots: the name is looked for first, and where an earlier request may have
- * been carried out a moment ago, once more after EC2's answers have caught up.
+ * been carried out a moment ago, once more after EC2's answers have caught up. A final refusal is given only when no snapshot
+ * carries the name: the snapshotter forgets one that is refused for good, and a snapshot that was made all the same would have
+ * no owner. While there may be one the answer is Aborted, after which the same is asked for again.
  */
+import { isNotFound } from "../../aws/described.ts";
 import { createSnapshot as createSnapshotAction, deleteSnapshot, enableFastSnapshotRestores, lockSnapshot } from "../../aws/ec2-actions.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import type { Snapshot } from "../../aws/snapshots.ts";
@@ -34,8 +37,7 @@ export async function createSnapshot(request: CreateSnapshotRequest, rpc: Rpc, c
       log.warn(message, { snapshot: name }),
     );
     if (known !== undefined) {
-      if (known.state === "error")
-        throw new CsiError("Internal", failure(name, `${known.id} is in the state error: ${known.message ?? "EC2 does not say why"}`));
+      if (known.state === "error") await discard(known, name, rpc, context);
       await completed(known, parameters, name, rpc, context);
       return snapshotAnswer(known);
     }
@@ -55,7 +57,8 @@ async function snapshotNamed(
   const { cloud, host, startedAt, uncertainSnapshots } = context;
   const look = async () => {
     const found = await cloud.snapshots.tagged(tagKeys.snapshotName, name, ask(rpc)).catch((error: unknown) => {
-      throw wrapped(`Could not create snapshot ${JSON.stringify(name)}`, error);
+      // Whether the name has a snapshot is not known.
+      throw wrapped(`Could not create snapshot ${JSON.stringify(name)}`, error, "Aborted");
     });
     return found.toSorted((a, b) => (a.startTime === b.startTime ? (a.id < b.id ? -1 : 1) : a.startTime < b.startTime ? -1 : 1))[0];
   };
@@ -114,18 +117,24 @@ async function requested(
       tags,
     };
   } catch (error) {
+    if (!isAwsError(error) || error.mayHaveHappened) {
+      uncertainSnapshots.note(name);
+      throw wrapped(`Could not create snapshot ${JSON.stringify(name)}`, error, "Aborted");
+    }
     // What EC2 refused it has not made.
-    if (isAwsError(error) && !error.mayHaveHappened) uncertainSnapshots.forget(name);
-    else uncertainSnapshots.note(name);
+    uncertainSnapshots.forget(name);
     if (isAwsError(error, "limit-exceeded") && error.code === "SnapshotLimitExceeded") {
       throw wrapped(`Could not create snapshot (resource exhausted) ${JSON.stringify(name)}`, error, "ResourceExhausted");
     }
-    if (isAwsError(error) && error.code === "InvalidVolume.NotFound") throw wrapped(failure(name, "no such volume"), error, "NotFound");
+    if (error.code === "InvalidVolume.NotFound") throw wrapped(failure(name, "no such volume"), error, "NotFound");
     throw wrapped(`Could not create snapshot ${JSON.stringify(name)}`, error, "Internal");
   }
 }
 
-/** Fast restore and lock, once for each snapshot. One that this request made is removed when they fail: it is not what was asked for. */
+/**
+ * Fast restore and lock, once for each snapshot. One that this request made is removed when they fail: it is not what was asked
+ * for. One that was there before stays, and its owner asks again.
+ */
 async function completed(
   snapshot: Snapshot,
   parameters: SnapshotParameters,
@@ -143,7 +152,7 @@ async function completed(
       await work();
     } catch (error) {
       if (isNew) await remove(snapshot.id, name, rpc, context);
-      throw wrapped(heading, error, "Internal");
+      throw wrapped(heading, error, isNew ? "Internal" : "Aborted");
     }
   };
   if (fastRestoreZones.length > 0) {
@@ -175,11 +184,18 @@ async function lockFor(id: string, lock: SnapshotLockWish, rpc: Rpc, { cloud }: 
   await cloud.call(lockSnapshot, input, { ...ask(rpc), target: id, repeatable: true });
 }
 
+/** A snapshot that failed stays in its state for ever. It was made for this name alone. */
+async function discard({ id, message }: Snapshot, name: string, rpc: Rpc, context: ControllerContext): Promise<never> {
+  await remove(id, name, rpc, context);
+  throw new CsiError("Aborted", failure(name, `${id} ended in the state error and was removed: ${message || "EC2 does not say why"}`));
+}
+
 async function remove(id: string, name: string, rpc: Rpc, { cloud }: ControllerContext): Promise<void> {
   try {
     await cloud.call(deleteSnapshot, { SnapshotId: id }, { ...ask(rpc), target: id, repeatable: true });
   } catch (error) {
-    throw new CsiError("Internal", `Could not delete snapshot ID ${JSON.stringify(name)}: ${textOf(error)}`, { cause: error });
+    if (isNotFound(error, id)) return;
+    throw new CsiError("Aborted", `Could not delete snapshot ID ${JSON.stringify(name)}: ${textOf(error)}`, { cause: error });
   }
 }
 

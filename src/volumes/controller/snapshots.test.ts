@@ -55,7 +55,7 @@ test("a snapshot whose answer was lost is found, also by a driver that has just 
   world.aws.controls.change({ staleness: { maxAgeMs: 3_000, probability: 0.9 } });
   for (const restart of [false, true]) {
     world.aws.controls.faults.add({ action: "ec2:CreateSnapshot", effect: { kind: "lose-answer" }, times: 1 });
-    await refusedWith(world.finish(creating(world, `snap-${restart}`, volumeId)), "Internal");
+    await refusedWith(world.finish(creating(world, `snap-${restart}`, volumeId)), "Aborted");
     if (restart) world.driver = world.start();
     await snapshot(world, `snap-${restart}`, volumeId);
     await world.world.advance(60_000);
@@ -98,6 +98,46 @@ test("a snapshot whose fast restore or lock fails is removed again", async () =>
     /^Failed to lock snapshot for "snap-b"/,
   );
   assert.equal(all(world).length, 0);
+});
+
+test("the snapshotter is not told to forget a snapshot that may be there", async () => {
+  const world = await volumeWorld();
+  const { volumeId } = await world.create("pvc-1");
+  const fails = (action: string, times = 1) =>
+    world.aws.controls.faults.add({ action, effect: { kind: "fail", code: "InternalError", status: 500 }, times });
+  // Nobody knows whether the name has one.
+  const unseen = fails("ec2:DescribeSnapshots", 100);
+  await refusedWith(world.finish(creating(world, "snap-a", volumeId)), "Aborted");
+  world.aws.controls.faults.remove(unseen);
+  // It is there, and what it lacks cannot be had now.
+  const { snapshotId } = await snapshot(world, "snap-a", volumeId);
+  const zones = { fastSnapshotRestoreAvailabilityZones: "us-east-1a" };
+  world.driver = world.start();
+  world.aws.controls.deny("ec2:EnableFastSnapshotRestores");
+  await refusedWith(world.finish(creating(world, "snap-a", volumeId, zones)), "Aborted");
+  assert.deepEqual(
+    all(world).map(({ id }) => id),
+    [snapshotId],
+  );
+  // What cannot be completed cannot be removed either.
+  world.aws.controls.deny("ec2:DeleteSnapshot");
+  await refusedWith(world.finish(creating(world, "snap-b", volumeId, zones)), "Aborted");
+  assert.equal(all(world).length, 2);
+});
+
+test("a snapshot that ended in the state error is removed, and made again", async () => {
+  const world = await volumeWorld();
+  const { volumeId } = await world.create("pvc-1");
+  const { snapshotId } = await snapshot(world, "snap-a", volumeId);
+  await world.world.advance(10 * 60_000);
+  world.aws.account.time.settle();
+  world.aws.account.ec2.snapshots.update(snapshotId, { state: "error" });
+  const text = await refusedWith(world.finish(creating(world, "snap-a", volumeId)), "Aborted");
+  assert.match(text, new RegExp(`${snapshotId} ended in the state error and was removed`));
+  await world.world.advance(60_000);
+  const again = await snapshot(world, "snap-a", volumeId);
+  assert.notEqual(again.snapshotId, snapshotId);
+  assert.equal(all(world).length, 1);
 });
 
 test("fast restore and lock are completed when the driver died before them", async () => {

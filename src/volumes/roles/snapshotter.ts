@@ -14,6 +14,7 @@ import { CsiError } from "../csi/errors.ts";
 import type { SnapshotAnswer, StringMap } from "../csi/messages.ts";
 import { driverName } from "../names.ts";
 import { type VolumeSnapshotContent, volumeSnapshotClasses, volumeSnapshotContents } from "../storage-resources.ts";
+import { removeFinalizer } from "./finalizers.ts";
 import { callDriver, mayStillHappen, type RoleParts, timestamp } from "./parts.ts";
 
 export type Contents = Informer<Trimmed<VolumeSnapshotContent>>;
@@ -25,6 +26,8 @@ export const contentInformer = {
 };
 
 const prefix = "snapshot.storage.kubernetes.io/";
+/** Put there by the snapshot controller; taken off here, once nothing is left of the snapshot. */
+const boundProtection = `${prefix}volumesnapshotcontent-bound-protection`;
 /** While it is there nobody may think that there is no snapshot. */
 const beingCreated = `${prefix}volumesnapshot-being-created`;
 /** Put there by the snapshot controller once nothing needs the snapshot any more. */
@@ -47,8 +50,11 @@ export function snapshotter(parts: SnapshotterParts): Controller {
       if (content === undefined || content.spec.driver !== driverName) return done;
       const isLeaving = content.metadata.deletionTimestamp !== undefined;
       try {
-        if (isLeaving) return await remove(content, parts, signal);
-        return content.status?.readyToUse ? done : await make(content, parts, signal);
+        if (mayGo(content)) return await remove(content, parts, signal);
+        const isBeingCreated = content.metadata.annotations?.[beingCreated] !== undefined;
+        if (isLeaving && !isBeingCreated) return done;
+        // What may be there is followed to its end also when nobody wants it any more: then it can be deleted.
+        return content.status?.readyToUse && !isBeingCreated ? done : await make(content, parts, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (refusalIn(error)) throw error;
@@ -124,16 +130,22 @@ async function mark({ metadata }: SeenContent, value: string | undefined, { kube
   await kube.patch(volumeSnapshotContents, { name }, { merge, uid }, { signal });
 }
 
-/** The snapshot controller takes its finalizer off a content that names no snapshot any more. */
-async function remove(content: SeenContent, parts: SnapshotterParts, signal: AbortSignal): Promise<Outcome> {
-  const { metadata, spec, status } = content;
-  const snapshotId = status?.snapshotHandle;
-  if (metadata.annotations?.[beingDeleted] === undefined || metadata.annotations[beingCreated] !== undefined) return done;
-  if (snapshotId === undefined) return done;
-  if (spec.deletionPolicy === "Delete") await callDriver(parts, "DeleteSnapshot", { snapshotId }, callMs, signal);
+/** Whether a content that is to be deleted is in nobody's way, and nothing is still being made for it. */
+function mayGo({ metadata, spec }: SeenContent): boolean {
+  if (metadata.deletionTimestamp === undefined) return false;
+  if (spec.source.snapshotHandle !== undefined && !spec.volumeSnapshotRef.uid) return true;
+  return metadata.annotations?.[beingCreated] === undefined && metadata.annotations?.[beingDeleted] !== undefined;
+}
+
+async function remove({ metadata, spec, status }: SeenContent, parts: SnapshotterParts, signal: AbortSignal): Promise<Outcome> {
   const { name, uid } = metadata;
-  const empty = { snapshotHandle: null, readyToUse: false, creationTime: null, restoreSize: null };
-  await parts.kube.patch(volumeSnapshotContents, { name, subresource: "status" }, { merge: { status: empty }, uid }, { signal });
+  const snapshotId = status?.snapshotHandle;
+  if (spec.deletionPolicy === "Delete" && snapshotId !== undefined) {
+    await callDriver(parts, "DeleteSnapshot", { snapshotId }, callMs, signal);
+    const empty = { snapshotHandle: null, readyToUse: null, creationTime: null, restoreSize: null };
+    await parts.kube.patch(volumeSnapshotContents, { name, subresource: "status" }, { merge: { status: empty }, uid }, { signal });
+  }
+  await removeFinalizer(parts.kube, volumeSnapshotContents, { name, uid }, boundProtection, signal);
   return done;
 }
 

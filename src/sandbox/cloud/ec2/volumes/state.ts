@@ -71,7 +71,7 @@ export interface Snapshot {
   readonly volumeId: string;
   readonly ownerId: string;
   readonly ownerAlias: string | undefined;
-  readonly state: "pending" | "completed";
+  readonly state: "pending" | "completed" | "error";
   readonly started: number;
   /** When it will be, or was, completed. */
   readonly completes: number;
