@@ -279,11 +279,12 @@ class InterruptionWork {
 
   /** What is remembered of a Node's work goes with it. */
   #settle(name: string, plan: NodePlan | undefined): void {
-    const { me, pods, inbox, metrics } = this.#parts;
+    const { me, pods, inbox, metrics, holders, host } = this.#parts;
     const active = plan !== undefined && activeEvents(plan).length > 0;
     const phase = active && plan.holder === me ? plan.phase : undefined;
     if (phase !== "draining") pods.release(name);
     metrics.phase(name, phase);
+    if (plan === undefined || !(active || awaitsInstanceEnd(plan, host.world.clock.now()))) holders.forget(name);
     if (!active && inbox.eventsOf(name).length === 0) {
       this.#memories.delete(name);
       this.#states.forget(name);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scriptedClient, scriptedServer } from "../kube/testing/scripted-server.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
-import { Holders, nodeHolder, PatientWatch } from "./holders.ts";
+import { Holders, nodeHolder, PatientWatch, replicaHolder } from "./holders.ts";
 
 test("a holder without a Lease counts for as long as its plan changes, and five minutes more", async () => {
   const world = virtualWorld(1);
@@ -15,6 +15,9 @@ test("a holder without a Lease counts for as long as its plan changes, and five 
   assert.equal(await alive(2), "perhaps");
   await world.advance(1_000);
   assert.equal(await alive(2), false);
+  assert.equal(await alive(2), false, "it does not come back to life by being asked for");
+  watch.forget("a");
+  assert.equal(await alive(2), "perhaps");
 });
 
 test("one holder has many plans, and each of them is waited for by itself", async () => {
@@ -26,20 +29,46 @@ test("one holder has many plans, and each of them is waited for by itself", asyn
   assert.deepEqual([await alive("a", 1), await alive("b", 8)], [false, "perhaps"]);
 });
 
-test("a Lease that is not there may be in another namespace: it says nothing, like one that may not be read", async () => {
+/** Holders on a scripted server: what they say of a plan when its Lease is answered for in this way. */
+function asking(holder: string) {
   const world = virtualWorld(1);
   const { signal } = new AbortController();
-  const plan = { node: "a", holder: "handler-a_1", revision: 1 };
-  const asked = async (status: number, reason: string) => {
-    const server = scriptedServer();
-    const holders = new Holders(scriptedClient(world, server), "kube-system");
-    const alive = holders.isAlive(plan, signal);
+  const server = scriptedServer();
+  const holders = new Holders(scriptedClient(world, server));
+  const ask = (node = "a") => holders.isAlive({ node, holder, revision: 1 }, signal);
+  const asked = async (answer: (call: ReturnType<typeof server.take>) => void) => {
+    const alive = ask();
     await world.settle();
-    const { request, refuse } = server.take();
-    assert.match(request.url.pathname, /kube-system\/leases\/node-termination-handler-handler-a$/);
-    refuse(status, reason);
+    answer(server.take());
     return alive;
   };
-  assert.equal(await asked(404, "NotFound"), "perhaps");
-  assert.equal(await asked(403, "Forbidden"), "perhaps");
+  return { world, server, ask, asked };
+}
+
+test("the Lease of a replica is looked for in its own namespace; one that may not be read says nothing", async () => {
+  const { asked } = asking(replicaHolder("other", "handler-a_1"));
+  const alive = await asked(({ request, refuse }) => {
+    assert.match(request.url.pathname, /\/namespaces\/other\/leases\/node-termination-handler-handler-a$/);
+    refuse(403, "Forbidden");
+  });
+  assert.equal(alive, "perhaps");
+});
+
+test("a replica whose Lease was removed has the duration of a Lease to make it again", async () => {
+  const { world, asked } = asking(replicaHolder("other", "handler-a_1"));
+  const missing = () => asked(({ refuse }) => refuse(404, "NotFound"));
+  assert.equal(await missing(), true);
+  await world.advance(15_000);
+  assert.equal(await missing(), true);
+  await world.advance(2_000);
+  assert.equal(await missing(), false);
+});
+
+test("a thousand plans of one holder are one look at its Lease", async () => {
+  const { world, server, ask } = asking(replicaHolder("other", "handler-a_1"));
+  const asked = Array.from({ length: 1_000 }, (_, at) => ask(`node-${at}`));
+  await world.settle();
+  server.take().json({ metadata: {}, spec: { holderIdentity: "handler-a_1", renewTime: "1", leaseDurationSeconds: 15 } });
+  assert.deepEqual(new Set(await Promise.all(asked)), new Set([true]));
+  assert.equal(server.requests.length, 1);
 });

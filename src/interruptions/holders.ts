@@ -25,14 +25,30 @@ export function leaderHolder({ namespace = "", name }: { readonly namespace?: st
   return `${leaderPrefix}${namespace}/${name}`;
 }
 
-/** Which Lease tells whether a holder is there, and who must hold it; undefined: anybody. */
-function leaseOf(holder: string, ownNamespace: string): { readonly namespace: string; readonly name: string; readonly by?: string } {
+const replicaPrefix = "replica/";
+
+/** The holder of plans in a replica in queue mode: by the namespace, replicas of other installations find its Lease too. */
+export function replicaHolder(namespace: string, identity: string): string {
+  return `${replicaPrefix}${namespace}/${identity}`;
+}
+
+/** The Lease that tells whether a holder is there, and who must hold it; `by` undefined: anybody. */
+interface HolderLease {
+  readonly namespace: string;
+  readonly name: string;
+  readonly by?: string;
+}
+
+/** Undefined for a holder that has none. */
+function leaseOf(holder: string): HolderLease | undefined {
   if (holder.startsWith(leaderPrefix)) {
     const [namespace = "", name = ""] = holder.slice(leaderPrefix.length).split("/");
     return { namespace, name };
   }
-  // A replica is known by the host name before the underscore.
-  return { namespace: ownNamespace, name: replicaLeaseName(holder.slice(0, holder.lastIndexOf("_"))), by: holder };
+  if (!holder.startsWith(replicaPrefix)) return undefined;
+  const [namespace = "", by = ""] = holder.slice(replicaPrefix.length).split("/");
+  // The identity of a replica is its host name, an underscore and something random.
+  return { namespace, name: replicaLeaseName(by.slice(0, by.lastIndexOf("_"))), by };
 }
 
 const nodePrefix = "node/";
@@ -55,6 +71,8 @@ export interface HeldPlan {
 /** Tells whether the holder of a plan is still at work. */
 export interface HolderWatch {
   isAlive(plan: HeldPlan, signal: AbortSignal): Promise<Liveness>;
+  /** Nobody works on the Node any more. */
+  forget(node: string): void;
 }
 
 /** A plan that nobody has changed for so long has no holder. */
@@ -77,9 +95,11 @@ export class PatientWatch implements HolderWatch {
       this.#seen.set(node, { holder, revision, since: now });
       return "perhaps";
     }
-    if (now - before.since < patienceMs) return "perhaps";
+    return now - before.since < patienceMs ? "perhaps" : false;
+  }
+
+  forget(node: string): void {
     this.#seen.delete(node);
-    return false;
   }
 }
 
@@ -88,19 +108,20 @@ interface Seen {
   readonly since: number;
 }
 
+/** One holder may have a thousand plans: its Lease is read once for all of them that ask within this time. */
+const lookMs = 1_000;
+
 /** What is known of the replicas that hold plans. */
 export class Holders implements HolderWatch {
   readonly #kube: KubeClient;
-  readonly #namespace: string;
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
+  readonly #looks = new Map<string, { readonly at: number; readonly answer: Promise<boolean | undefined> }>();
   readonly #dead = new Set<string>();
   readonly #patient: PatientWatch;
 
-  /** With the namespace in which replicas like this one have their Leases. */
-  constructor(kube: KubeClient, namespace: string) {
+  constructor(kube: KubeClient) {
     this.#kube = kube;
-    this.#namespace = namespace;
     this.#clock = kube.host.world.clock;
     this.#patient = new PatientWatch(this.#clock);
   }
@@ -109,35 +130,56 @@ export class Holders implements HolderWatch {
   async isAlive(plan: HeldPlan, signal: AbortSignal): Promise<Liveness> {
     const { holder } = plan;
     if (this.#dead.has(holder)) return false;
-    if (holder.startsWith(nodePrefix)) return this.#patient.isAlive(plan);
-    const alive = await this.#look(holder, signal);
+    const lease = leaseOf(holder);
+    const alive = lease && (await this.#recentLook(holder, lease, signal));
     if (alive === undefined) return this.#patient.isAlive(plan);
     if (!alive) {
       // A Lease that leaders share may be held again.
-      if (!holder.startsWith(leaderPrefix)) this.#dead.add(holder);
+      if (lease?.by !== undefined) this.#dead.add(holder);
       this.#seen.delete(holder);
+      this.#looks.delete(holder);
     }
     return alive;
   }
 
-  /** What the Lease of a holder says; undefined when there is none to be seen and that says nothing. */
-  async #look(holder: string, signal: AbortSignal): Promise<boolean | undefined> {
-    const { namespace, name, by } = leaseOf(holder, this.#namespace);
+  forget(node: string): void {
+    this.#patient.forget(node);
+  }
+
+  #recentLook(holder: string, lease: HolderLease, signal: AbortSignal): Promise<boolean | undefined> {
+    const now = this.#clock.monotonic();
+    const recent = this.#looks.get(holder);
+    if (recent !== undefined && now - recent.at < lookMs) return recent.answer;
+    const answer = this.#look(holder, lease, signal);
+    this.#looks.set(holder, { at: now, answer });
+    answer.catch(() => this.#looks.delete(holder));
+    return answer;
+  }
+
+  /** What the Lease of a holder says; undefined when it may not be read. */
+  async #look(holder: string, { namespace, name, by }: HolderLease, signal: AbortSignal): Promise<boolean | undefined> {
+    const spec = await this.#specOf({ namespace, name }, signal);
+    if (spec === "forbidden") return undefined;
+    // A successor of the same name, or a holder that gave up: its predecessor does not write any more.
+    if (spec !== "missing" && (!spec.holderIdentity || (by !== undefined && spec.holderIdentity !== by))) return false;
+    // Who finds its own Lease removed makes it again.
+    const renewal = spec === "missing" ? "none" : `${spec.renewTime} ${spec.leaseTransitions}`;
+    const duration = spec === "missing" ? undefined : spec.leaseDurationSeconds;
+    const now = this.#clock.monotonic();
+    const before = this.#seen.get(holder);
+    if (before?.renewal !== renewal) {
+      this.#seen.set(holder, { renewal, since: now });
+      return true;
+    }
+    return now - before.since <= (duration ?? 15) * 1000;
+  }
+
+  async #specOf(lease: { readonly namespace: string; readonly name: string }, signal: AbortSignal) {
     try {
-      const { spec = {} } = await this.#kube.get(leases, { namespace, name }, { signal });
-      // A successor of the same name, or a holder that gave up: its predecessor does not write any more.
-      if (!spec.holderIdentity || (by !== undefined && spec.holderIdentity !== by)) return false;
-      const renewal = `${spec.renewTime} ${spec.leaseTransitions}`;
-      const now = this.#clock.monotonic();
-      const before = this.#seen.get(holder);
-      if (before?.renewal !== renewal) {
-        this.#seen.set(holder, { renewal, since: now });
-        return true;
-      }
-      return now - before.since <= (spec.leaseDurationSeconds ?? 15) * 1000;
+      return (await this.#kube.get(leases, lease, { signal })).spec ?? {};
     } catch (error) {
-      // A replica of another namespace has its Lease there: that there is none here does not say that it is not at work.
-      if (isApiError(error, "forbidden", "not-found")) return undefined;
+      if (isApiError(error, "not-found")) return "missing";
+      if (isApiError(error, "forbidden")) return "forbidden";
       throw error;
     }
   }

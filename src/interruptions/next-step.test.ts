@@ -247,7 +247,7 @@ test("a drain that takes longer than the grace period is said to, once, and goes
   const late = situation({ now: now + 120_000, node: cordonedNode(plan), pods: [pod("web")], memory });
   const { plan: overdue, reports } = asWrite(nextStep(late));
   assert.match(reports[0]?.message ?? "", /default\/web \(the budget forbids it\)/);
-  assert.equal(nextStep({ ...late, node: cordonedNode(overdue) }).kind, "wait");
+  assert.equal(nextStep({ ...late, node: cordonedNode({ ...overdue, renewedAt: late.now }) }).kind, "wait");
 });
 
 test("an event whose time is over has failed: its hook is abandoned, it is said why, and only then is it acknowledged", () => {
@@ -387,4 +387,28 @@ test("taints, the label of load balancers and the marks of a restart come with t
     asWrite(nextStep(situation({ arrived: [maintenance], settings: { ...marking, restartLabels: false }, node }))).change,
     {},
   );
+});
+
+test("who works on a plan for long changes it before others take it for abandoned, and wakes up for that", () => {
+  const node = (plan: NodePlan) => cordonedNode(plan);
+  const endless = [{ id: "term-1", kind: "termination" as const, deadline: undefined as never, hook }];
+  const plan = planned({ drainSince: now - 60_000, since: now - 60_000 }, endless);
+  const delayed = { ...settings, completionDelayMs: 3_600_000 };
+  const drained = { ...plan, phase: "drained" as const, drainedAt: now };
+  const step = nextStep(situation({ node: node(drained), settings: delayed }));
+  assert.deepEqual([step.kind, step.kind === "wait" && step.until], ["wait", now + 120_000]);
+  const written = asWrite(nextStep(situation({ node: node(drained), settings: delayed, now: now + 120_000 })));
+  assert.deepEqual([written.plan.renewedAt, written.plan.revision, written.change, written.reports], [now + 120_000, 2, {}, []]);
+  const after = nextStep(situation({ node: node(written.plan), settings: delayed, now: now + 120_000 }));
+  assert.deepEqual([after.kind, after.kind === "wait" && after.until], ["wait", now + 240_000]);
+});
+
+test("a plan whose drain lies ahead is taken from nobody, dead or alive, until it is due; one with a hook to keep waiting is", () => {
+  const ahead = { kind: "maintenance" as const, startTime: now + 3_600_000, deadline: now + 3_600_000 };
+  const asked = (events: readonly Partial<PlannedEvent>[], at = now) =>
+    nextStep(situation({ node: cordonedNode(planned({ phase: "cordoned", holder: "b" }, events)), holderAlive: false, now: at }));
+  assert.equal(asked([ahead]).kind, "wait");
+  assert.equal(asWrite(asked([ahead], now + 3_480_000)).plan.holder, "a");
+  assert.equal(asWrite(asked([{ ...ahead, hook }])).plan.holder, "a");
+  assert.equal(asWrite(asked([ahead, { id: "r", kind: "rebalance", policy: "cordon" }])).plan.holder, "a");
 });

@@ -16,6 +16,8 @@ import { acknowledge, type PlannedNode, type Report, type Situation, type Step, 
 
 /** How often it is looked whether another holder is still there. */
 const holderCheckMs = 2_000;
+/** How often a plan is changed that is worked on: more than once in the time after which others take it for abandoned. */
+const renewMs = 2 * 60_000;
 
 /** The one next step for a Node. */
 export function nextStep(situation: Situation): Step {
@@ -38,12 +40,31 @@ export function nextStep(situation: Situation): Step {
   const watches = awaitsInstanceEnd(plan, situation.now);
   if (active.length === 0 && taken === undefined && !watches) return wait(undefined, "every interruption has ended");
   if (plan.holder !== situation.me) {
-    if (situation.holderAlive !== false) return wait(situation.now + holderCheckMs, `${plan.holder} works on it`);
+    if (situation.holderAlive !== false || isResting(situation, plan))
+      return wait(situation.now + holderCheckMs, `${plan.holder} works on it`);
     return write(plan, { holder: situation.me }, {});
   }
   if (taken !== undefined) return taken;
-  if (active.length === 0) return awaitInstanceEnd(situation, node, plan);
+  return renewed(situation, plan, active.length === 0 ? awaitInstanceEnd(situation, node, plan) : work(situation, node, plan));
+}
+
+function work(situation: Situation, node: PlannedNode, plan: NodePlan): Step {
   return heartbeat(situation, plan) ?? phases[plan.phase](situation, node, plan);
+}
+
+/** Whether nothing is to be done for a plan yet: then it does not matter who holds it. */
+function isResting({ now, settings }: Situation, plan: NodePlan): boolean {
+  const active = activeEvents(plan);
+  const waits = active.length > 0 && active.every(({ policy, hook }) => policy === "drain" && hook === undefined);
+  return waits && plan.phase === "cordoned" && (drainDue(plan, settings) ?? now) > now;
+}
+
+/** Who has nothing to do but wait changes the plan from time to time: where there is no Lease, others see by that that it is held. */
+function renewed({ now }: Situation, plan: NodePlan, step: Step): Step {
+  if (step.kind !== "wait" || plan.phase === "cordoned") return step;
+  const { since, drainSince = 0, drainedAt = 0, failedAt = 0, renewedAt = 0 } = plan;
+  const at = Math.max(since, drainSince, drainedAt, failedAt, renewedAt) + renewMs;
+  return at <= now ? write(plan, { renewedAt: now }, {}) : { ...step, until: Math.min(step.until ?? at, at) };
 }
 
 const phases: Readonly<Record<NodePlan["phase"], (situation: Situation, node: PlannedNode, plan: NodePlan) => Step>> = {

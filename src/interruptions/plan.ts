@@ -61,6 +61,8 @@ export interface NodePlan {
   readonly overdue?: boolean;
   /** By how much the last pod was gone later than the instance was to go. */
   readonly lateMs?: number;
+  /** When its holder last showed, by this alone, that it is still at work. */
+  readonly renewedAt?: number;
   /** When a drain was given up whose instance was not gone yet. */
   readonly failedAt?: number | undefined;
 }

@@ -1,7 +1,11 @@
 /** Several handlers, and the end of one of them at every moment. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { interruptSpot } from "../../src/sandbox/cloud/ec2/interruptions.ts";
+import type { HttpRequest } from "../../src/runtime/http.ts";
+import { interruptSpot, recommendRebalance } from "../../src/sandbox/cloud/ec2/interruptions.ts";
+import { rules } from "../../src/sandbox/cloud/events/bus.ts";
+import { createQueue } from "../../src/sandbox/cloud/sqs/queues.ts";
+import { workerGroup } from "../bed/interruption-group.ts";
 import { type InterruptionWorld, interruptionWorld } from "../bed/interruption-world.ts";
 
 const polls = (w: InterruptionWorld, count: number) => w.until("they poll", () => w.aws.account.sqs.arrivals.size >= count);
@@ -27,17 +31,73 @@ test("two replicas: one of them drains, the other looks on", async () => {
   w.close();
 });
 
-test("handlers of different namespaces do not see each other's Leases, and take no plan from each other", async () => {
+/** The writers of a Node, in the order of their first write. */
+const writersOf = (w: InterruptionWorld) => [
+  ...new Set(w.calls.filter(({ method, path }) => method === "PATCH" && path.includes("/nodes/")).map(({ who }) => who)),
+];
+
+test("handlers of different installations take no plan from each other: of one notice, one drains and the other looks on", async () => {
   const { w, name, interrupt } = await spotStory();
   w.queueHandler(["--pod-namespace=kube-system"], "handler-a");
   w.queueHandler(["--pod-namespace=default"], "handler-b");
   await polls(w, 2);
   interrupt();
   await w.until("the message is gone", () => w.messages === 0);
-  const writers = w.calls.filter(({ method, path }) => method === "PATCH" && path.includes("/nodes/")).map(({ who }) => who);
-  assert.equal(new Set(writers).size, 1, `${writers.length} writes of the Node`);
+  assert.equal(writersOf(w).length, 1);
   assert.equal(w.evictions().length, 3);
   assert.equal(w.plan(name)?.phase, "ended");
+  w.close();
+});
+
+for (const readable of [true, false]) {
+  const whether = readable ? "can read" : "may not read";
+  test(`handlers of two installations that ${whether} each other's Leases: a drain of half an hour stays with the one that began it`, async () => {
+    const w = await interruptionWorld();
+    const group = await workerGroup(w, 1, 3_600);
+    const { id, privateDnsName: name } = group.instances[0]!;
+    await w.pod({ name: "db-0", node: name, labels: { app: "db" } });
+    await w.budget("db", 0);
+    if (!readable) {
+      const match = ({ method, url, headers }: Pick<HttpRequest, "method" | "url" | "headers">) =>
+        method === "GET" && url.pathname.includes("/leases/") && !String(headers["user-agent"]).includes("leader-election");
+      w.cluster.faults.add({ match, effect: { kind: "refuse", status: 403 } });
+    }
+    w.queueHandler(["--pod-namespace=kube-system"], "handler-a");
+    await polls(w, 1);
+    group.end(id);
+    await w.until("it is being drained", () => w.plan(name)?.phase === "draining");
+    w.queueHandler(["--pod-namespace=default"], "handler-b");
+    await w.world.advance(1_800_000);
+    assert.deepEqual(writersOf(w), ["handler-a"]);
+    assert.deepEqual([...new Set(w.evictions().map(({ who }) => who))], ["handler-a"]);
+    await w.allow("db", 1);
+    await w.until("the hook is completed", () => group.as.actions.values().length === 0);
+    assert.deepEqual([w.plan(name)?.phase, writersOf(w)], ["ended", ["handler-a"]]);
+    w.close();
+  });
+}
+
+test("something new about a Node that another installation drains enters its plan, and who drains it stays", async () => {
+  const { w, name, interrupt } = await spotStory();
+  const { account } = w.aws;
+  w.queueHandler(["--pod-namespace=kube-system"], "handler-a");
+  await polls(w, 1);
+  const instanceId = w.node(name)!.spec!.providerID!.split("/").at(-1)!;
+  recommendRebalance(account.ec2, account.ec2.instances.get(instanceId)!);
+  await w.until("it is at work", () => w.evictions().length > 0, 5_000);
+  const holder = w.plan(name)?.holder;
+  const { QueueUrl } = createQueue(account.sqs, { QueueName: "others" });
+  rules(account).delete("all");
+  const queueArn = `arn:aws:sqs:${account.region}:${account.id}:others`;
+  rules(account).put("others", { name: "others", sources: ["aws.ec2"], detailTypes: undefined, queueArn });
+  w.queueHandler(["--pod-namespace=default", `--queue-url=${QueueUrl}`], "handler-b");
+  await polls(w, 2);
+  interrupt();
+  await w.until("both are in the plan", () => w.plan(name)?.events.length === 2, 10_000);
+  assert.deepEqual(writersOf(w), ["handler-a", "handler-b"], "who hears of it writes it down");
+  assert.equal(w.plan(name)?.holder, holder);
+  await w.until("it has ended", () => w.plan(name)?.phase === "ended");
+  assert.deepEqual([w.evictions().length, new Set(w.evictions().map(({ who }) => who))], [3, new Set(["handler-a"])]);
   w.close();
 });
 
@@ -51,7 +111,7 @@ test("a replica that is asked to end hands over within seconds", async () => {
   first.stop();
   await first.ended;
   const asked = w.now;
-  await w.until("the other has it", () => w.plan(name)?.holder.startsWith("handler-b") ?? false, 10_000);
+  await w.until("the other has it", () => w.plan(name)?.holder.startsWith("replica/kube-system/handler-b_") ?? false, 10_000);
   assert.ok(w.now - asked <= 5_000, `${w.now - asked} ms`);
   await w.until("the message is gone", () => w.messages === 0, 60_000);
   w.close();

@@ -1,7 +1,7 @@
 /** What must hold in the interruptions' world: while handlers write, between their writes, and in the end. */
 import { interruptionPlanAnnotation } from "../../src/identity/node-view.ts";
 import { outOfServiceTaint } from "../../src/interruptions/node-change.ts";
-import { readPlan } from "../../src/interruptions/plan.ts";
+import { activeEvents, type NodePlan, readPlan } from "../../src/interruptions/plan.ts";
 import type { JournalEntry } from "../../src/sandbox/cloud/controls/journal.ts";
 import type { InterruptionWorld } from "../bed/interruption-world.ts";
 import type { History } from "./history.ts";
@@ -20,6 +20,12 @@ export interface RulesOptions {
 }
 
 const maxWritesAtOnce = 20;
+/** A Lease is renewed every two seconds, and without a renewal for ten its holder writes no more. */
+const freshLeaseMs = 5_000;
+
+interface Lease {
+  readonly spec: { readonly holderIdentity?: string; readonly renewTime: string };
+}
 
 export class InterruptionRules {
   /** When something last went wrong. */
@@ -63,6 +69,7 @@ export class InterruptionRules {
     if (pod !== undefined) this.#judgeEviction(who, pod, node);
     else if (named !== undefined) {
       this.#judgeTaints(who, node, named, body);
+      this.#judgeHolder(who, node, body);
       this.#noteEmptied(node, body);
     }
   }
@@ -139,8 +146,22 @@ export class InterruptionRules {
 
   #judgeEviction(who: string, pod: string, node: string): void {
     const holder = this.#w.plan(node)?.holder ?? "nobody";
-    if (holder.startsWith(`${who}_`) || holder === `node/${who}`) return;
+    if (identityIn(holder).startsWith(`${who}_`) || holder === `node/${who}`) return;
     this.#history.broken("only who holds the plan evicts", `${who} evicts ${pod} of ${node}, which ${holder} holds`);
+  }
+
+  /** Whoever takes a plan over takes it from nobody whose Lease is fresh, of whichever installation. */
+  #judgeHolder(who: string, node: string, body: unknown): void {
+    const before = this.#w.plan(node);
+    const after = planIn(body);
+    if (before === undefined || after === undefined || after.holder === before.holder || activeEvents(before).length === 0) return;
+    // Of two who take it from a dead one, the API server refuses the second.
+    if (versionIn(body) !== this.#w.node(node)?.metadata?.resourceVersion) return;
+    const held = (this.#w.cluster.objects("leases.coordination.k8s.io") as unknown as readonly Lease[]).find(
+      ({ spec }) => spec.holderIdentity === identityIn(before.holder),
+    );
+    if (held === undefined || this.#w.now - Date.parse(held.spec.renewTime) > freshLeaseMs) return;
+    this.#history.broken("no plan is taken from one who is at work", `${who} takes ${node} from ${before.holder}`);
   }
 
   #judgeTaints(who: string, node: string, { instance }: Named, body: unknown): void {
@@ -185,8 +206,7 @@ export class InterruptionRules {
   }
 
   #noteEmptied(node: string, body: unknown): void {
-    const { annotations = {} } = (body as { metadata?: { annotations?: Readonly<Record<string, string>> } }).metadata ?? {};
-    const { drainedAt } = readPlan(annotations[interruptionPlanAnnotation]) ?? {};
+    const { drainedAt } = planIn(body) ?? {};
     if (drainedAt !== undefined) this.#emptied.set(node, Math.min(drainedAt, this.#emptied.get(node) ?? drainedAt));
   }
 
@@ -229,4 +249,19 @@ export class InterruptionRules {
       this.#history.broken("a Node does not go for another of its name", `${node}: ${w.podNames(node).join(" ")}`);
     }
   }
+}
+
+/** The plan that a write of a Node carries. */
+function planIn(body: unknown): NodePlan | undefined {
+  const { annotations = {} } = (body as { metadata?: { annotations?: Readonly<Record<string, string>> } }).metadata ?? {};
+  return readPlan(annotations[interruptionPlanAnnotation]);
+}
+
+function versionIn(body: unknown): string | undefined {
+  return (body as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion;
+}
+
+/** The identity in the holder of a plan that is a replica: its host name and something random. */
+function identityIn(holder: string): string {
+  return holder.split("/").at(-1) ?? "";
 }

@@ -1,7 +1,7 @@
 /**
  * One history of interruptions from one seed: notices of every kind, hooks on the way in and out, restarts, messages that come twice, that
- * are lost and that are other clusters', two replicas on the queue and one handler on its own machine that end after any of their writes
- * and come again, people and controllers that write the same Nodes, an API server and an AWS with bad days. In the end every notice has its
+ * are lost and that are other clusters', two replicas on the queue, in some worlds a third one of another installation, and one handler on
+ * its own machine, that end after any of their writes and come again, people and controllers that write the same Nodes, an API server and an AWS with bad days. In the end every notice has its
  * end, and nothing else was touched.
  */
 import type { HttpRequest } from "../../src/runtime/http.ts";
@@ -62,6 +62,7 @@ class InterruptionScene {
   readonly #users: ClusterUsers;
   readonly #handlers = new Map<string, { readonly name: string; readonly handler: RunningHandler }>();
   readonly #flags: readonly string[];
+  readonly #replicas: readonly string[];
   #generation = 0;
   #troubled = true;
   #over = false;
@@ -74,6 +75,7 @@ class InterruptionScene {
     this.#happenings = new Happenings(w, this.#chance, history);
     this.#users = new ClusterUsers(w, history);
     this.#flags = wishes.filter(() => this.#chance.happens(0.3));
+    this.#replicas = ["a", "b", "own", ...(this.#chance.happens(0.4) ? ["far"] : [])];
   }
 
   async play(): Promise<void> {
@@ -89,7 +91,7 @@ class InterruptionScene {
       this.#perhapsCrash(who);
     };
     this.#history.tell("flags", this.#flags.join(" "));
-    for (const replica of ["a", "b", "own"]) this.#start(replica);
+    for (const replica of this.#replicas) this.#start(replica);
     const until = w.now + troubledMs;
     while (w.now < until) {
       await w.world.advance(this.#chance.between(500, 15_000));
@@ -170,7 +172,7 @@ class InterruptionScene {
 
   #accidents(): void {
     const chance = this.#chance;
-    const replica = chance.pick(["a", "b", "own"])!;
+    const replica = chance.pick(this.#replicas)!;
     if (chance.happens(0.12)) this.#crash(replica);
     else if (chance.happens(0.05)) this.#restart(replica);
     if (chance.happens(0.3)) this.#trouble("faults", this.#happenings.misbehave());
@@ -198,7 +200,7 @@ class InterruptionScene {
     const handler =
       replica === "own"
         ? this.#w.metadataHandler(own, ["--enable-rebalance-monitoring", ...this.#forMetadata()])
-        : this.#w.queueHandler(this.#flags, name);
+        : this.#w.queueHandler([...this.#flags, `--pod-namespace=${replica === "far" ? "default" : "kube-system"}`], name);
     const started = { name, handler };
     this.#handlers.set(replica, started);
     // One that has lost its Lease ends, and kubelet starts it again.

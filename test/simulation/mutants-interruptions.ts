@@ -13,8 +13,17 @@ export const interruptionMutants: readonly Mutant[] = [
     name: "dead-holders-live-on",
     world: "interruptions",
     file: "src/interruptions/holders.ts",
-    changes: [["return now - before.since <= (spec.leaseDurationSeconds ?? 15) * 1000;", "return now >= before.since;"]],
+    changes: [["return now - before.since <= (duration ?? 15) * 1000;", "return now >= before.since;"]],
     killedBy: "every notice has its end",
+  },
+  {
+    name: "holders-of-other-installations-are-dead",
+    world: "interruptions",
+    file: "src/interruptions/holders.ts",
+    changes: [
+      ['const renewal = spec === "missing" ?', 'if (namespace !== "kube-system") return false;\n    const renewal = spec === "missing" ?'],
+    ],
+    killedBy: "no plan is taken from one who is at work",
   },
   {
     name: "hook-is-forgotten",

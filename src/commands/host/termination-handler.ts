@@ -45,8 +45,7 @@ export const hostedQueueHandler: HostedProgram = row(
       const nodes = context.informers.shared(nodeInformer);
       const cloud = context.clouds.in(regionOf(options));
       // Of its own kind no other writes while it leads, but handlers of their own may, wherever they run.
-      const namespace = options["pod-namespace"] || (context.home.namespace ?? "");
-      const identity = { me: leaderHolder(context.home), holders: new Holders(context.kube, namespace) };
+      const identity = { me: leaderHolder(context.home), holders: new Holders(context.kube) };
       const { controller, problem } = await queueHandler(partsOf(options, shared, context, nodes), cloud, identity);
       return { kind: "run", controllers: [{ controller }], problem };
     }),

@@ -1,5 +1,5 @@
 /** The Lease of a replica in queue mode: by it the others see that it is there. Without it nothing is written. */
-import { Holders, replicaLeaseName } from "../../interruptions/holders.ts";
+import { Holders, replicaHolder, replicaLeaseName } from "../../interruptions/holders.ts";
 import { sweepReplicaLeases } from "../../interruptions/stale-leases.ts";
 import { leaseStore } from "../../kube/lease-store.ts";
 import type { KubeClients } from "../../process/clients.ts";
@@ -24,16 +24,16 @@ export async function joinReplicas(
   life: AbortSignal,
 ): Promise<Replica> {
   const client = clients.named("leader-election", openGate());
-  const me = identityOf(host.world);
+  const identity = identityOf(host.world);
   const name = replicaLeaseName(host.world.hostname);
   const election = new Election(host, {
     store: leaseStore(client, { namespace, name, renewDeadlineMs: timings.renewDeadlineMs }),
-    identity: me,
+    identity,
     timings,
     name,
     lostMessage: "the Lease of this replica was lost",
   });
   await election.lead(stop);
   void sweepReplicaLeases(client, namespace, life);
-  return { election, me, holders: new Holders(clients.named(component, openGate()), namespace) };
+  return { election, me: replicaHolder(namespace, identity), holders: new Holders(clients.named(component, openGate())) };
 }
