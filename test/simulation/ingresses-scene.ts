@@ -100,12 +100,15 @@ export class IngressesScene {
   /** AWS as replicas reach it. */
   readonly serveAws: Transport = async (request) => {
     const action = new URLSearchParams(String(request.body)).get("Action") ?? "";
+    // What is cut off may have been carried out all the same; what is refused was not.
+    let isRefused = false;
     try {
-      return await this.cloud.handle(request);
+      const answer = await this.cloud.handle(request);
+      isRefused = answer.status >= 400;
+      return answer;
     } finally {
-      // What is cut off may have been carried out all the same.
       if (!action.startsWith("Describe")) {
-        this.#changed(action);
+        if (!isRefused) this.#changed(action);
         this.onWrite();
       }
     }

@@ -271,3 +271,17 @@ test("a target group whose marks were taken off a moment ago is not deleted", as
     steps,
   );
 });
+
+test("on a listener kept for somebody who cannot be understood, the rules of those who have moved on go", async () => {
+  const bed = await applicationBed();
+  await bed.pass(bed.model({ listeners: [listener({ rules: [rule(1, "/api", "api"), rule(2, "/*", "web")] })] }));
+  const moved = bed.model({
+    targetGroups: [targetGroup("api")],
+    listeners: [listener({ port: 81, rules: [rule(1, "/api", "api")] })],
+    keepsUnclaimed: { prefixes: ["shop/web-web"] },
+  });
+  const deletions = async () => (await bed.look(moved)).flatMap(({ effect, what }) => (effect === "delete" ? [what] : []));
+  assert.deepEqual(await deletions(), ["delete rule 1 of HTTP:80 of load balancer k8s-shop"]);
+  assert.equal((await bed.pass(moved)).applied.kind, "done");
+  assert.deepEqual(await bed.look(moved), []);
+});

@@ -30,8 +30,8 @@ export interface ListenersContext {
   readonly loadBalancer: string | Made;
   readonly arnOf: ArnOf;
   readonly isForeignTag: ForeignTags;
-  /** Target groups that are about to go. */
-  readonly leaving: ReadonlySet<string>;
+  /** Target groups that are not kept for somebody who cannot be understood. */
+  readonly understood: ReadonlySet<string>;
 }
 
 /**
@@ -53,9 +53,9 @@ export function planListeners(model: ApplicationLoadBalancer, seen: readonly See
   ];
 }
 
-/** On a listener that is kept for somebody who cannot be understood: the rules of those who leave. */
-function departures(model: ApplicationLoadBalancer, listener: SeenListener, { leaving }: ListenersContext): Step[] {
-  const isLeft = (rule: SeenRule) => leadsTo(rule).length > 0 && leadsTo(rule).every((arn) => leaving.has(arn));
+/** On a listener that is kept for somebody who cannot be understood: the rules of everybody else, who no longer asks for it. */
+function departures(model: ApplicationLoadBalancer, listener: SeenListener, { understood }: ListenersContext): Step[] {
+  const isLeft = (rule: SeenRule) => leadsTo(rule).length > 0 && leadsTo(rule).every((arn) => understood.has(arn));
   return listener.rules.filter(isLeft).map((rule) => ruleDeletion(rule, { listener: titleOf(model, listener) }));
 }
 

@@ -83,7 +83,7 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
       loadBalancer: arn,
       arnOf,
       isForeignTag,
-      leaving: new Set(unwanted.map((each) => each.arn)),
+      understood: new Set(seen.targetGroups.filter((each) => !isKept(model, each)).map((each) => each.arn)),
     }),
     ...planCapacity(model, arn, lb?.capacity ?? 0),
     ...(isCareful ? [] : groups.close.filter(isRevocation)),
@@ -94,13 +94,14 @@ export function planApplication(model: ApplicationLoadBalancer, vpc: string, see
 }
 
 /** Those that go. Of two that could stand for the same one is enough. */
-export function unwantedGroups(
-  { targetGroups, keepsUnclaimed }: ApplicationLoadBalancer,
-  seen: readonly SeenTargetGroup[],
-): readonly SeenTargetGroup[] {
-  const used = targetGroups.map((group) => seen.find((present) => standsFor(present, group)));
-  const isKept = ({ part = "" }: SeenTargetGroup) => keepsUnclaimed?.prefixes.some((prefix) => part.startsWith(prefix)) ?? false;
-  return seen.filter((present) => !used.includes(present) && !isKept(present));
+export function unwantedGroups(model: ApplicationLoadBalancer, seen: readonly SeenTargetGroup[]): readonly SeenTargetGroup[] {
+  const used = model.targetGroups.map((group) => seen.find((present) => standsFor(present, group)));
+  return seen.filter((present) => !used.includes(present) && !isKept(model, present));
+}
+
+/** It may be of somebody who cannot be understood. */
+function isKept({ keepsUnclaimed }: ApplicationLoadBalancer, { part = "" }: SeenTargetGroup): boolean {
+  return keepsUnclaimed?.prefixes.some((prefix) => part.startsWith(prefix)) ?? false;
 }
 
 /** Its listeners and their rules go with it. */
