@@ -4,7 +4,8 @@
  *
  *     npm run bench credential-provider [rounds]
  */
-import { credentialProvider, hostArchitecture } from "../deploy/build/credential-provider.ts";
+import { hostArchitecture } from "../deploy/build/architecture.ts";
+import { credentialProvider } from "../deploy/build/credential-provider.ts";
 import { referenceCredentialProvider, referenceVersion } from "../test/referees/reference.ts";
 import { type ColdStart, coldStarts, quantile } from "./bed/cold-starts.ts";
 

@@ -1,5 +1,6 @@
 /** What kubelet waits for at every pull from a private registry. */
-import { credentialProvider, hostArchitecture } from "../../deploy/build/credential-provider.ts";
+import { hostArchitecture } from "../../deploy/build/architecture.ts";
+import { credentialProvider } from "../../deploy/build/credential-provider.ts";
 import { referenceCredentialProvider } from "../../test/referees/reference.ts";
 import { type ColdStart, coldStarts, quantile } from "../bed/cold-starts.ts";
 import type { Entrant } from "../bed/entrants.ts";

@@ -3,10 +3,9 @@ import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Architecture } from "./architecture.ts";
 import { cached, contentKey } from "./cache.ts";
 import { run } from "./run.ts";
-
-export type Architecture = "amd64" | "arm64";
 
 const version = "1.4.4";
 

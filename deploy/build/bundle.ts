@@ -5,11 +5,11 @@
  *
  * The sandbox is not in it, nor in the image: only the package that people install (package.ts) carries it.
  */
-import { execFileSync } from "node:child_process";
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { stamp } from "./stamp.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -71,16 +71,6 @@ const withLiteralKeys: Plugin = {
     });
   },
 };
-
-/** The commit this is built from, and when it was made: the same sources give the same bundle. */
-function stamp(): { readonly commit: string; readonly date: string } {
-  const git = (...args: readonly string[]) => execFileSync("git", ["-C", root, ...args], { encoding: "utf8" }).trim();
-  try {
-    return { commit: git("rev-parse", "HEAD"), date: new Date(git("log", "-1", "--format=%cI")).toISOString() };
-  } catch {
-    return { commit: "unknown", date: new Date(0).toISOString() };
-  }
-}
 
 async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -6,11 +6,12 @@
  */
 import { createHash } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { arch, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { type Architecture, bun, sealedBun } from "./bun.ts";
+import { type Architecture, architectures as all, hostArchitecture } from "./architecture.ts";
+import { bun, sealedBun } from "./bun.ts";
 import { cached, contentKey } from "./cache.ts";
 import { run } from "./run.ts";
 
@@ -85,11 +86,6 @@ export async function providerScripts(): Promise<Script[]> {
   return result.outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
 }
 
-/** The architecture of the machine that builds. */
-export function hostArchitecture(): Architecture {
-  return arch() === "arm64" ? "arm64" : "amd64";
-}
-
 /** Puts the executables into a folder, each with its `.sha256`; resolves with their paths. */
 export async function buildInto(folder: string, architectures: readonly Architecture[]): Promise<string[]> {
   await mkdir(folder, { recursive: true });
@@ -110,6 +106,6 @@ export async function buildInto(folder: string, architectures: readonly Architec
 
 if (import.meta.main) {
   const asked = process.argv.slice(2).filter((name) => name === "amd64" || name === "arm64");
-  const paths = await buildInto(join(root, "dist"), asked.length > 0 ? asked : ["amd64", "arm64"]);
+  const paths = await buildInto(join(root, "dist"), asked.length > 0 ? asked : all);
   for (const path of paths) process.stdout.write(`${relative(root, path)}\n`);
 }

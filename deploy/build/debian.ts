@@ -1,7 +1,8 @@
 /** Programs from Debian's packages, unpacked into the cache: nothing is installed on the machine. */
-import { cp, glob as globFiles, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { cp, glob as globFiles, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { type Architecture, hostArchitecture } from "./architecture.ts";
 import { cached } from "./cache.ts";
 import { run } from "./run.ts";
 
@@ -10,14 +11,28 @@ export class NoDebianPackages extends Error {
   override readonly name = "NoDebianPackages";
 }
 
+export interface PackageOptions {
+  /** Told what is going on. */
+  readonly say?: ((line: string) => void) | undefined;
+  /** Of the packages; this machine's unless given. Nothing of them is run, so that any will do. */
+  readonly architecture?: Architecture;
+  /** Leaves a note of each package where scanners of images look for it (`var/lib/dpkg/status.d`). */
+  readonly withStatus?: boolean;
+}
+
 /** The folder that packages are unpacked into, all of them together. Rejects with `NoDebianPackages` where that cannot be done. */
-export function debianPackages(name: string, packages: readonly string[], say: (line: string) => void = () => {}): Promise<string> {
+export function debianPackages(name: string, packages: readonly string[], options: PackageOptions = {}): Promise<string> {
+  const { say = () => {}, architecture = hostArchitecture(), withStatus = false } = options;
   const unpack = async (folder: string) => {
-    say(`fetching ${packages.join(", ")} from Debian`);
+    say(`fetching ${packages.join(", ")} for ${architecture} from Debian`);
     const downloads = await mkdtemp(join(tmpdir(), "fairlead-debian-"));
     try {
-      await run("apt-get", ["download", "-o", "APT::Sandbox::User=root", ...packages], { cwd: downloads });
-      for (const file of await readdir(downloads)) await run("dpkg-deb", ["--extract", join(downloads, file), folder]);
+      const settings = architecture === hostArchitecture() ? [] : await foreignLists(architecture, downloads);
+      await run("apt-get", ["download", "-o", "APT::Sandbox::User=root", ...settings, ...packages], { cwd: downloads });
+      for (const file of (await readdir(downloads)).filter((each) => each.endsWith(".deb")).sort()) {
+        await run("dpkg-deb", ["--extract", join(downloads, file), folder]);
+        if (withStatus) await noteStatus(join(downloads, file), folder);
+      }
     } catch (cause) {
       const why = cause instanceof Error ? cause.message.split("\n")[0] : cause;
       throw new NoDebianPackages(`${packages.join(", ")} cannot be had from Debian: ${why}`, { cause });
@@ -28,9 +43,40 @@ export function debianPackages(name: string, packages: readonly string[], say: (
   return cached(`debian-${name}`, unpack, { say });
 }
 
+/** Lists of another architecture's packages, in a folder of their own: the machine's stay as they are. Gives apt's settings for them. */
+async function foreignLists(architecture: Architecture, folder: string): Promise<readonly string[]> {
+  const state = join(folder, "apt");
+  for (const part of ["lists/partial", "cache/archives/partial"]) await mkdir(join(state, part), { recursive: true });
+  await writeFile(join(state, "status"), "");
+  const settings = Object.entries({
+    "APT::Architecture": architecture,
+    "APT::Architectures": architecture,
+    "APT::Sandbox::User": "root",
+    "Dir::State": state,
+    "Dir::State::status": join(state, "status"),
+    "Dir::Cache": join(state, "cache"),
+  }).flatMap(([key, value]) => ["-o", `${key}=${value}`]);
+  await run("apt-get", ["update", ...settings]);
+  return settings;
+}
+
+async function noteStatus(file: string, folder: string): Promise<void> {
+  const notes = join(folder, "var/lib/dpkg/status.d");
+  await mkdir(notes, { recursive: true });
+  const control = await run("dpkg-deb", ["--field", file]);
+  await writeFile(join(notes, /^Package: (\S+)$/m.exec(control)![1]!), control);
+}
+
+/** The packages that a folder was unpacked from, with their versions. */
+export async function notedPackages(folder: string): Promise<readonly { readonly name: string; readonly version: string }[]> {
+  const notes = join(folder, "var/lib/dpkg/status.d");
+  const controls = await Promise.all((await readdir(notes)).sort().map((name) => readFile(join(notes, name), "utf8")));
+  return controls.map((control) => ({ name: /^Package: (.*)$/m.exec(control)![1]!, version: /^Version: (.*)$/m.exec(control)![1]! }));
+}
+
 /** Prometheus's checker of rules. */
 export async function promtool(say?: (line: string) => void): Promise<string> {
-  return join(await debianPackages("prometheus", ["prometheus"], say), "usr/bin/promtool");
+  return join(await debianPackages("prometheus", ["prometheus"], { say }), "usr/bin/promtool");
 }
 
 const imageToolPackages = [
@@ -51,7 +97,7 @@ const imageToolPackages = [
 
 /** A builder of images and a runtime of containers, in a folder of programs. Both need to be root. */
 export async function imageTools(say?: (line: string) => void): Promise<string> {
-  const unpacked = await debianPackages("image-tools", imageToolPackages, say);
+  const unpacked = await debianPackages("image-tools", imageToolPackages, { say });
   return await cached("image-tools", (folder) => relocate(unpacked, folder), say ? { say } : {});
 }
 
@@ -72,13 +118,14 @@ async function relocate(unpacked: string, folder: string): Promise<void> {
 }
 
 /** The files of a base without a shell, as the Dockerfile's has them: the C and C++ libraries and certificates. */
-export function plainBase(say?: (line: string) => void): Promise<string> {
-  return debianPackages("plain-base", ["base-files", "libc6", "libgcc-s1", "libstdc++6", "ca-certificates", "netbase", "tzdata"], say);
+export function plainBase(architecture: Architecture, say?: (line: string) => void): Promise<string> {
+  const packages = ["base-files", "libc6", "libgcc-s1", "libstdc++6", "ca-certificates", "netbase", "tzdata"];
+  return debianPackages(`plain-base-${architecture}`, packages, { architecture, say, withStatus: true });
 }
 
 /** What Node's own image has of libraries beside that. */
-export function nodeLibraries(say?: (line: string) => void): Promise<string> {
-  return debianPackages("node-libraries", ["libatomic1"], say);
+export function nodeLibraries(architecture: Architecture, say?: (line: string) => void): Promise<string> {
+  return debianPackages(`node-libraries-${architecture}`, ["libatomic1"], { architecture, say, withStatus: true });
 }
 
 async function glob(pattern: string, cwd: string): Promise<readonly string[]> {

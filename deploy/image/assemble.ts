@@ -7,11 +7,12 @@ import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, sy
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Architecture } from "../build/bun.ts";
+import type { Architecture } from "../build/architecture.ts";
 import { bundle } from "../build/bundle.ts";
 import { cached } from "../build/cache.ts";
 import { credentialProvider } from "../build/credential-provider.ts";
 import { run } from "../build/run.ts";
+import { billOfMaterials } from "../build/sbom.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -48,7 +49,7 @@ export async function assemble(folder: string, options: AssembleOptions): Promis
   // Without it Node would take the bundle for CommonJS, try, and begin again.
   await writeFile(join(app, "package.json"), `${JSON.stringify({ type: "module" })}\n`);
   await copyFile(join(root, "LICENSE"), join(app, "LICENSE"));
-  await writeFile(join(app, "sbom.spdx.json"), await billOfMaterials());
+  await writeFile(join(app, "sbom.spdx.json"), await billOfMaterials("spdx"));
   if (withCredentialProvider) await place(await credentialProvider(architecture), join(app, "ecr-credential-provider"));
   const files = await filesOf(folder);
   const allowed = withCredentialProvider ? [...expected, /^app\/ecr-credential-provider$/] : expected;
@@ -91,12 +92,6 @@ export async function nodeFor(architecture: Architecture): Promise<string> {
 
 interface Lock {
   readonly packages: Readonly<Record<string, { readonly version: string; readonly integrity: string }>>;
-}
-
-/** The packages that the bundle is made from, in SPDX. */
-async function billOfMaterials(): Promise<string> {
-  const bill = await run("npm", ["sbom", "--sbom-format=spdx", "--omit=dev", "--package-lock-only"], { cwd: root });
-  return `${JSON.stringify(JSON.parse(bill))}\n`;
 }
 
 async function place(from: string, to: string): Promise<void> {

@@ -21,14 +21,14 @@ export interface InstalledPackage {
 }
 
 /**
- * Packs and installs. No registry is asked: the one dependency that this machine needs, its Node, is given to npm from the
+ * Installs a tarball, or packs one first. No registry is asked: the one dependency that this machine needs, its Node, is given to npm from the
  * repository's own modules; the others are optional and for other machines.
  */
-export async function installPackage(): Promise<InstalledPackage> {
+export async function installPackage(packed?: string): Promise<InstalledPackage> {
   const folder = await mkdtemp(join(tmpdir(), "fairlead-package-"));
   const home = join(folder, "installed");
   await mkdir(home);
-  const tarball = await pack(join(folder, "packed"));
+  const tarball = packed ?? (await pack(join(folder, "packed")));
   await writeFile(join(home, "package.json"), '{"private": true}\n');
   const options = ["--offline", "--no-audit", "--no-fund", "--cache", join(folder, "cache")];
   await run("npm", ["install", ...options, tarball, join(root, "node_modules", nodePackages[`${process.platform}-${process.arch}`]!)], {

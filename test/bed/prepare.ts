@@ -5,7 +5,8 @@
  *   node test/bed/prepare.ts             what `npm test` needs
  *   node test/bed/prepare.ts referees    that, and every referee
  */
-import { credentialProvider, hostArchitecture } from "../../deploy/build/credential-provider.ts";
+import { hostArchitecture } from "../../deploy/build/architecture.ts";
+import { credentialProvider } from "../../deploy/build/credential-provider.ts";
 import { imageTools, NoDebianPackages, nodeLibraries, plainBase, promtool } from "../../deploy/build/debian.ts";
 import { helm } from "../../deploy/build/helm.ts";
 import { nodeFor } from "../../deploy/image/assemble.ts";
@@ -22,7 +23,8 @@ try {
   await nodeFor(hostArchitecture());
   await helm(say);
   // Elsewhere than on Debian the tests that need them say that they are skipped.
-  for (const obtain of [promtool, imageTools, plainBase, nodeLibraries]) {
+  const host = hostArchitecture();
+  for (const obtain of [promtool, imageTools, plainBase.bind(undefined, host), nodeLibraries.bind(undefined, host)]) {
     await obtain(say).catch((error: unknown) => {
       if (!(error instanceof NoDebianPackages)) throw error;
       say(error.message);

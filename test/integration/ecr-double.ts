@@ -5,7 +5,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
-import { credentialProvider, hostArchitecture } from "../../deploy/build/credential-provider.ts";
+import { hostArchitecture } from "../../deploy/build/architecture.ts";
+import { credentialProvider } from "../../deploy/build/credential-provider.ts";
 
 export const password = "the-password-of-the-registry";
 export const host = "123456789012.dkr.ecr.us-west-2.amazonaws.com";

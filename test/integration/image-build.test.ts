@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
+import { buildImages } from "../../deploy/image/builder.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { nodes } from "../../src/kube/builtin.ts";
 import { realWorld } from "../../src/runtime/world.ts";
@@ -11,7 +12,7 @@ import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts
 import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { serveTransport } from "../../src/sandbox/serve.ts";
 import { bed } from "../bed/bed.ts";
-import { buildImages, type ImageStore, imageStore, whyNoContainers } from "../bed/containers.ts";
+import { type ImageStore, imageStore, whyNoContainers } from "../bed/containers.ts";
 
 let store: ImageStore | undefined;
 let reason: string | undefined;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
-import { hostArchitecture } from "../../deploy/build/credential-provider.ts";
+import { hostArchitecture } from "../../deploy/build/architecture.ts";
 import { assemble } from "../../deploy/image/assemble.ts";
 import manifest from "../../package.json" with { type: "json" };
 

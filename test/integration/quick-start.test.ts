@@ -1,6 +1,7 @@
 /**
- * The quick start, command by command as it stands on the page: from the packed command to a Service with an address, on a
- * real API server and the simulated AWS. The chart's pod runs in a container of the image, with nothing but what kubelet gives.
+ * The quick start, command by command as it stands on the page, from a release's own artifacts and nothing else of this
+ * repository: from the packed command to a Service with an address, on a real API server and the simulated AWS. The chart's
+ * pod runs in a container of the image, with nothing but what kubelet gives.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -9,7 +10,10 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { hostArchitecture } from "../../deploy/build/architecture.ts";
 import { helm } from "../../deploy/build/helm.ts";
+import { makeRelease } from "../../deploy/release/release.ts";
+import manifest from "../../package.json" with { type: "json" };
 import { nodes } from "../../src/kube/builtin.ts";
 import type { DaemonSet } from "../../src/kube/types.ts";
 import { realWorld } from "../../src/runtime/world.ts";
@@ -18,10 +22,11 @@ import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts
 import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { serveTransport } from "../../src/sandbox/serve.ts";
 import { bed, type TestCluster } from "../bed/bed.ts";
-import { buildImages, type ImageStore, imageStore, type RunningContainer, whyNoContainers } from "../bed/containers.ts";
+import { type ImageStore, imageStore, type RunningContainer, whyNoContainers } from "../bed/containers.ts";
 import { installPackage } from "../bed/package.ts";
 import { usualPolicy } from "../bed/policies.ts";
 
+const { version } = manifest;
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };
 const controlPlane = { "node-role.kubernetes.io/control-plane": "" };
@@ -72,7 +77,9 @@ test("whoever follows the quick start has a Service with an address, with nothin
   const { cluster } = await bed(t);
   const { cloud, aws, metadata, permit } = await freshCluster(t, cluster);
   const images = await imageStore();
-  const installed = await installPackage();
+  const release = join(cluster.real.folder, "release");
+  await makeRelease({ version, folder: release, parts: ["npm", "chart", "manifests", "iam", "host-image"] });
+  const installed = await installPackage(join(release, `npm/fairlead-${version}.tgz`));
   let pod: RunningContainer | undefined;
   t.after(async () => {
     await pod?.stop();
@@ -80,7 +87,10 @@ test("whoever follows the quick start has a Service with an address, with nothin
   });
   const clone = join(cluster.real.folder, "clone");
   await mkdir(join(clone, "bin"), { recursive: true });
-  await cp(join(root, "deploy"), join(clone, "deploy"), { recursive: true });
+  await mkdir(join(clone, "deploy/chart"), { recursive: true });
+  const shell = promisify(execFile);
+  await shell("tar", ["-xzf", join(release, `chart/fairlead-${version}.tgz`), "--strip-components=1", "-C", join(clone, "deploy/chart")]);
+  for (const part of ["manifests", "iam"]) await cp(join(release, part), join(clone, "deploy", part), { recursive: true });
   await symlink(await helm(), join(clone, "bin/helm"));
   const env = {
     PATH: [join(clone, "bin"), installed.path].join(":"),
@@ -90,12 +100,15 @@ test("whoever follows the quick start has a Service with an address, with nothin
     AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE",
     AWS_SECRET_ACCESS_KEY: "of-no-worth",
   };
-  const shell = promisify(execFile);
   /** What needs a registry or an account is done as its commands say, by other means. */
   const done: Readonly<Record<string, (script: string) => Promise<void>>> = {
     "npm ci": async () => {},
     "for feature": async (script) => permit(/for feature in ([\w -]+);/.exec(script)![1]!.split(" ")),
-    "digest()": async (script) => buildImages(images, { fairlead: / -t (\S+)/.exec(script)![1]! }),
+    "digest()": async (script) => {
+      const archive = join(release, `host-image/fairlead-${version}-linux-${hostArchitecture()}.oci.tar`);
+      const id = (await images.buildah("pull", `oci-archive:${archive}`)).trim().split("\n").at(-1)!;
+      await images.buildah("tag", id, / -t (\S+)/.exec(script)![1]!);
+    },
   };
   const page = await readFile(join(root, "docs/quick-start.md"), "utf8");
   await shell("kubectl", ["delete", "-f", join(root, "deploy/manifests/rbac.yaml")], { env });
