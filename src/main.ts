@@ -10,6 +10,7 @@ import { basename } from "node:path";
 import type { Command, Console, Invocation } from "./commands/command.ts";
 import { type CommandEntry, commands } from "./commands/table.ts";
 import { bearClosedPipes, endOnCrash, exitStatus, stopSignal } from "./process/exit.ts";
+import { maturity, neverOnRealAccount, notAffiliated } from "./process/maturity.ts";
 import { realWorld } from "./runtime/world.ts";
 
 if (import.meta.main) {
@@ -54,7 +55,7 @@ async function help({ argv: [topic], ...invocation }: Invocation): Promise<numbe
 
 function overview(entries: readonly [string, CommandEntry][]): string {
   const rows = [
-    ...entries.map(([name, { summary, standsFor }]) => [name, standsFor ? `${summary} (also as ${standsFor})` : summary]),
+    ...entries.map(([name, { summary, standsFor }]) => [name, `${stageOf(name)}${summary}${standsFor ? ` (also as ${standsFor})` : ""}`]),
     ["help", "Print this, or the help of a command"],
   ];
   const width = Math.max(...rows.map(([name = ""]) => name.length)) + 2;
@@ -69,7 +70,15 @@ function overview(entries: readonly [string, CommandEntry][]): string {
     "",
     'Run "fairlead <command> --help" for the flags of a command.',
     "",
+    neverOnRealAccount,
+    notAffiliated,
+    "",
   ].join("\n");
+}
+
+/** How far a program has come, before what it does. */
+function stageOf(name: string): string {
+  return Object.hasOwn(maturity, name) ? `[${maturity[name]!.stage}] ` : "";
 }
 
 function processConsole(): Console {

@@ -13,6 +13,7 @@ import { classAnnotationsPage } from "./docs-class.ts";
 import { eventsPage } from "./docs-events.ts";
 import { hostPage } from "./docs-host.ts";
 import { ingressAnnotationsPage } from "./docs-ingress.ts";
+import { maturityPage } from "./docs-maturity.ts";
 import { permissionsPage } from "./docs-permissions.ts";
 import { allSections as driverSections } from "./ebs-csi-driver/flags.ts";
 import { flagSections as loadBalancerFlags } from "./load-balancer-controller/flags.ts";
@@ -33,6 +34,7 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/service-class-annotations.md": classAnnotationsPage(row),
     "docs/reference/events.md": eventsPage(row),
     "docs/reference/permissions.md": permissionsPage(row),
+    "docs/maturity.md": maturityPage(row),
     "docs/reference/target-group-binding.md": bindingsPage(row),
     "docs/reference/load-balancer-controller-flags.md": loadBalancerFlagsPage(),
     "deploy/chart/files/targetgroupbindings.yaml": definitionFile("targets", targetGroupBindingDefinition),

@@ -1,6 +1,7 @@
 /** `fairlead version`: which build this is, and what it was tested with. */
 import { build } from "../process/build.ts";
 import { exitStatus } from "../process/exit.ts";
+import { maturity, neverOnRealAccount, notAffiliated } from "../process/maturity.ts";
 import { testedWith, worksWith } from "../process/tested.ts";
 import { FlagError, type FlagSection, type FlagValues, flag, parseFlags } from "../runtime/flags.ts";
 import { bool, oneOf } from "../runtime/flags-kinds.ts";
@@ -42,6 +43,10 @@ function asText(): string {
       .map(([name, version]) => `${name} ${version}`)
       .join(", "),
     "works with": worksWith,
+    maturity: Object.entries(maturity)
+      .map(([name, { stage }]) => `${name} ${stage}`)
+      .join(", "),
+    "": `${neverOnRealAccount} ${notAffiliated}`,
   };
   const lines = Object.entries(rows).map(([name, value]) => `${name.padEnd(13)}${value}`);
   return `fairlead ${build.version}\n${lines.join("\n")}\n`;
@@ -49,5 +54,6 @@ function asText(): string {
 
 function asJson(): string {
   const { version, commit, date, platform } = build;
-  return `${JSON.stringify({ version, commit, date, node: process.versions.node, platform, testedWith, worksWith }, undefined, 2)}\n`;
+  const stages = Object.fromEntries(Object.entries(maturity).map(([name, { stage }]) => [name, stage]));
+  return `${JSON.stringify({ version, commit, date, node: process.versions.node, platform, testedWith, worksWith, maturity: stages }, undefined, 2)}\n`;
 }
