@@ -34,7 +34,8 @@ export interface CertificateState {
   readonly authority?: string;
   /** Records that prove its domains; AWS makes them up a moment after the request. */
   readonly records: readonly ValidationRecord[];
-  readonly isInUse: boolean;
+  /** ARNs of what uses it. */
+  readonly usedBy: readonly string[];
   /** Why it failed, in AWS's words. */
   readonly failure?: string;
 }
@@ -154,7 +155,7 @@ function stateOf(detail: CertificateDetail): CertificateState {
     records: options.flatMap(({ DomainName: domain = "", ResourceRecord: record }) =>
       record?.Name && record.Value ? [{ domain, name: record.Name, value: record.Value }] : [],
     ),
-    isInUse: (detail.InUseBy ?? []).length > 0,
+    usedBy: detail.InUseBy ?? [],
     ...(failure && { failure }),
   };
 }

@@ -52,6 +52,9 @@ const maxAttributes = 5_000;
 /** Whose something is hardly changes; what decides about a deletion is read anew. */
 const tagsAgeMs = 20 * 60_000;
 
+/** After this, any index that is kept was read long enough after a write to know of it. */
+const unindexedMs = 2 * tagsAgeMs;
+
 /** Load balancers with all their rules. */
 const maxTagged = 50_000;
 
@@ -76,8 +79,9 @@ export class Inventory {
   readonly #tags: Cache<Tags | undefined>;
   /** The same as AWS's index of tags has them. */
   readonly #index: Cache<ReadonlyMap<string, Tags>>;
-  /** Those that were written: the index does not know of it at once. */
-  readonly #written = new Set<string>();
+  /** When those were written of which the index may not know yet, oldest first. */
+  readonly #written = new Map<string, number>();
+  readonly #clock: Clock;
   /** Of the groups we make, by id. */
   readonly #rules: Listing<GroupRules>;
   readonly #network: Cache<Network>;
@@ -85,6 +89,7 @@ export class Inventory {
   constructor(cloud: Cloud, clock: Clock, scope: ClusterScope) {
     this.cloud = cloud;
     this.scope = scope;
+    this.#clock = clock;
     this.#network = new Cache({ clock, most: 1 });
     this.classicAttributes = new Cache({ clock, most: maxAttributes });
     this.networkAttributes = new Cache({ clock, most: maxAttributes });
@@ -170,7 +175,14 @@ export class Inventory {
   /** Its tags were written. */
   touchTags(arn: string): void {
     this.#tags.invalidate(arn);
-    if (this.scope.indexed) this.#written.add(arn);
+    if (!this.scope.indexed) return;
+    const now = this.#clock.monotonic();
+    this.#written.delete(arn);
+    this.#written.set(arn, now);
+    for (const [other, at] of this.#written) {
+      if (now - at < unindexedMs) break;
+      this.#written.delete(other);
+    }
   }
 
   /** A group of ours, or its rules, was written to for an owner. */

@@ -235,6 +235,8 @@ export interface ApplicationLoadBalancer extends SecondGeneration {
   readonly customerOwnedIpv4Pool?: string;
   readonly ipv4IpamPool?: string;
   readonly guards?: Guards;
+  /** Whether a web ACL that stands in front already is left alone, whosever it is. */
+  readonly keepsOtherWebAcl?: true;
 }
 
 /** What guards a load balancer. What is absent is left as it is. */

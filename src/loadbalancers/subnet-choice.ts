@@ -20,6 +20,8 @@ export interface SubnetNeeds {
   readonly minimum: number;
   readonly checksClusterTag: boolean;
   readonly triesReachability: boolean;
+  /** Of several in a zone these go first: the load balancer is in them. */
+  readonly preferred?: readonly string[];
 }
 
 /** Of a load balancer in a subnet with fewer AWS cannot make interfaces. */
@@ -110,8 +112,9 @@ function choose(candidates: readonly Subnet[], network: Network, needs: SubnetNe
     return false;
   });
   const own = ({ tags }: Subnet) => (tags[clusterTagPrefix + needs.cluster] === undefined ? 1 : 0);
+  const preference = ({ id }: Subnet) => (needs.preferred?.includes(id) ? 0 : 1);
   const chosen = [...Map.groupBy(usable, ({ zone }) => zone).values()].map((inZone) => {
-    const [best, ...others] = inZone.toSorted((a, b) => own(a) - own(b) || byId(a, b));
+    const [best, ...others] = inZone.toSorted((a, b) => preference(a) - preference(b) || own(a) - own(b) || byId(a, b));
     for (const other of others) refuse(other, `${best!.id} is preferred in zone ${best!.zone}`);
     return best!;
   });

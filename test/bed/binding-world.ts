@@ -2,6 +2,7 @@
  * A cluster, an AWS account and the load balancer controller in one process on virtual time, with target groups of the
  * user's own, pods that are made by hand, and the slices that tell of them.
  */
+import { AllocateAddressCommand, EC2Client } from "@aws-sdk/client-ec2";
 import { Clouds } from "../../src/aws/cloud.ts";
 import { describeInstances } from "../../src/aws/ec2-actions.ts";
 import {
@@ -18,6 +19,7 @@ import { clusterPrograms } from "../../src/commands/host/cluster-programs.ts";
 import { processFlags } from "../../src/commands/host/flags.ts";
 import { operate as operateHost } from "../../src/commands/host/operate.ts";
 import { settle } from "../../src/commands/host/settle.ts";
+import "../../src/commands/load-balancer-controller/balancers.ts";
 import { parseOptions } from "../../src/commands/load-balancer-controller/flags.ts";
 import { operate } from "../../src/commands/load-balancer-controller/operate.ts";
 import type { Life } from "../../src/commands/long-running.ts";
@@ -35,6 +37,7 @@ import { type Cloud, type CloudOptions, createCloud } from "../../src/sandbox/cl
 import type { Target } from "../../src/sandbox/cloud/elbv2/state.ts";
 import { launchNodes, type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
+import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
 import { createEmbeddedCluster, type EmbeddedCluster, type EmbeddedClusterOptions } from "../../src/sandbox/cluster/embedded/cluster.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import { loadClients } from "./service-world.ts";
@@ -414,6 +417,13 @@ export class BindingWorld {
       .map((event) => event as unknown as { type: string; reason: string; message: string; involvedObject: { name: string } })
       .filter(({ involvedObject }) => involvedObject.name === name)
       .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+  }
+
+  /** Elastic IPs of the user's. */
+  async allocate(count: number): Promise<readonly string[]> {
+    const client = new EC2Client(sdkConfig(this.aws));
+    const made = await Promise.all(Array.from({ length: count }, () => client.send(new AllocateAddressCommand({ Domain: "vpc" }))));
+    return made.map(({ AllocationId = "" }) => AllocationId);
   }
 
   /** Calls since the counters were last set to zero, by action. */

@@ -1,12 +1,10 @@
 /** A cluster, an AWS account and the load balancer controller that serves Services with its class, in one process on virtual time. */
-import { AllocateAddressCommand, EC2Client } from "@aws-sdk/client-ec2";
 import {
   AddTagsCommand,
   CreateListenerCommand,
   ElasticLoadBalancingV2Client,
   ModifyLoadBalancerAttributesCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import "../../src/commands/load-balancer-controller/balancers.ts";
 import "../../src/commands/load-balancer-controller/services.ts";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
 import { BindingWorld, type BindingWorldOptions } from "./binding-world.ts";
@@ -79,13 +77,6 @@ export class ClassWorld extends BindingWorld {
   /** Everything of a kind in the account: `elbv2/listeners`. */
   all<T = Record<string, unknown>>(kind: string): readonly T[] {
     return Object.values(this.aws.controls.snapshot()[kind] ?? {}) as T[];
-  }
-
-  /** Elastic IPs of the user's. */
-  async allocate(count: number): Promise<readonly string[]> {
-    const client = new EC2Client(sdkConfig(this.aws));
-    const made = await Promise.all(Array.from({ length: count }, () => client.send(new AllocateAddressCommand({ Domain: "vpc" }))));
-    return made.map(({ AllocationId = "" }) => AllocationId);
   }
 
   /** Somebody tags something in AWS. */

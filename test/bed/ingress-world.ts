@@ -6,7 +6,6 @@ import "../../src/aws/sdk/shield.ts";
 import "../../src/aws/sdk/tagging.ts";
 import "../../src/aws/sdk/waf-regional.ts";
 import "../../src/aws/sdk/wafv2.ts";
-import "../../src/commands/load-balancer-controller/balancers.ts";
 import "../../src/commands/load-balancer-controller/ingress.ts";
 import { ingressClassParamsDefinition } from "../../src/loadbalancers/ingress/crd.ts";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";

@@ -48,6 +48,7 @@ test("nodes are chosen by labels, and others when those change", async (t) => {
   await world.change("web", { "target-node-labels": null });
   await world.world.advance(60_000);
   assert.deepEqual([world.bindings().map(({ spec }) => spec.nodeSelector), targets().length], [[undefined], 2]);
+  await world.world.advance(120_000);
   world.resetCalls();
   await world.world.advance(60_000);
   assert.deepEqual(world.writes, []);

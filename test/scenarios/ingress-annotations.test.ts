@@ -121,8 +121,9 @@ const params: Readonly<Record<string, readonly [object, Readonly<Record<string, 
 /** Groups and selectors of namespaces, guards, and address pools, which the account has none of. */
 const paramsElsewhere = ["group", "namespaceSelector", "wafv2AclArn", "wafv2AclName", "ipamConfiguration"];
 
-/** In tests of their own: groups, guards, the load balancer in front, requested certificates. What a region without Outposts and IPAM cannot have. */
-const elsewhere = /^(group\.|waf|web-acl|shield|enable-frontend|frontend-|customer-owned|ipam-|create-acm-cert|acm-pca-arn)/;
+/** In tests of their own: groups, guards, discovery of subnets, the load balancer in front, requested certificates. What a region without Outposts and IPAM cannot have. */
+const elsewhere =
+  /^(group\.|waf|web-acl|shield|enable-frontend|frontend-|customer-owned|ipam-|create-acm-cert|acm-pca-arn|subnet-discovery)/;
 
 test("there is a case for every annotation", () => {
   const all = [memberTable, backendTable, authTable, familyTable].flatMap((table) => Object.keys(table));

@@ -239,3 +239,49 @@ test("what AWS refuses of one Ingress keeps nobody waiting, also when its first 
   await served(world, "good");
   assert.match(world.events("bad").join("\n"), /no.such.attribute/);
 });
+
+test("capacity is reserved when the load balancer is active, and changed when the last change is done; nobody is told of a failure", async (t) => {
+  const world = await bed(t);
+  world.aws.controls.change({ provisioningMs: 150_000 });
+  const units = "minimum-load-balancer-capacity";
+  const [lb] = [() => world.all<{ state: string; capacity?: { units: number; state: string } }>("elbv2/load-balancers")[0]];
+  const reserved: (string | undefined)[] = [];
+  world.onAwsMutation((action) => {
+    if (action === "ModifyCapacityReservation") reserved.push(lb()?.state);
+  });
+  world.serve();
+  await world.ingress("shop", toWeb, { [units]: "CapacityUnits=100" });
+  await served(world, "shop");
+  assert.deepEqual([lb()?.state, reserved], ["provisioning", []], "it is served meanwhile");
+  await world.until("it is reserved", () => lb()?.capacity?.units === 100, 300_000);
+  assert.deepEqual(reserved, ["active"]);
+  assert.equal(lb()?.capacity?.state, "pending");
+  await world.change("shop", { [units]: "CapacityUnits=200" });
+  await world.world.advance(60_000);
+  assert.deepEqual([lb()?.capacity?.units, world.hostname("shop") !== ""], [100, true], "AWS makes one change at a time");
+  await world.until("it is changed", () => lb()?.capacity?.units === 200, 600_000);
+  assert.doesNotMatch(world.events("shop").join("\n"), /Failed/);
+  await world.world.advance(600_000);
+  world.resetCalls();
+  await world.world.advance(60 * 60_000);
+  assert.deepEqual(world.calls(), {}, "what is as it should be is not asked about");
+  await world.change("shop", { [units]: "CapacityUnits=0" });
+  await world.until("it is cancelled", () => lb()?.capacity === undefined, 60_000);
+});
+
+test("a Service that is named in an action alone, or beside one that cannot be read, wakes its Ingress when it comes", async (t) => {
+  const world = await bed(t);
+  world.serve("--tolerate-non-existent-backend-service=false");
+  const forward = { type: "forward", forwardConfig: { targetGroups: [{ serviceName: "late", servicePort: 80 }] } };
+  await world.ingress("action", { "*": ["Prefix / send:use-annotation"] }, { "actions.send": JSON.stringify(forward) });
+  await world.ingress("half", { "*": ["Exact /a late:80", "Exact /b bad:use-annotation"] }, { "actions.bad": "{" });
+  await world.world.advance(30 * 60_000);
+  const last = (name: string) => world.events(name).at(-1) ?? "";
+  assert.match(last("action"), /late/);
+  assert.match(last("half"), /late/);
+  await world.service("late");
+  await world.pods("late", 1);
+  await world.world.advance(5_000);
+  assert.match(last("half"), /actions\.bad/, "it was looked at at once, not when its last failure is forgotten");
+  await world.until("its address is published", () => world.hostname("action") !== "", 10_000);
+});

@@ -258,6 +258,11 @@ test("a certificate that another load balancer uses keeps its records until it i
   await world.world.advance(20 * 60_000);
   assert.deepEqual([certificates(world).length, records(world).length], [1, 1], "AWS renews it by its record");
   assert.notEqual(world.get("shop"), undefined);
+  const complaints = world.events("shop").filter((event) => event.includes("cannot be deleted"));
+  const [borrower] = world.all<{ arn: string }>("elbv2/load-balancers");
+  assert.deepEqual(complaints, [
+    `Warning LoadBalancerWarning: certificate ${own!.arn} was requested for it and cannot be deleted, because ${borrower?.arn} uses it`,
+  ]);
   await world.drop("borrows");
   await isGone(world, "shop");
   assert.deepEqual([certificates(world), records(world)], [[], []]);

@@ -181,6 +181,28 @@ test("mistakes about the one in front are told to their author, and the other In
   assert.equal(balancers(world, "network").length, 1, "the first decides");
 });
 
+test("other elastic IPs for one in front that stands are told of, and nothing is broken", async (t) => {
+  const world = await bed(t);
+  const [first = "", second = ""] = await world.allocate(2);
+  const [subnet = ""] = world.network.publicSubnetIds;
+  world.serve();
+  const placed = { "frontend-nlb-scheme": "internet-facing", "frontend-nlb-subnets": subnet };
+  await world.ingress("shop", rules, { ...enabled, ...placed, "frontend-nlb-eip-allocations": first });
+  await served(world, "shop");
+  const zones = () => world.all<Balancer & { zones: readonly { allocationId?: string }[] }>("elbv2/load-balancers");
+  const allocations = () =>
+    zones().flatMap(({ type, zones: all }) => (type === "network" ? all.map(({ allocationId }) => allocationId) : []));
+  assert.deepEqual(allocations(), [first]);
+  await world.world.advance(10 * 60_000);
+  world.resetCalls();
+  await world.change("shop", { "frontend-nlb-eip-allocations": second });
+  await world.world.advance(120_000);
+  assert.deepEqual([allocations(), world.mutations()], [[first], {}]);
+  const told = `the load balancer in front keeps ${first} in ${subnet}: AWS changes no elastic IP to ${second} there`;
+  assert.match(world.events("shop").join("\n"), new RegExp(`LoadBalancerWarning: ${told}`));
+  assert.doesNotMatch(world.events("shop").join("\n"), /Failed/);
+});
+
 test("when the one behind is replaced, the one in front leads to the new one before the old one goes", async (t) => {
   const world = await bed(t);
   world.serve();

@@ -451,5 +451,7 @@ test("one that goes to another controller no longer points to the load balancer 
   const isLeft = (name: string) => (world.get(name)?.metadata.finalizers ?? []).length === 0;
   await world.until("both are let go", () => isLeft("first") && isLeft("second"), 600_000);
   assert.deepEqual([world.hostname("first"), world.hostname("second")], ["", "nginx.example.com"]);
+  const notes = world.cluster.objects("ingresses.networking.k8s.io").flatMap(({ metadata }) => Object.keys(metadata.annotations ?? {}));
+  assert.deepEqual(new Set(notes), new Set(["kubernetes.io/ingress.class"]), "and nothing of ours is written on them");
   assert.equal(world.all("elbv2/load-balancers").length, 0);
 });

@@ -53,14 +53,14 @@ const services: readonly string[] = [associateWebAcl, associateClassicWebAcl, cr
 /** Whether a step is about guards alone: one that fails is no reason not to serve. */
 export const isGuardStep = ({ action }: Step) => services.includes(action.service);
 
-export function planGuards({ name, guards = {} }: ApplicationLoadBalancer, arn: string | Made, seen: SeenGuards): Step[] {
+export function planGuards({ name, guards = {}, keepsOtherWebAcl }: ApplicationLoadBalancer, arn: string | Made, seen: SeenGuards): Step[] {
   const { webAcl, classicWebAcl } = guards;
   const lb = `load balancer ${name}`;
   const why = "it differs from what is wanted";
   // A load balancer that was made a moment ago is not known to WAF at once.
   const waitsOn = ["WAFUnavailableEntityException"];
   return [
-    ...(webAcl === undefined || webAcl === (seen.webAcl ?? "")
+    ...(webAcl === undefined || webAcl === (seen.webAcl ?? "") || (keepsOtherWebAcl && seen.webAcl)
       ? []
       : webAcl === ""
         ? [step(disassociateWebAcl, { ResourceArn: arn }, { what: `take web ACL ${seen.webAcl} from ${lb}`, why })]

@@ -14,6 +14,7 @@ import { type GroupsPlan, isRevocation, planGroups, tagList } from "../groups/ma
 import type { Seen } from "../kind.ts";
 import type { ApplicationLoadBalancer, Attributes, Tags } from "../model.ts";
 import { planTargetGroup, type SeenTargetGroup, standsFor, targetGroupDeletion } from "../target-group-plan.ts";
+import { newAttributes } from "./default-attributes.ts";
 import { noGuards, planGuards, type SeenGuards } from "./guards.ts";
 import { planListeners, type SeenListener } from "./plan-listeners.ts";
 
@@ -41,22 +42,6 @@ export interface SeenLoadBalancer {
   readonly tags: Tags;
   readonly listeners: readonly SeenListener[];
 }
-
-/** What AWS gives a new application load balancer, of the keys that are set most. */
-const newAttributes: Attributes = {
-  "access_logs.s3.enabled": "false",
-  "connection_logs.s3.enabled": "false",
-  "deletion_protection.enabled": "false",
-  "idle_timeout.timeout_seconds": "60",
-  "routing.http.desync_mitigation_mode": "defensive",
-  "routing.http.drop_invalid_header_fields.enabled": "false",
-  "routing.http.preserve_host_header.enabled": "false",
-  "routing.http.x_amzn_tls_version_and_cipher_suite.enabled": "false",
-  "routing.http.xff_client_port.enabled": "false",
-  "routing.http.xff_header_processing.mode": "append",
-  "routing.http2.enabled": "true",
-  "waf.fail_open.enabled": "false",
-};
 
 export function planApplication(model: ApplicationLoadBalancer, vpc: string, seen: SeenApplication): Step[] {
   const lb = seen.loadBalancer;

@@ -85,6 +85,14 @@ export const ingressTable = {
     unset: "discovered",
     meaning: "The subnets to use.",
   },
+  "subnet-discovery": {
+    merge: "agree",
+    parse: oneOf(["once", "always"], (given) => `subnet-discovery must be once or always, not ${given}`),
+    takes: "`once` or `always`",
+    unset: "`once`",
+    meaning:
+      "Where no subnets are named: discover them when the load balancer is created, or at every look, so that it follows zones and subnets that come and go. Of Fairlead alone.",
+  },
   "customer-owned-ipv4-pool": {
     merge: "agree",
     parse: text,
@@ -162,6 +170,14 @@ export const ingressTable = {
     takes: "a name, or `none`",
     unset: "as it is",
     meaning: "The same by its name; takes precedence over the ARN.",
+  },
+  "wafv2-acl-association": {
+    merge: "agree",
+    parse: oneOf(["always", "if-none"], (given) => `wafv2-acl-association must be always or if-none, not ${given}`),
+    takes: "`always` or `if-none`",
+    unset: "`always`",
+    meaning:
+      "Whether the web ACL takes the place of another that is in front already, or leaves it there, whoever put it: Firewall Manager, for one. Of Fairlead alone.",
   },
   "waf-acl-id": {
     merge: "agree",

@@ -92,32 +92,60 @@ export async function requestCertificates(
   return { ...after, answers: new Map([...after.answers, ...refused]) };
 }
 
+/** AWS takes a while to notice that a load balancer has let go of a certificate; whoever uses one for longer is somebody else. */
+const complaintMs = 3 * 60_000;
+
+export interface CertificateRemoval {
+  readonly isCleared: boolean;
+  /** Who keeps one for long, to be told to those who wait for it. */
+  readonly complaint?: string;
+}
+
 /**
- * Takes away what nothing asks for, but what was requested for these; false while somebody uses it. It is looked at once more
- * before: somebody may have given it to another, use it, or need its records by now.
+ * Takes away what nothing asks for, but what was requested for these. It is looked at once more before: somebody may have given
+ * it to another, use it, or need its records by now.
  */
 export async function removeCertificates(
   group: Group,
   { unwanted }: CertificateSurvey,
   keptFor: readonly string[],
-  context: Context,
+  context: Context & { readonly usedCertificates: Map<string, number> },
   ask: Ask,
   onStep: (step: Step) => void,
-): Promise<boolean> {
+): Promise<CertificateRemoval> {
   const { cloud } = context.inventory;
   const before = new Set(unwanted.flatMap(({ arn, part = "" }) => (isFor(part, keptFor) ? [] : [arn])));
-  if (before.size === 0) return true;
+  if (before.size === 0) return { isCleared: true };
   cloud.certificates.forget(before);
   const now = await surveyCertificates(group, context, ask, keptFor);
   const removable = now.unwanted.filter(({ arn }) => before.has(arn));
-  const free = removable.filter(({ isInUse }) => !isInUse);
+  const free = removable.filter(({ usedBy }) => usedBy.length === 0);
+  const used = removable.filter(({ usedBy }) => usedBy.length > 0);
+  for (const arn of before) if (!used.some((each) => each.arn === arn)) context.usedCertificates.delete(arn);
+  const complaints = used.filter(({ arn }) => usedFor(arn, context) >= complaintMs);
   try {
     const removal = free.flatMap((each) => each.removal);
-    return (await apply(removal, cloud, { ...ask, onStep })).kind === "done" && free.length === removable.length;
+    const { kind } = await apply(removal, cloud, { ...ask, onStep });
+    return { isCleared: kind === "done" && used.length === 0, ...(complaints.length > 0 && { complaint: complaintAbout(complaints) }) };
   } finally {
     cloud.certificates.forget(before);
   }
 }
+
+/** How long it is known to be in use although nothing asks for it. */
+function usedFor(
+  arn: string,
+  { usedCertificates, now }: Pick<Context, "now"> & { readonly usedCertificates: Map<string, number> },
+): number {
+  const since = usedCertificates.get(arn) ?? now();
+  usedCertificates.set(arn, since);
+  return now() - since;
+}
+
+const complaintAbout = (used: readonly OwnCertificate[]) =>
+  used
+    .map(({ arn, usedBy }) => `certificate ${arn} was requested for it and cannot be deleted, because ${usedBy.join(", ")} uses it`)
+    .join("; ");
 
 function wishesOf({ id, members }: Group, settings: IngressSettings) {
   const wishes: CertificateWish[] = [];

@@ -57,6 +57,8 @@ export interface GroupContext extends IngressParts {
   readonly checkpoints: Checkpoints;
   /** When the records of certificates were written, by ARN. */
   readonly provenCertificates: Map<string, number>;
+  /** Since when certificates that nothing asks for are seen in use, by ARN: wall-clock milliseconds. */
+  readonly usedCertificates: Map<string, number>;
   /** Wall-clock milliseconds. */
   now(): number;
   /** How old attributes may be: AWS tells of them one load balancer at a time. */

@@ -50,6 +50,7 @@ class IngressLoop {
       refusals: new Refusals(parts.host.world.clock),
       checkpoints: new Checkpoints(parts.host.world),
       provenCertificates: new Map(),
+      usedCertificates: new Map(),
       now: () => parts.host.world.clock.now(),
       attributesAgeMs: 60 * 60_000,
     };

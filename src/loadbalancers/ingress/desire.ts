@@ -11,7 +11,7 @@ import type { BindingWish } from "../targets/owned-bindings.ts";
 import type { Backend } from "./backends.ts";
 import { type Frontend, type FrontendSources, frontendWish } from "./frontend.ts";
 import { type Group, stackOf } from "./groups.ts";
-import { type GuardSources, guardsWish } from "./guards.ts";
+import { type GuardSources, guardsWish, keepsOtherWebAcl } from "./guards.ts";
 import { type Port, type PortSources, type PortWish, portsOf, portWish } from "./listeners.ts";
 import { loadBalancerWish } from "./load-balancer.ts";
 import { MemberFault, type MemberOptions, readMember } from "./member.ts";
@@ -23,6 +23,7 @@ import { sslRedirect } from "./ssl-redirect.ts";
 import { allTags, groupTags, userTags } from "./tags.ts";
 import { isKeptRule, type KeptRule, keptRules } from "./unclaimed.ts";
 import { keyOf } from "./view.ts";
+import { overruledBy } from "./warnings.ts";
 
 /** What an Ingress asked for when it was last understood. */
 export interface MemberModel {
@@ -54,6 +55,8 @@ export interface GroupDesire {
   readonly frontend?: Frontend;
   /** What is wrong with each member, by its key. */
   readonly faults: ReadonlyMap<string, readonly string[]>;
+  /** What members, and their classes, say in vain, by their keys. */
+  readonly overruled: ReadonlyMap<string, readonly string[]>;
   /** What keeps all of them from having a load balancer. */
   readonly problems: readonly string[];
   /** What each member that is understood asks for, to be remembered. */
@@ -129,6 +132,7 @@ function desireWithout(
     ...(frontend && { frontend }),
     bindings: backends.map(({ binding }) => binding),
     faults: faults.all(),
+    overruled: overruledBy(members, balancer, settings),
     problems: [
       ...(choice.kind === "none" ? [choice.message] : []),
       // Where something stands it is kept, and whoever leaves can leave.
@@ -150,6 +154,7 @@ function desireWithout(
       ...(balancer.customerOwnedIpv4Pool && { customerOwnedIpv4Pool: balancer.customerOwnedIpv4Pool }),
       ...(balancer.ipv4IpamPool && { ipv4IpamPool: balancer.ipv4IpamPool }),
       ...(guards && { guards }),
+      ...(keepsOtherWebAcl(members, faults) && { keepsOtherWebAcl: true as const }),
       listeners,
       targetGroups: backends.map(({ group: targetGroup }) => targetGroup),
       ...(unknown.length > 0 && { keepsUnclaimed: { prefixes: unknown.map((key) => `${key}-`) } }),

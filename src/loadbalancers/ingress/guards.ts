@@ -33,6 +33,12 @@ export function guardsWish(members: readonly MemberOptions[], sources: GuardSour
   return served.length > 0 ? Object.fromEntries(served) : undefined;
 }
 
+/** Whether a web ACL is associated only where there is none: somebody else, Firewall Manager above all, may have put one there. */
+export function keepsOtherWebAcl(members: readonly MemberOptions[], faults: MemberFaults): boolean {
+  const conflict = (a: Said<string>, b: Said<string>) => `conflicting wafv2-acl-association: ${a.value} | ${b.value}`;
+  return agreed(members, ({ values }) => values["wafv2-acl-association"], faults, conflict)?.value === "if-none";
+}
+
 const webAclName = ({ member: { params }, values }: MemberOptions) => params?.wafv2AclName || values["wafv2-acl-name"];
 const webAclArn = ({ member: { params }, values }: MemberOptions) => params?.wafv2AclArn || values["wafv2-acl-arn"];
 

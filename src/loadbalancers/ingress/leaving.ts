@@ -9,7 +9,7 @@ import type { GroupContext } from "./context.ts";
 import { type Group, stackOf } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
 import type { GroupSurvey } from "./survey.ts";
-import { letAllGo, logStep } from "./telling.ts";
+import { letAllGo, logStep, warnLeaving } from "./telling.ts";
 import { keyOf } from "./view.ts";
 
 /** Where no load balancer stands, only target groups and certificates can be left of them; with the next look after these they are let go. */
@@ -20,7 +20,9 @@ export async function leaveUnbuilt(group: Group, survey: GroupSurvey, context: G
   const left = (seen.seen as SeenApplication).targetGroups.filter((each) => isOfLeaving(each, group));
   if (left.length === 0) {
     const staying = group.members.map(({ ingress }) => keyOf(ingress));
-    if (await removeCertificates(group, certificates, staying, context, ask, logStep(context, group))) await letAllGo(group, context, ask);
+    const { isCleared, complaint } = await removeCertificates(group, certificates, staying, context, ask, logStep(context, group));
+    warnLeaving(group, complaint, context);
+    if (isCleared) await letAllGo(group, context, ask);
     return;
   }
   const arns = new Set<string | undefined>(left.map(({ arn }) => arn));

@@ -106,6 +106,8 @@ function subnetsFor(
   faults: MemberFaults,
 ): SubnetChoice {
   const wish = agreed(members, subnetWish, faults, subnetConflict, sameWish);
+  const conflict = (a: Said<string>, b: Said<string>) => `conflicting subnet-discovery: ${a.value} | ${b.value}`;
+  const isFollowed = agreed(members, ({ values }) => values["subnet-discovery"], faults, conflict)?.value === "always";
   const needs = {
     cluster: settings.cluster,
     internal,
@@ -120,11 +122,15 @@ function subnetsFor(
     subnets: kept,
     verdicts: kept.map((subnet) => ({ subnet, taken: true, why })),
   });
-  if (wish === undefined && kept.length > 0) return keep("the load balancer is already in it");
-  const choice = chooseSubnets(wish?.value ?? { kind: "discover" }, network, needs);
-  if (choice.kind === "chosen" || wish === undefined) return choice;
-  faults.add(wish.by.key, choice.message);
-  return kept.length > 0 ? keep("the load balancer is already in it, and those that are asked for cannot be used") : choice;
+  if (wish === undefined && kept.length > 0 && !isFollowed) return keep("the load balancer is already in it");
+  const choice = wish
+    ? chooseSubnets(wish.value, network, needs)
+    : chooseSubnets({ kind: "discover" }, network, { ...needs, preferred: kept.map(({ id }) => id) });
+  if (choice.kind === "chosen") return choice;
+  if (wish) faults.add(wish.by.key, choice.message);
+  return kept.length > 0
+    ? keep(`the load balancer is already in it, and ${wish ? "those that are asked for cannot be used" : "no others can be discovered"}`)
+    : choice;
 }
 
 function subnetWish({ member: { params }, values }: MemberOptions): SubnetWish | undefined {

@@ -23,7 +23,7 @@ const certificate = (given: Partial<OwnCertificate> = {}): OwnCertificate => ({
   status: "ISSUED",
   domains: ["a.example.com"],
   records: [{ domain: "a.example.com", name: "_1.a.example.com.", value: "_2.acm-validations.aws." }],
-  isInUse: false,
+  usedBy: [],
   ...given,
 });
 

@@ -1,8 +1,9 @@
 /** One look at a group, carried out and told. */
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
+import { modifyCapacityReservation } from "../../aws/elbv2-actions.ts";
 import { type AwsError, isAwsError } from "../../aws/errors.ts";
-import type { Step } from "../../aws/plan.ts";
+import { isStepOf, type Step } from "../../aws/plan.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { isGuardStep } from "../application/guards.ts";
@@ -15,7 +16,8 @@ import type { Survey } from "../survey.ts";
 import { bindingsOf, deleteBindings, deletesBoundGroup, writeBindings } from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
-import { annotationKey, gatedAnnotations, unknownAnnotations } from "./annotations.ts";
+import { annotationKey } from "./annotations.ts";
+import { recordAfter, recordBefore } from "./attribute-records.ts";
 import { removeCertificates, requestCertificates } from "./certificate-pass.ts";
 import { checkpointOf } from "./checkpoint.ts";
 import type { GroupContext } from "./context.ts";
@@ -33,8 +35,9 @@ import { addressOf, finishReplacement, noteHandOver, retire } from "./replacemen
 import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
 import { type GroupSurvey, surveyGroup } from "./survey.ts";
-import { GroupFault, letAllGo, logStep, staleMs, telling, waitMs } from "./telling.ts";
+import { GroupFault, letAllGo, logStep, staleMs, telling, waitMs, warnLeaving } from "./telling.ts";
 import { keyOf } from "./view.ts";
+import { warningsOn } from "./warnings.ts";
 
 export async function reconcileGroup(group: Group, context: GroupContext, ask: Ask): Promise<Outcome> {
   const owner = ownerOf(group.id, context.settings);
@@ -54,7 +57,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   const certificates = await failing("FailedDeployModel", () => requestCertificates(group, context, ask, logStep(context, group)));
   const survey = await failing("FailedBuildModel", () => surveyGroup(group, owner, context, certificates, ask));
   const { seen, desire, replaced } = survey;
-  for (const member of members) report.warn(member, warningsOn(member, survey, context));
+  for (const member of members) report.warn(member, warningsOn(member, survey, context.settings));
   const { faults, waits } = withoutWaits(survey);
   // Whoever leaves what stands does not wait with those who stay.
   const isIdle = group.leaving.length === 0 || seen.problems.length > 0;
@@ -81,6 +84,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   await recordPlan(group, members, survey, context, ask);
   if (!survey.isGlance) context.checkpoints.lookedAt(owner.key);
   if (seen.steps.length > 0) await context.checkpoints.clear(group, context, ask.signal);
+  await recordBefore(group, survey, context, ask.signal);
   const remember = () => {
     for (const [key, model] of desire.understood) memory.set(key, model);
   };
@@ -91,9 +95,12 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   });
   // What AWS refuses of one Ingress keeps the others waiting no longer than this.
   if (deployed === "refused") return ensureGroup(group, owner, context, ask);
-  const { ensured, postponed } = deployed;
+  const { ensured, postponed, needsActive } = deployed;
   remember();
-  if (ensured.applied.kind === "done") await recordSecrets(members, desire, context, ask);
+  if (ensured.applied.kind === "done") {
+    await recordSecrets(members, desire, context, ask);
+    await recordAfter(group, survey, context, ask.signal);
+  }
   const hostname = await failing("FailedDeployModel", () => addressOf(ensured, survey, owner, context, ask));
   const front = await ensureFrontend(group, owner, survey, behindOf(survey, ensured, hostname), context, ask).catch((error: unknown) => {
     ask.signal.throwIfAborted();
@@ -111,9 +118,10 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   if (postponed > 0) return again(waitMs, "bindings of target groups that are no longer wanted are being emptied");
   // Whoever is not understood may still be served with one.
   const keptFor = [...desire.faults.keys()];
-  const isCleared = await failing("FailedDeployModel", () =>
+  const { isCleared, complaint } = await failing("FailedDeployModel", () =>
     removeCertificates(group, certificates, keptFor, context, ask, logStep(context, group)),
   );
+  warnLeaving(group, complaint, context);
   // Whoever leaves waits for its certificate to go; that somebody else uses one holds up nothing else.
   const stale = isCleared
     ? await letAllGo(group, context, ask)
@@ -126,7 +134,8 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
   const moved = await finishReplacement(replaced, owner, context, ask);
   if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
-  const unsettled = stale ?? front.outcome ?? guarded ?? moved ?? waits;
+  const inactive = needsActive ? again(activeMs, "capacity is reserved when the load balancer is active") : undefined;
+  const unsettled = stale ?? front.outcome ?? guarded ?? moved ?? waits ?? inactive;
   if (unsettled) return unsettled;
   if (survey.isGlance) return again(context.checkpoints.trustedMs(owner.key), "its listeners and rules are looked at within the hour");
   await context.checkpoints.record(group, checkpointOf(desire, seen.seen as SeenApplication, ensured.applied.made), context, ask.signal);
@@ -135,6 +144,9 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
 
 /** How soon AWS is asked again whether a certificate is issued: that takes minutes. */
 const certificateMs = 20_000;
+
+/** How soon a load balancer is looked at again that is being provisioned: that takes minutes, and it serves without. */
+const activeMs = 30_000;
 
 /** Those whose certificates are on their way are not at fault. */
 function withoutWaits({ desire, certificates: { answers } }: GroupSurvey) {
@@ -169,23 +181,6 @@ function behindOf({ seen, desire, replaced }: GroupSurvey, { applied }: Ensured,
 function portsOf({ desire: { model }, seen }: GroupSurvey): readonly number[] {
   const kept = model.keepsUnclaimed ? ((seen.seen as SeenApplication).loadBalancer?.listeners ?? []) : [];
   return [...new Set([...model.listeners, ...kept].map(({ port }) => port))];
-}
-
-/** What an author relies on in vain. */
-function warningsOn(
-  { view: { annotations, ...view } }: SeenIngress,
-  { desire, seen, certificates }: GroupSurvey,
-  { settings }: GroupContext,
-): readonly string[] {
-  const { guards } = seen.seen as SeenApplication;
-  const { waits, fault, arns = [] } = certificates.answers.get(keyOf(view)) ?? {};
-  const isUnprotected = annotations[annotationKey("shield-advanced-protection")] && desire.model.guards?.shield && !guards?.isSubscribed;
-  return [
-    ...[...gatedAnnotations(annotations, settings.gates), ...unknownAnnotations(annotations)].map(({ message }) => message),
-    ...(waits ? [waits] : []),
-    ...(fault && arns.length > 0 ? [`${fault}; until then it is served with the certificate that it had`] : []),
-    ...(isUnprotected ? ["Shield Advanced protects nothing here: the account has no subscription to it, or it may not be asked for"] : []),
-  ];
 }
 
 /** What AWS has now is written down, as it never tells. */
@@ -228,6 +223,8 @@ interface Deployed {
   readonly ensured: Ensured;
   /** Target groups that cannot go before their bindings have. */
   readonly postponed: number;
+  /** Whether something is left that AWS takes for an active load balancer only. */
+  readonly needsActive: boolean;
 }
 
 /** `refused`: AWS does not take what one member asks for. That is remembered, so that the next survey leaves it out. */
@@ -259,8 +256,9 @@ async function deployAll(
   const { inventory, host, newGroups } = context;
   const own = bindingsOf(bindingLabels(group.id), context.bindings);
   const unguarded = seen.steps.filter((step) => !isGuardStep(step));
-  const steps = unguarded.filter((step) => !deletesBoundGroup(step, own));
-  const postponed = unguarded.length - steps.length;
+  const isEarly = (step: Step) => isStepOf(step, modifyCapacityReservation) && seen.found?.state !== "active";
+  const steps = unguarded.filter((step) => !deletesBoundGroup(step, own) && !isEarly(step));
+  const postponed = unguarded.filter((step) => deletesBoundGroup(step, own)).length;
   const targetSets = new TargetSets();
   const ensured = await applySurvey(
     { ...seen, steps },
@@ -288,7 +286,7 @@ async function deployAll(
     context,
     ask.signal,
   );
-  return { ensured, postponed };
+  return { ensured, postponed, needsActive: unguarded.some(isEarly) };
 }
 
 /** Target groups of Ingresses that nobody understands. */

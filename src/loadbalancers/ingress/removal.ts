@@ -11,12 +11,13 @@ import { remove } from "../remove.ts";
 import { bindingsOf, deleteBindings } from "../targets/owned-bindings.ts";
 import { parseStringMap } from "../values.ts";
 import { annotationKey } from "./annotations.ts";
+import { recordNothing } from "./attribute-records.ts";
 import { removeCertificates, surveyCertificates } from "./certificate-pass.ts";
 import type { GroupContext } from "./context.ts";
 import { removeFrontend } from "./frontend-pass.ts";
 import type { Group } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
-import { GroupFault, letAllGo, logStep, telling, waitMs } from "./telling.ts";
+import { GroupFault, letAllGo, logStep, telling, waitMs, warnLeaving } from "./telling.ts";
 
 const clearedMs = 30_000;
 const refusedMs = 15_000;
@@ -32,6 +33,9 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
     for (const member of members) report.failed(member, "FailedBuildModel", message);
     throw new GroupFault(message);
   }
+  // Of one that goes to another controller nothing of ours is left on it.
+  await context.checkpoints.clear(group, context, ask.signal);
+  await recordNothing(group, context, ask.signal);
   const left = bindingsOf(bindingLabels(group.id), context.bindings);
   const parts = { inventory, settings: { disableNodeIngress: true }, book };
   const removal = await telling(members, "FailedDeployModel", context, ask, async () => {
@@ -63,9 +67,10 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   await context.secrets.follow(owner.key, new Set(), ask.signal);
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left?.loadBalancers.length ?? 0), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
-  const isCleared = await telling(members, "FailedDeployModel", context, ask, async () =>
+  const { isCleared, complaint } = await telling(members, "FailedDeployModel", context, ask, async () =>
     removeCertificates(group, await surveyCertificates(group, context, ask), [], context, ask, logStep(context, group)),
   );
+  warnLeaving(group, complaint, context);
   if (!isCleared) return again(refusedMs, "its certificate is still in use");
   return (await letAllGo(group, context, ask)) ?? done;
 }

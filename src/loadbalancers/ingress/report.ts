@@ -1,7 +1,15 @@
 /** What users see of a group on its Ingresses: finalizers, status, Events. */
 import { type FailureReason as AnyReason, ControllerReport, type ReportParts } from "../controller-report.ts";
 import type { SecretDigests } from "../followed-secrets.ts";
-import { checkpointAnnotation, ingresses, planAnnotation, planDigest, type SeenIngress, sentSecretsAnnotation } from "./seen.ts";
+import {
+  checkpointAnnotation,
+  ingresses,
+  planAnnotation,
+  planDigest,
+  type SeenIngress,
+  sentSecretsAnnotation,
+  setAttributesAnnotation,
+} from "./seen.ts";
 
 /** Those of an Ingress. */
 export type FailureReason = Exclude<AnyReason, "FailedCleanupStatus">;
@@ -21,6 +29,13 @@ export class Report extends ControllerReport<SeenIngress> {
     const wanted = text(digests);
     if (wanted === text(ingress.sentSecrets)) return;
     await this.patch(ingress, { metadata: { annotations: { [sentSecretsAnnotation]: wanted || null } } }, undefined, signal);
+  }
+
+  /** Which attributes its group has set, where that is written on it. */
+  async recordAttributes(ingress: SeenIngress, set: readonly string[], signal: AbortSignal): Promise<void> {
+    const wanted = set.join();
+    if (wanted === ingress.setAttributes.join()) return;
+    await this.patch(ingress, { metadata: { annotations: { [setAttributesAnnotation]: wanted || null } } }, undefined, signal);
   }
 
   async recordCheckpoint(ingress: SeenIngress, checkpoint: string, signal: AbortSignal): Promise<void> {

@@ -48,6 +48,8 @@ export interface IngressState {
   readonly sentSecrets: Readonly<Record<string, string>>;
   /** What its group's load balancer was when all of it was as wanted, where it is recorded on this one; empty: nowhere. */
   readonly checkpoint: string;
+  /** Which attributes its group has set, where it is recorded on this one. */
+  readonly setAttributes: readonly string[];
   /** A digest of the plan that is written on it; empty: none is. */
   readonly plan: string;
   /** What the status names. */
@@ -106,6 +108,9 @@ export const sentSecretsAnnotation = "ingress.fairlead.io/sent-secrets";
 /** Where the first Ingress of a group has its checkpoint. */
 export const checkpointAnnotation = "ingress.fairlead.io/checkpoint";
 
+/** Where the first Ingress of a group has the attributes that the group has set, so that they can be reset. */
+export const setAttributesAnnotation = "ingress.fairlead.io/set-attributes";
+
 /** Where the reference, and with a gate this controller, writes what a group asks for. */
 export const planAnnotation = "alb.ingress.kubernetes.io/dry-run-plan";
 
@@ -123,6 +128,7 @@ export function ingressState({ metadata, spec = {}, status = {} }: Stored<Ingres
     [lastApplied]: _applied,
     [sentSecretsAnnotation]: sent,
     [checkpointAnnotation]: checkpoint = "",
+    [setAttributesAnnotation]: set = "",
     [planAnnotation]: plan = "",
     ...own
   } = annotations;
@@ -131,6 +137,7 @@ export function ingressState({ metadata, spec = {}, status = {} }: Stored<Ingres
     metadata: identity,
     sentSecrets: digestsIn(sent),
     checkpoint,
+    setAttributes: set === "" ? [] : set.split(","),
     plan: planDigest(plan),
     view: {
       namespace: identity.namespace,

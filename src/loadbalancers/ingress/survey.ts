@@ -13,6 +13,7 @@ import { type Survey, survey } from "../survey.ts";
 import type { SeenTargetGroup } from "../target-group-plan.ts";
 import { noTargets } from "../targets.ts";
 import { annotationKey } from "./annotations.ts";
+import { recordedAttributes } from "./attribute-records.ts";
 import { secretNames } from "./auth.ts";
 import type { CertificateSurvey } from "./certificate-pass.ts";
 import { checkpointOf } from "./checkpoint.ts";
@@ -23,6 +24,7 @@ import { mentionedGuards } from "./guards.ts";
 import { type LookUps, lookUp } from "./look-ups.ts";
 import { frontOwnerOf } from "./owner.ts";
 import { besides, givenGroups, type Replaced, withFreeNames } from "./replacement.ts";
+import { concernedBy, withResets } from "./resets.ts";
 import { keyOf } from "./view.ts";
 
 export interface GroupSurvey {
@@ -115,6 +117,8 @@ async function look(
     taken = theirs;
   };
   const kind = glance ?? besides(replaced, onTaken);
+  const set = recordedAttributes(group, context);
+  const resets = concernedBy(set);
   for (const { ingress } of group.members) secrets.begin(keyOf(ingress));
   const seen = await survey(
     {
@@ -125,14 +129,17 @@ async function look(
       observe: {
         owner,
         tags: true,
-        targetGroupAttributes: mentions(group, context, "target-group-attributes"),
+        targetGroupAttributes: resets.targetGroupAttributes || mentions(group, context, "target-group-attributes"),
         attributesKey: attributesKey(group),
         attributesAgeMs: context.attributesAgeMs,
         managed: {
           attributes:
-            mentions(group, context, "load-balancer-attributes") || group.members.some(({ params }) => params?.loadBalancerAttributes),
-          listenerAttributes: group.members.flatMap(listenerAttributePorts),
+            resets.attributes ||
+            mentions(group, context, "load-balancer-attributes") ||
+            group.members.some(({ params }) => params?.loadBalancerAttributes),
+          listenerAttributes: [...resets.listenerAttributes, ...group.members.flatMap(listenerAttributePorts)],
           capacity:
+            resets.capacity ||
             mentions(group, context, "minimum-load-balancer-capacity") ||
             group.members.some(({ params }) => params?.minimumLoadBalancerCapacity),
           guards: mentionedGuards(group.members, annotationKey, settings),
@@ -158,7 +165,7 @@ async function look(
         desire = withFreeNames(desireGroup(group, around.standing?.name, context.memory, sources), taken);
         const { model, subnets, problems } = desire;
         return {
-          model,
+          model: withResets(model, set),
           subnets,
           access: { kind: "from-group", loadBalancer: model.name },
           problems: problems.map((message) => ({ message })),

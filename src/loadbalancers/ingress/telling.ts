@@ -72,6 +72,11 @@ async function unpublish(ingress: SeenIngress, group: GroupId, { settings, repor
   if (published.length > 0 && published.every(isOurs)) await report.unpublish(ingress, signal);
 }
 
+/** What keeps those that are leaving, said once. */
+export function warnLeaving({ leaving }: Group, complaint: string | undefined, { ingresses, report }: GroupContext): void {
+  for (const ingress of leaving.flatMap((view) => ingresses.get(keyOf(view)) ?? [])) report.warn(ingress, complaint ? [complaint] : []);
+}
+
 /** Lets all go that are leaving; an outcome, where one has to be let go again. */
 export async function letAllGo({ id, leaving }: Group, context: GroupContext, ask: Ask): Promise<Outcome | undefined> {
   let isStale = false;

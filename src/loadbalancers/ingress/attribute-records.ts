@@ -1,0 +1,45 @@
+/** Which attributes a group has set, as it is written down on its Ingresses. */
+import type { GroupContext, SurveyContext } from "./context.ts";
+import type { Group } from "./groups.ts";
+import { type SetAttribute, setAttributesOf, setCapacity } from "./resets.ts";
+import type { SeenIngress } from "./seen.ts";
+import type { GroupSurvey } from "./survey.ts";
+import { keyOf } from "./view.ts";
+
+type Ingresses = Pick<SurveyContext["ingresses"], "get">;
+
+/** Whoever was the first of the group before may have the record. Nothing without the gate. */
+export function recordedAttributes(group: Group, { ingresses, settings }: Pick<SurveyContext, "ingresses" | "settings">) {
+  if (!settings.gates.enhancedDefaults) return [];
+  const all = [...new Set(holders(group, ingresses).flatMap(({ setAttributes }) => setAttributes))].toSorted();
+  return settings.gates.capacityReservation ? all : all.filter((each) => each !== setCapacity);
+}
+
+function holders({ members, leaving }: Group, ingresses: Ingresses): readonly SeenIngress[] {
+  return [...members.map(({ ingress }) => ingress), ...leaving].flatMap((view) => ingresses.get(keyOf(view)) ?? []);
+}
+
+/** Before anything is set: whoever comes after a crash in the middle must know of it. */
+export function recordBefore(group: Group, survey: GroupSurvey, context: GroupContext, signal: AbortSignal): Promise<void> {
+  const before = recordedAttributes(group, context);
+  const asked = setAttributesOf(survey.desire.model).filter((each) => !before.includes(each));
+  return asked.length > 0 ? record(group, [...before, ...asked].toSorted(), context, signal) : Promise.resolve();
+}
+
+/** After all of it was brought about. */
+export function recordAfter(group: Group, survey: GroupSurvey, context: GroupContext, signal: AbortSignal): Promise<void> {
+  const { model } = survey.desire;
+  return model.keepsUnclaimed ? Promise.resolve() : record(group, setAttributesOf(model), context, signal);
+}
+
+/** Nothing of the group is left to be reset. */
+export const recordNothing = (group: Group, context: GroupContext, signal: AbortSignal): Promise<void> =>
+  record(group, [], context, signal);
+
+async function record(group: Group, all: readonly SetAttribute[], context: GroupContext, signal: AbortSignal): Promise<void> {
+  if (!context.settings.gates.enhancedDefaults) return;
+  const [first] = group.members;
+  const firstKey = first && keyOf(first.ingress);
+  const kept = holders(group, context.ingresses).filter(({ view }) => !view.isDeleted);
+  for (const ingress of kept) await context.report.recordAttributes(ingress, keyOf(ingress.view) === firstKey ? all : [], signal);
+}
