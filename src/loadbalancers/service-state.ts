@@ -66,12 +66,17 @@ export interface ServiceState {
   readonly published: readonly PublishedAddress[];
   readonly hostname: string;
   readonly conditions: readonly ServiceCondition[];
+  /** What its load balancer was when all of it was as wanted; empty where nobody has said so. */
+  readonly checkpoint: string;
   /** All that may make a difference to the reference's controller manager too, as text to compare. */
   readonly fingerprint: string;
 }
 
 export type SeenService = Frozen<ServiceState>;
 export type Services = Informer<ServiceState>;
+
+/** Where the controller of Services with a load balancer class notes that all is as wanted. It is nothing that a Service asks for. */
+export const checkpointAnnotation = "service.fairlead.io/checkpoint";
 
 /** Those of all namespaces. */
 export const allServices = {
@@ -90,7 +95,7 @@ export function servicesIn(namespace: string): typeof allServices {
 
 export function serviceState({ metadata, spec = {}, status = {} }: Stored<Service>): ServiceState {
   const { name, namespace = "", uid, resourceVersion, deletionTimestamp, finalizers = [], annotations = {} } = metadata;
-  const { "kubectl.kubernetes.io/last-applied-configuration": _applied, ...own } = annotations;
+  const { "kubectl.kubernetes.io/last-applied-configuration": _applied, [checkpointAnnotation]: checkpoint = "", ...own } = annotations;
   return {
     metadata: { name, namespace, uid, resourceVersion, ...(deletionTimestamp && { deletionTimestamp }), finalizers },
     view: {
@@ -131,6 +136,7 @@ export function serviceState({ metadata, spec = {}, status = {} }: Stored<Servic
       message,
       lastTransitionTime: String(lastTransitionTime),
     })),
+    checkpoint,
     fingerprint: JSON.stringify([
       uid,
       own,

@@ -10,15 +10,39 @@ import { seeListener } from "./observe.ts";
 import type { SeenLoadBalancer, SeenNetwork } from "./plan.ts";
 import type { SeenListener } from "./plan-listeners.ts";
 
-export async function observeBound(
+export function observeBound(
   found: FoundNetwork | undefined,
   options: ObserveOptions,
   inventory: Inventory,
   ask: Ask,
 ): Promise<SeenNetwork> {
+  const ports = options.managed?.listenerAttributes ?? [];
+  return observe(found, options, (arn) => observeListeners(arn, ports, inventory, ask), inventory, ask);
+}
+
+/** The same from lists alone, which all load balancers share. */
+export function observeBoundGlance(
+  found: FoundNetwork | undefined,
+  options: ObserveOptions,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenNetwork> {
+  const managed = { attributes: false, listenerAttributes: [], capacity: false };
+  return observe(found, { ...options, targetGroupAttributes: false, managed }, async () => [], inventory, ask);
+}
+
+type ListenersOf = (arn: string) => Promise<readonly SeenListener[]>;
+
+async function observe(
+  found: FoundNetwork | undefined,
+  options: ObserveOptions,
+  listenersOf: ListenersOf,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<SeenNetwork> {
   const { owner } = options;
   const [loadBalancer, targetGroups] = await Promise.all([
-    found && observeLoadBalancer(found, options, inventory, ask),
+    found && observeLoadBalancer(found, options, listenersOf, inventory, ask),
     // Where none are asked for but AWS's own, they are presumed.
     observeMarkedGroups(options, newTargetGroupAttributes, inventory, ask),
   ]);
@@ -29,6 +53,7 @@ export async function observeBound(
 async function observeLoadBalancer(
   found: FoundNetwork,
   options: ObserveOptions,
+  listenersOf: ListenersOf,
   inventory: Inventory,
   ask: Ask,
 ): Promise<SeenLoadBalancer> {
@@ -37,7 +62,7 @@ async function observeLoadBalancer(
   const { managed } = options;
   const [tags, listeners, attributes, capacity] = await Promise.all([
     inventory.tags(arn, ask),
-    observeListeners(arn, managed?.listenerAttributes ?? [], inventory, ask),
+    listenersOf(arn),
     managed?.attributes ? attributesOf({ name, arn }, options, inventory, ask) : {},
     managed?.capacity ? loadBalancers.capacity(arn, ask) : undefined,
   ]);

@@ -10,6 +10,7 @@ import type { Inventory } from "../inventory.ts";
 import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
 import type { NewTargetGroups } from "../targets/new-groups.ts";
+import type { Checkpoints } from "./checkpoint.ts";
 import type { Report } from "./report.ts";
 import type { ClassSettings } from "./settings.ts";
 
@@ -36,6 +37,8 @@ export interface ServiceMemory {
   readonly attributesAsked: string;
   /** Whether its targets are opened for the group that load balancers share. */
   readonly usesBackendGroup: boolean;
+  /** Whether everything was read: from then on everything always is. */
+  readonly isRead: boolean;
 }
 
 /** That, and what the controller keeps. */
@@ -50,4 +53,5 @@ export interface ClassContext extends ClassParts {
   readonly moving: Map<string, number>;
   /** Services whose load balancer has taken the place of an old one that still stands. */
   readonly handedOver: Map<string, HandOver>;
+  readonly checkpoints: Checkpoints;
 }

@@ -6,6 +6,7 @@ import { sleep } from "../../runtime/world.ts";
 import { ControllerMetrics, exportCachedObjects } from "../controller-metrics.ts";
 import { claimOf } from "../service-claim.ts";
 import type { SeenService } from "../service-state.ts";
+import { Checkpoints } from "./checkpoint.ts";
 import type { ClassContext, ClassParts } from "./context.ts";
 import { mentionsService } from "./forwards.ts";
 import { serviceOfLabels } from "./names.ts";
@@ -44,6 +45,7 @@ class ClassLoop {
       due: new Set(),
       moving: new Map(),
       handedOver: new Map(),
+      checkpoints: new Checkpoints(),
     };
     exportCachedObjects(host.metrics, {
       service: () => services.list().length,

@@ -3,8 +3,10 @@ import type { Ask } from "../../aws/ask.ts";
 import { modifyCapacityReservation } from "../../aws/elbv2-actions.ts";
 import { isStepOf, type Step } from "../../aws/plan.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
+import type { SeenNetwork } from "../network/plan.ts";
 import { claimOf } from "../service-claim.ts";
 import type { SeenService } from "../service-state.ts";
+import { checkpointOf } from "./checkpoint.ts";
 import type { ClassContext } from "./context.ts";
 import { type Deployed, deploy } from "./deploy.ts";
 import { ServiceFault } from "./reader.ts";
@@ -29,7 +31,7 @@ export async function reconcileService(key: string, context: ClassContext, ask: 
 }
 
 async function ensureService(service: SeenService, context: ClassContext, ask: Ask): Promise<Outcome> {
-  const { report, memory, settings } = context;
+  const { report, memory, settings, checkpoints } = context;
   const key = keyOf(service.view);
   const survey = await build(service, context, ask);
   const { seen, desire, replaced } = survey;
@@ -37,6 +39,9 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
     report.setFinalizer(service, classFinalizer, true, ask.signal),
   );
   if (!guarded) return again(staleMs, "the Service has changed in the meantime");
+  if (seen.steps.length + replaced.inTheWay.length > 0) {
+    await during(stages.deploy, service, context, ask, () => checkpoints.clear(service, report, ask.signal));
+  }
   if (replaced.inTheWay.length > 0) {
     await during(stages.deploy, service, context, ask, () => retire(service, replaced.inTheWay, context, ask));
     return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
@@ -54,12 +59,16 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
     return again(seen.steps.some(isReservation) ? settings.stabilizationMs : waitMs, applied.why);
   }
   if (deployed.waitsFor !== undefined) return again(waitMs, deployed.waitsFor);
-  memory.set(key, { attributesAsked: attributesAsked(service.view), usesBackendGroup: desire.usesBackendGroup });
-  context.due.delete(key);
+  memory.set(key, { attributesAsked: attributesAsked(service.view), usesBackendGroup: desire.usesBackendGroup, isRead: !survey.isGlance });
+  if (!survey.isGlance) context.due.delete(key);
   if (told || steps.length > 0) report.reconciled(service);
   const moved = waits ?? (await during(stages.deploy, service, context, ask, () => finishReplacement(service, survey, context, ask)));
   if (moved !== undefined) return moved;
-  return postponesCapacity ? again(settings.stabilizationMs, "capacity is reserved when the load balancer is active") : done;
+  if (postponesCapacity) return again(settings.stabilizationMs, "capacity is reserved when the load balancer is active");
+  if (survey.isGlance) return done;
+  const checkpoint = checkpointOf(desire, seen.seen as SeenNetwork, applied.made);
+  await during(stages.status, service, context, ask, () => checkpoints.record(service, checkpoint, report, ask.signal));
+  return done;
 }
 
 const isReservation = (step: Step) => isStepOf(step, modifyCapacityReservation);
@@ -69,6 +78,8 @@ async function build(service: SeenService, context: ClassContext, ask: Ask): Pro
   const key = keyOf(service.view);
   const known = memory.get(key);
   const readsAttributes = context.due.has(key) || (known !== undefined && known.attributesAsked !== attributesAsked(service.view));
+  // What was read once since the start, or has to be now, is always read.
+  const isTrusted = !known?.isRead && !context.due.has(key);
   const parts = {
     inventory,
     settings,
@@ -77,7 +88,8 @@ async function build(service: SeenService, context: ClassContext, ask: Ask): Pro
   };
   return during(stages.build, service, context, ask, async () => {
     const published = service.published.map(({ hostname }) => hostname);
-    const survey = await surveyService(service.view, parts, { readsAttributes, published }, ask);
+    const depth = { readsAttributes, published, ...(isTrusted && { checkpoint: service.checkpoint }) };
+    const survey = await surveyService(service.view, parts, depth, ask);
     report.warn(
       service,
       survey.desire.warnings.map(({ message }) => message),

@@ -25,7 +25,7 @@ const clearedMs = 30_000;
 const refusedMs = 15_000;
 
 export async function removeService(service: SeenService, context: ClassContext, ask: Ask): Promise<Outcome> {
-  const { inventory, book, report, settings, memory, handedOver } = context;
+  const { inventory, book, report, settings, memory, handedOver, checkpoints } = context;
   const owner = ownerOf(service.view, settings);
   await during(stages.build, service, context, ask, async () => refuseProtected(service.view));
   const left = bindingsOf(bindingLabels(service.view), context.bindings);
@@ -44,6 +44,7 @@ export async function removeService(service: SeenService, context: ClassContext,
   });
   memory.delete(keyOf(service.view));
   handedOver.delete(keyOf(service.view));
+  checkpoints.forget(service);
   if (removal === "unprotected") return again(staleMs, "the load balancer may be deleted now");
   const stands = removal.kind === "waiting" && removal.left.loadBalancers.length > 0;
   // Whoever serves the Service from now on publishes another address: only ours is taken back, when nothing is there any more.

@@ -1,7 +1,7 @@
 /** What users see of a load balancer on its Service: finalizer, status, Events. */
 import { services } from "../../kube/builtin.ts";
 import { ControllerReport, type ReportParts } from "../controller-report.ts";
-import type { PublishedAddress, SeenService } from "../service-state.ts";
+import { checkpointAnnotation, type PublishedAddress, type SeenService } from "../service-state.ts";
 import type { ServicePortView } from "./view.ts";
 
 export class Report extends ControllerReport<SeenService> {
@@ -15,6 +15,10 @@ export class Report extends ControllerReport<SeenService> {
     if (isPublished(service.published, hostname, ports)) return false;
     const entry = { hostname, ports: ports.map(({ port, protocol }) => ({ port, protocol })) };
     return this.patch(service, { status: { loadBalancer: { ingress: [entry] } } }, "status", signal);
+  }
+
+  async recordCheckpoint(service: SeenService, checkpoint: string, signal: AbortSignal): Promise<void> {
+    await this.patch(service, { metadata: { annotations: { [checkpointAnnotation]: checkpoint || null } } }, undefined, signal);
   }
 
   /** Tells that another load balancer serves it from now on. */

@@ -3,7 +3,8 @@ import type { Ask } from "../../aws/ask.ts";
 import { inTheWayOf } from "../elbv2/replacement.ts";
 import { findLoadBalancers } from "../find.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
-import { hostnameOf } from "../kind.ts";
+import { hostnameOf, type LoadBalancerKind } from "../kind.ts";
+import { boundNetworkGlance } from "../network/bound-glance.ts";
 import type { FoundNetwork } from "../network/find.ts";
 import type { SeenNetwork } from "../network/plan.ts";
 import { type Survey, survey } from "../survey.ts";
@@ -11,6 +12,7 @@ import type { SeenTargetGroup } from "../target-group-plan.ts";
 import { isBehind } from "../target-groups.ts";
 import { noTargets } from "../targets.ts";
 import { annotationPrefix } from "./annotations.ts";
+import { checkpointOf } from "./checkpoint.ts";
 import { desireService, type ServiceDesire } from "./desire.ts";
 import { ownerOf } from "./owner.ts";
 import { AnnotationReader, ServiceFault } from "./reader.ts";
@@ -31,6 +33,8 @@ export interface SurveyDepth {
   readonly readsAttributes: boolean;
   /** Host names that the status names. */
   readonly published: readonly string[];
+  /** What was recorded when all was as wanted, as long as it may be believed. */
+  readonly checkpoint?: string;
 }
 
 export interface ClassSurvey {
@@ -38,6 +42,8 @@ export interface ClassSurvey {
   readonly desire: ServiceDesire;
   /** Load balancers of another scheme than is wanted now. */
   readonly replaced: Replaced;
+  /** Whether only lists were read, and everything else taken for what it was. */
+  readonly isGlance: boolean;
 }
 
 /** How old attributes may be: AWS tells of them one load balancer at a time. */
@@ -45,12 +51,30 @@ const attributesAgeMs = 60 * 60_000;
 
 export async function surveyService(service: ServiceView, parts: SurveyParts, depth: SurveyDepth, ask: Ask): Promise<ClassSurvey> {
   const { found } = await findOwn(service, parts, depth, ask);
+  const glance = await glanceAt(service, found, parts, depth, ask);
+  if (glance !== undefined) return glance;
   const first = await look(service, found, [], parts, depth, ask);
   const others = ofOtherScheme(found, first.desire.model.internal);
   // Of one that cannot be understood nobody knows which scheme it asks for.
   if (others.length === 0 || first.desire.problems.length > 0) return first;
   const standing = found.filter((lb) => !others.includes(lb));
   return look(service, standing, others, parts, depth, ask);
+}
+
+/** A look at lists alone; undefined where it does not suffice. */
+async function glanceAt(
+  service: ServiceView,
+  found: readonly FoundNetwork[],
+  parts: SurveyParts,
+  depth: SurveyDepth,
+  ask: Ask,
+): Promise<ClassSurvey | undefined> {
+  if (!depth.checkpoint || found.length !== 1) return undefined;
+  const glance = await look(service, found, [], parts, depth, ask, boundNetworkGlance as LoadBalancerKind);
+  const { seen, desire } = glance;
+  const isRight = seen.problems.length === 0 && seen.steps.length === 0 && found[0]?.internal === desire.model.internal;
+  const isSame = isRight && checkpointOf(desire, seen.seen as SeenNetwork) === depth.checkpoint;
+  return isSame ? { ...glance, isGlance: true } : undefined;
 }
 
 /** A look at one of the Service's load balancers, beside others that it replaces. */
@@ -61,6 +85,7 @@ async function look(
   parts: SurveyParts,
   depth: SurveyDepth,
   ask: Ask,
+  glance?: LoadBalancerKind,
 ): Promise<ClassSurvey> {
   const { inventory, settings } = parts;
   const owner = ownerOf(service, settings);
@@ -73,9 +98,10 @@ async function look(
   ]);
   let desire: ServiceDesire | undefined;
   let taken: readonly SeenTargetGroup[] = [];
-  const kind = besides(replaced, (theirs) => {
+  const onTaken = (theirs: readonly SeenTargetGroup[]) => {
     taken = theirs;
-  });
+  };
+  const kind = glance ?? besides(replaced, onTaken);
   const seen = await survey(
     {
       kind,
@@ -120,7 +146,7 @@ async function look(
   );
   const { model } = desire!;
   const inTheWay = await inTheWayOf({ name: model.name, given: givenGroups(model) }, replaced, inventory, ask, owner.key);
-  return { seen, desire: desire!, replaced: { loadBalancers: replaced, targetGroups: taken, inTheWay } };
+  return { seen, desire: desire!, replaced: { loadBalancers: replaced, targetGroups: taken, inTheWay }, isGlance: false };
 }
 
 /**
