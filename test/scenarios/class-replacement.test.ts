@@ -90,6 +90,33 @@ test("a load balancer whose name its author chose makes way for one of another s
   );
 });
 
+test("IPv6 addresses and prefixes of its author's choice move with the scheme: the old load balancer, which holds them, makes way", async (t) => {
+  const world = await bed(t, { ipv6: true });
+  world.serve();
+  const subnets = [...world.network.publicSubnetIds];
+  const cidrs = subnets.map((id) => world.all<{ id: string; ipv6Cidr: string }>("ec2/subnets").find((each) => each.id === id)!.ipv6Cidr);
+  const inside = (end: string) => cidrs.map((cidr) => cidr.replace(/::\/64$/, end));
+  const dual = { ...ip, subnets: subnets.join(), scheme: "internet-facing", "ip-address-type": "dualstack" };
+  const nat = { "enable-prefix-for-ipv6-source-nat": "on", "source-nat-ipv6-prefixes": inside(":9::/80").join() };
+  const held = () =>
+    world
+      .all<{ zones: readonly { ipv6Address?: string; sourceNatPrefix?: string }[] }>("elbv2/load-balancers")
+      .map(({ zones }) => zones.map(({ ipv6Address, sourceNatPrefix }) => ipv6Address ?? sourceNatPrefix));
+  await world.classService("web", { ...dual, "ipv6-addresses": inside("::77").join() });
+  await world.settled("web");
+  await world.change("web", { scheme: "internal" });
+  await world.until("the new one serves", () => shown(world) === "internal", 20 * 60_000);
+  assert.deepEqual([schemes(world), held()], [["internal"], [inside("::77")]]);
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual(counts(world), [1, 1, 1, 1]);
+
+  await world.classService("dns", { ...dual, ...nat }, { ports: [{ name: "dns", port: 53, protocol: "UDP", targetPort: 8080 }] });
+  await world.settled("dns");
+  await world.change("dns", { scheme: "internal" });
+  await world.world.advance(20 * 60_000);
+  assert.deepEqual([schemes(world), held()[1]], [["internal", "internal"], inside(":9::/80")], world.events("dns").join("\n"));
+});
+
 test("a Service that is deleted while one replaces another leaves nothing", async (t) => {
   const world = await bed(t);
   world.serve();

@@ -1,4 +1,6 @@
 /** Where the histories of Services with a class take place: who serves them, and what must be true of them at every moment. */
+
+import { checkpointAnnotation } from "../../src/loadbalancers/service-state.ts";
 import { bodyText, type HttpRequest, type Transport } from "../../src/runtime/http.ts";
 import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Target } from "../../src/sandbox/cloud/elbv2/state.ts";
@@ -379,14 +381,15 @@ export class ClassesScene {
   }
 
   #changed(by: string): void {
-    this.lastChangeAt = this.world.clock.monotonic();
+    const now = this.world.clock.monotonic();
+    if (by !== takenBack) this.lastChangeAt = now;
     for (const how of this.#touched()) this.#broken("nothing foreign is touched", by, how);
     for (const { service, text } of this.account.holdings()) {
       const held = this.w.get(service.split("/")[1]!)?.metadata.finalizers ?? [];
       if (!held.includes(finalizers.class))
         this.#broken("a finalizer goes only after all it guards", by, `${text} has no Service with a finalizer`);
     }
-    for (const how of this.#handOvers.look(this.#served(), this.lastChangeAt))
+    for (const how of this.#handOvers.look(this.#served(), now))
       this.#broken("clients have five minutes to leave a load balancer that is replaced", by, how);
     const before = this.#registered;
     this.#registered = this.account.targets();
@@ -450,8 +453,12 @@ function telling(send: Transport, writeIn: (request: HttpRequest) => string | un
   };
 }
 
+/** Before a mistake that only AWS finds is tried again, by a process that has just come, that all was as wanted is taken back. */
+const takenBack = "take back a checkpoint";
+
 /** Leases and Events are no changes, and how many targets are healthy is told when it changes, by itself. */
-function kubeWrite({ method, url: { pathname } }: HttpRequest): string | undefined {
+function kubeWrite({ method, url: { pathname }, body }: HttpRequest): string | undefined {
+  if (String(body).includes(`"${checkpointAnnotation}":null`)) return takenBack;
   const isAside = method === "GET" || /\/(leases|events)(\/|$)|targetgroupbindings\/[^/]+\/status$/.test(pathname);
   return isAside ? undefined : `${method} ${pathname}`;
 }

@@ -13,12 +13,14 @@ import type { Report } from "./report.ts";
 
 /** A digest of everything that a glance does not see: what it is to be or, with what was made, what it has come to. */
 export function checkpointOf({ model }: Pick<ServiceDesire, "model">, seen: SeenNetwork, made?: ReadonlyMap<string, string>): string {
-  const { listeners, attributes, capacity, tags } = model;
+  const { attributes, capacity, tags } = model;
+  // In which order a Service names its ports makes no difference.
+  const listeners = model.listeners.toSorted((a, b) => a.port - b.port);
   const { targetGroups } = boundNetwork.afterParts(model, seen, made ?? new Map());
   const arn = seen.loadBalancer?.arn ?? made?.get(`load balancer ${model.name}`);
-  const groups = model.targetGroups.map((group, i) => [group.name, targetGroups[i]?.arn, group.attributes]);
+  const groups = model.targetGroups.map((group, i) => [group.name, targetGroups[i]?.arn, group.attributes] as const);
   return createHash("sha256")
-    .update(sortedJson([arn, listeners, tags, attributes, capacity, groups]))
+    .update(sortedJson([arn, listeners, tags, attributes, capacity, groups.toSorted(([a], [b]) => (a < b ? -1 : 1))]))
     .digest("base64url")
     .slice(0, 22);
 }

@@ -6,6 +6,7 @@
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
+import { formatCidr, parseCidr } from "../../runtime/ip.ts";
 import type { Ensured } from "../apply.ts";
 import { healthOf } from "../elbv2/health.ts";
 import { isOwn } from "../find.ts";
@@ -63,6 +64,19 @@ export function besides(loadBalancers: readonly FoundNetwork[], onGroups: (group
 /** ARNs of target groups that somebody else made. */
 export const givenGroups = ({ listeners }: NetworkLoadBalancer) =>
   listeners.flatMap(({ forward }) => forward.to.flatMap(({ arn }) => arn ?? []));
+
+/** Whether an old one holds an address or a prefix that is chosen for the new one: no two have the same. */
+export function holdsAddressOf({ subnets }: NetworkLoadBalancer, { zones }: FoundNetwork): boolean {
+  return subnets.some(({ ipv6Address, sourceNatIpv6Prefix: prefix }) =>
+    zones.some((zone) => sameBlock(ipv6Address, zone.ipv6Address) || sameBlock(prefix, zone.sourceNatPrefix)),
+  );
+}
+
+/** The same address or block, however it is written. */
+function sameBlock(wanted: string | undefined, held: string | undefined): boolean {
+  const [a, b] = [wanted, held].map((text = "") => parseCidr(text.includes("/") ? text : `${text}/128`));
+  return a !== undefined && b !== undefined && formatCidr(a) === formatCidr(b);
+}
 
 interface Standing {
   readonly ensured: Ensured;

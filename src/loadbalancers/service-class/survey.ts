@@ -16,7 +16,7 @@ import { checkpointOf } from "./checkpoint.ts";
 import { desireService, type ServiceDesire } from "./desire.ts";
 import { ownerOf } from "./owner.ts";
 import { AnnotationReader, ServiceFault } from "./reader.ts";
-import { besides, givenGroups, ofOtherScheme, type Replaced } from "./replacement.ts";
+import { besides, givenGroups, holdsAddressOf, ofOtherScheme, type Replaced } from "./replacement.ts";
 import type { ClassSettings } from "./settings.ts";
 import type { ServiceView } from "./view.ts";
 
@@ -145,7 +145,8 @@ async function look(
     ask,
   );
   const { model } = desire!;
-  const inTheWay = await inTheWayOf({ name: model.name, given: givenGroups(model) }, replaced, inventory, ask, owner.key);
+  const exclusive = await inTheWayOf({ name: model.name, given: givenGroups(model) }, replaced, inventory, ask, owner.key);
+  const inTheWay = replaced.filter((lb) => exclusive.includes(lb) || holdsAddressOf(model, lb));
   return { seen, desire: desire!, replaced: { loadBalancers: replaced, targetGroups: taken, inTheWay }, isGlance: false };
 }
 
