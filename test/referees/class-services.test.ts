@@ -5,6 +5,7 @@
  * Where the two differ, and ours is as it should be:
  * - Ours shows on a TargetGroupBinding how many targets it has and whether they are all there, in fields and conditions of its
  *   status that the reference has not.
+ * - Ours notes on a Service that its load balancer is as wanted, in an annotation that means nothing to the reference.
  * - The reference of this version takes the type of ICMP for its code: that annotation is not judged here.
  */
 import assert from "node:assert/strict";
@@ -14,6 +15,7 @@ import { AllocateAddressCommand, CreateSecurityGroupCommand, EC2Client } from "@
 import { CreateTargetGroupCommand, ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { configMaps, endpointSlices, services } from "../../src/kube/builtin.ts";
 import type { StoredMeta } from "../../src/kube/resource.ts";
+import { checkpointAnnotation } from "../../src/loadbalancers/service-state.ts";
 import { targetGroupBindings } from "../../src/loadbalancers/targets/binding.ts";
 import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
@@ -171,7 +173,10 @@ async function objectsOf({ cluster: { admin } }: IngressCluster): Promise<unknow
   return JSON.parse(JSON.stringify(await all()));
 }
 
-const kept = (metadata: StoredMeta) => ({ ...metadata, managedFields: undefined, resourceVersion: undefined });
+/** Without what is ours alone, and means nothing to the reference. */
+function kept({ annotations: { [checkpointAnnotation]: _, ...annotations } = {}, ...metadata }: StoredMeta): object {
+  return { ...metadata, annotations, managedFields: undefined, resourceVersion: undefined };
+}
 
 /** What differs from then, health left out. */
 function changes({ cloud }: IngressCluster, since: Snapshot): string[] {

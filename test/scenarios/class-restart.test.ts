@@ -1,6 +1,7 @@
 /** What a restart over Services and bindings that nobody has changed asks of AWS, and what it finds out nevertheless. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { eventual } from "../../src/aws/testing/eventual.ts";
 import { type Annotations, type ClassWorld, classWorld } from "../bed/class-world.ts";
 
 const ip = { "nlb-target-type": "ip" };
@@ -33,15 +34,15 @@ interface StoredListener {
 
 const listeners = (world: ClassWorld) => world.all<StoredListener>("elbv2/listeners");
 
-test("a restart over 200 Services and 50 bindings beside theirs changes nothing, for a fiftieth of the reference's 21 reads per Service", async (t) => {
+test("a restart over 200 Services and 500 bindings beside theirs changes nothing, for a fiftieth of the reference's 21 reads per Service", async (t) => {
   const { world, names } = await bed(t, 200);
   const serving = world.serve();
-  for (let i = 0; i < 50; i++) {
-    const targetGroupARN = await world.group(`own-${i}`);
+  for (let i = 0; i < 500; i++) {
+    const targetGroupARN = await eventual(world.world, world.group(`own-${i}`));
     await world.bind(`own-${i}`, { targetGroupARN, serviceRef: { name: "web-0", port: 80 } });
   }
   await world.world.advance(15 * 60_000);
-  assert.equal(world.binding("own-49")?.status?.targets?.registered, 1);
+  assert.equal(world.binding("own-499")?.status?.targets?.registered, 1);
   serving();
   world.resetCalls();
   world.serve();
