@@ -9,6 +9,7 @@ import * as elb from "../../src/aws/elb-actions.ts";
 import * as elbv2 from "../../src/aws/elbv2-actions.ts";
 import * as events from "../../src/aws/events-actions.ts";
 import * as queue from "../../src/aws/queue-actions.ts";
+import * as role from "../../src/aws/role-actions.ts";
 import * as route53 from "../../src/aws/route53-actions.ts";
 import * as shield from "../../src/aws/shield-actions.ts";
 import * as tagging from "../../src/aws/tagging-actions.ts";
@@ -86,6 +87,7 @@ function callable(below = "src/"): ReadonlySet<string> {
     acm,
     events,
     queue,
+    role,
     route53,
     tagging,
     waf,
@@ -96,7 +98,7 @@ function callable(below = "src/"): ReadonlySet<string> {
   for (const file of files) {
     const source = readFileSync(join(root, file), "utf8");
     for (const [, names = "", service = ""] of source.matchAll(
-      /import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2|acm|events|queue|route53|tagging|waf|shield)-actions\.ts"/g,
+      /import \{([^}]*)\} from "[^"]*\/(ec2|elb|elbv2|acm|events|queue|role|route53|tagging|waf|shield)-actions\.ts"/g,
     )) {
       for (const name of names.split(",").map((each) => each.trim().split(" ")[0]!)) {
         const action = declared[service]?.[name] as AnyAction | undefined;

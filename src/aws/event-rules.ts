@@ -4,7 +4,7 @@ import type { Cloud } from "./cloud.ts";
 import { isAwsError } from "./errors.ts";
 import { type EventPattern, matchesPattern, readPattern } from "./event-pattern.ts";
 import { describeRule, listRuleNamesByTarget } from "./events-actions.ts";
-import { type HeardKind, sampleOf } from "./interruption-rules.ts";
+import { type HeardKind, samplesOf } from "./interruption-rules.ts";
 
 export interface EventRule {
   readonly name: string;
@@ -37,7 +37,24 @@ export async function ruleNamed(cloud: Cloud, name: string, ask: Ask): Promise<E
   }
 }
 
-/** Whether a rule passes on notices of a kind. One whose pattern cannot be told is given the benefit of the doubt. */
-export function passesOn({ pattern, enabled }: EventRule, kind: HeardKind): boolean {
-  return enabled && pattern !== undefined && matchesPattern(pattern, sampleOf(kind)) !== false;
+/** How much of the notices of a kind rules pass on together, and which of them do. */
+export interface Coverage {
+  readonly share: "all" | "some" | "none";
+  readonly by: readonly string[];
+}
+
+/** What rules pass on of a kind. One whose pattern cannot be told is given the benefit of the doubt. */
+export function coverageOf(rules: readonly EventRule[], kind: HeardKind): Coverage {
+  const samples = samplesOf(kind);
+  const passing = rules
+    .map(({ name, pattern, enabled }) => ({
+      name,
+      passed: enabled && pattern !== undefined ? samples.filter((sample) => matchesPattern(pattern, sample) !== false) : [],
+    }))
+    .filter(({ passed }) => passed.length > 0);
+  const passed = new Set(passing.flatMap((rule) => rule.passed));
+  return {
+    share: passed.size === 0 ? "none" : passed.size < samples.length ? "some" : "all",
+    by: passing.map(({ name }) => name),
+  };
 }

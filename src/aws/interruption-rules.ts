@@ -70,9 +70,12 @@ export function patternOf(kind: HeardKind): EventPattern {
   return { source: [source], "detail-type": types, ...(detail && { detail }) };
 }
 
-/** An event of a kind, with just what patterns ask about. */
-export function sampleOf(kind: HeardKind): Readonly<Record<string, unknown>> {
+/** Events of a kind, with just what patterns ask about: one for every spelling and every value that counts. */
+export function samplesOf(kind: HeardKind): readonly Readonly<Record<string, unknown>>[] {
   const { source, types, detail = {} }: Heard = table[kind];
-  const first = Object.entries(detail).map(([field, values]) => [field, values[0]]);
-  return { source, "detail-type": types[0], detail: Object.fromEntries(first) };
+  let details: readonly Readonly<Record<string, string>>[] = [{}];
+  for (const [field, values] of Object.entries(detail)) {
+    details = details.flatMap((each) => values.map((value) => ({ ...each, [field]: value })));
+  }
+  return types.flatMap((type) => details.map((each) => ({ source, "detail-type": type, detail: each })));
 }

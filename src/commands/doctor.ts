@@ -23,7 +23,7 @@ import type { Host } from "../runtime/host.ts";
 import type { Transport } from "../runtime/http.ts";
 import { silentLog } from "../runtime/log.ts";
 import { newRegistry } from "../runtime/metrics.ts";
-import { redact } from "../runtime/redact.ts";
+import { redactLines } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
 import { judgeClass } from "../volumes/judge-class.ts";
 import { clusterFlags, findInstallations, findSettings } from "./cluster-settings.ts";
@@ -82,7 +82,7 @@ export const run: Command = async ({ argv, world, console, stopSignal }) => {
   const aws = awsSockets(world);
   try {
     const findings = await diagnose(options, world, { aws: aws.send }, stopSignal());
-    console.out(redact(options.output === "json" ? asJson(findings) : asTable(findings)));
+    console.out(redactLines(options.output === "json" ? asJson(findings) : asTable(findings)));
     return options["exit-zero"] || !findings.some(({ level }) => level === "problem") ? exitStatus.done : exitStatus.failed;
   } catch (error) {
     return failure("doctor", error, console);

@@ -83,8 +83,9 @@ test("who may send is read from a policy in each of the forms that AWS allows; o
 });
 
 test("rules are right when they pass on what nobody does without; what is missing is named, with the command that makes it", () => {
-  const rule = (...kinds: readonly Parameters<typeof patternOf>[0][]) =>
-    known(kinds.map((kind) => ({ name: `r-${kind}`, pattern: patternOf(kind), enabled: true })));
+  const ofKinds = (...kinds: readonly Parameters<typeof patternOf>[0][]) =>
+    kinds.map((kind) => ({ name: `r-${kind}`, pattern: patternOf(kind), enabled: true }));
+  const rule = (...kinds: Parameters<typeof patternOf>[0][]) => known(ofKinds(...kinds));
   const said = (rules: unknown, more: object = {}) => told(checkRules(picture({ rules, ...more })));
   assert.deepEqual(said(rule("spot", "maintenance", "termination", "rebalance")), [
     "ok: EventBridge passes on spot, rebalance, maintenance, termination; not reservation, capacity-block, state-change, launch",
@@ -92,6 +93,9 @@ test("rules are right when they pass on what nobody does without; what is missin
   assert.deepEqual(said(rule("spot", "termination")), ["warning: nothing passes on maintenance to the queue"]);
   const hooked = { scalingGroups: known([{ group: "a", terminationHooks: ["drain"], hookTargets: [] }]) };
   assert.deepEqual(said(rule("spot", "maintenance"), hooked), ["warning: nothing passes on termination to the queue"]);
+  const spelling = { source: ["aws.ec2"], "detail-type": ["Capacity Block Expiration Warning"] };
+  const half = known([...ofKinds("spot", "maintenance", "termination"), { name: "half", pattern: spelling, enabled: true }]);
+  assert.deepEqual(said(half), ["warning: only some notices of capacity-block are passed on to the queue"]);
   assert.deepEqual(said(known([])), ["problem: no rule of EventBridge passes anything on to the queue"]);
   const disabled = known([{ name: "r-spot", pattern: patternOf("spot"), enabled: false }]);
   assert.match(said(disabled)[0] ?? "", /\(disabled: r-spot\)$/);

@@ -1,7 +1,8 @@
 /** Checks of what the termination handler hears by: its queue, the rules of EventBridge, the hooks of Auto Scaling, the tag of its instances. */
-import { passesOn } from "../aws/event-rules.ts";
+import { coverageOf } from "../aws/event-rules.ts";
 import { type HeardKind, heardKinds } from "../aws/interruption-rules.ts";
 import { type Finding, ok, problem, some, warning } from "./finding.ts";
+import type { QueueFacts } from "./interruption-questions.ts";
 import { liveInstances, type Picture, valueIn } from "./picture.ts";
 
 /** EventBridge, which brings the notices of EC2, Auto Scaling and Health. */
@@ -13,7 +14,7 @@ const managedTag = "aws-node-termination-handler/managed";
 export function checkQueue({ features, queueUrl, queue }: Picture): readonly Finding[] {
   if (!features.includes("interruptions") || queueUrl === "") return [];
   if (!queue.known) return [problem("queue", `${queueUrl}: ${queue.why}`, attributesOf(queueUrl, "All"))];
-  const { url, retentionSeconds, waiting, senders } = queue.value;
+  const { url, retentionSeconds, waiting, senders, deadLetters } = queue.value;
   const findings: Finding[] = [];
   if (!senders.some((sender) => sender === eventBridge || sender === "*")) {
     findings.push(
@@ -32,7 +33,21 @@ export function checkQueue({ features, queueUrl, queue }: Picture): readonly Fin
     const what = `${waiting} messages are waiting that nothing has received: does a handler read this queue?`;
     findings.push(warning("queue", what, "kubectl -n kube-system get pods -l app.kubernetes.io/part-of=fairlead"));
   }
-  return findings.length > 0 ? findings : [ok("queue", `${url} hears EventBridge, and is empty`)];
+  findings.push(...deadLetterFindings(queue.value));
+  const after = deadLetters === undefined ? "" : `; what cannot be handled goes to ${deadLetters.name}`;
+  return findings.length > 0 ? findings : [ok("queue", `${url} hears EventBridge, and is empty${after}`)];
+}
+
+/** Of what a queue hands over: whether it arrives, and what has. */
+function deadLetterFindings({ deadLetters }: QueueFacts): readonly Finding[] {
+  if (deadLetters === undefined || deadLetters.waiting === 0) return [];
+  const { name, url, waiting } = deadLetters;
+  if (waiting === undefined) {
+    const what = `its dead-letter queue ${name} cannot be looked at: ${deadLetters.why}`;
+    return [warning("queue", what, "fairlead interruptions setup --plan --dead-letter-queue=always")];
+  }
+  const what = `${waiting} notices in ${name} could not be delivered or handled`;
+  return [warning("queue", what, `aws sqs receive-message --queue-url ${url} --max-number-of-messages 10`)];
 }
 
 function attributesOf(url: string, names: string): string {
@@ -50,12 +65,17 @@ export function checkRules(picture: Picture): readonly Finding[] {
   if (!rules.known) return [warning("event rules", `the rules of EventBridge cannot be looked at: ${rules.why}`, remedy)];
   // Hooks that send to the queue by themselves need no rule, and neither does a cluster without groups.
   const direct = valueIn(picture.scalingGroups)?.every(({ hookTargets }) => hookTargets.includes(queue.arn)) ?? false;
-  const isHeard = (kind: HeardKind) => rules.value.some((rule) => passesOn(rule, kind));
+  const isHeard = (kind: HeardKind) => coverageOf(rules.value, kind).share === "all";
+  const partly = heardKinds.filter((kind) => coverageOf(rules.value, kind).share === "some");
   const missing = needed.filter((kind) => !isHeard(kind) && !(kind === "termination" && direct));
   const disabled = rules.value.filter(({ enabled }) => !enabled).map(({ name }) => name);
   const why = disabled.length === 0 ? "" : ` (disabled: ${some(disabled)})`;
-  if (!heardKinds.some(isHeard)) return [problem("event rules", `no rule of EventBridge passes anything on to the queue${why}`, remedy)];
-  if (missing.length > 0) return [warning("event rules", `nothing passes on ${missing.join(", ")} to the queue${why}`, remedy)];
+  if (!heardKinds.some(isHeard) && partly.length === 0)
+    return [problem("event rules", `no rule of EventBridge passes anything on to the queue${why}`, remedy)];
+  const silent = missing.filter((kind) => !partly.includes(kind));
+  if (silent.length > 0) return [warning("event rules", `nothing passes on ${silent.join(", ")} to the queue${why}`, remedy)];
+  if (partly.length > 0)
+    return [warning("event rules", `only some notices of ${partly.join(", ")} are passed on to the queue${why}`, remedy)];
   const others = heardKinds.filter((kind) => !isHeard(kind));
   return [
     ok(

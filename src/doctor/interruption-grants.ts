@@ -2,6 +2,7 @@
 import { createTags, describeInstances } from "../aws/ec2-actions.ts";
 import * as events from "../aws/events-actions.ts";
 import * as queues from "../aws/queue-actions.ts";
+import { createRole, getRole, getRolePolicy, putRolePolicy } from "../aws/role-actions.ts";
 import type { Grant } from "./permissions.ts";
 
 const queue = ["arn:*:sqs:*:*:*"];
@@ -65,7 +66,7 @@ const ownSetupQueue = [{ resources: ["arn:*:sqs:REGION:ACCOUNT_ID:fairlead-inter
 export const setupGrants: readonly Grant[] = [
   {
     sid: "MakeQueue",
-    why: "Find the queue, make it, and let EventBridge send to it",
+    why: "Find the queue and its dead-letter queue, make them, and let EventBridge send to them",
     calls: [queues.getQueueUrl, queues.getQueueAttributes, queues.createQueue, queues.setQueueAttributes],
     also: ["sqs:TagQueue"],
     resources: queue,
@@ -107,5 +108,13 @@ export const setupGrants: readonly Grant[] = [
     calls: [createTags],
     resources: ["arn:*:ec2:*:*:instance/*"],
     strict: [{ resources: ["arn:*:ec2:REGION:ACCOUNT_ID:instance/*"] }],
+  },
+  {
+    sid: "MakeRole",
+    why: "With --role: find the role of the handler, make it, and put its policy into it",
+    calls: [getRole, getRolePolicy, createRole, putRolePolicy],
+    also: ["iam:TagRole"],
+    resources: ["arn:*:iam::*:role/*"],
+    strict: [{ resources: ["arn:*:iam::ACCOUNT_ID:role/fairlead-interruptions*"] }],
   },
 ];

@@ -1,8 +1,10 @@
 /** What of a queue and of Auto Scaling groups the doctor asks, for the termination handler. */
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
+import { isAwsError } from "../aws/errors.ts";
 import type { Instance } from "../aws/instance.ts";
 import { describeLifecycleHooks, getQueueAttributes } from "../aws/queue-actions.ts";
+import { messageOf } from "../runtime/message-of.ts";
 
 /** A queue as far as notices come through it. */
 export interface QueueFacts {
@@ -13,6 +15,16 @@ export interface QueueFacts {
   readonly waiting: number;
   /** Principals that its policy lets send messages, as they are written there. */
   readonly senders: readonly string[];
+  /** Where it hands over what is received again and again. */
+  readonly deadLetters?: DeadLetterFacts | undefined;
+}
+
+export interface DeadLetterFacts {
+  readonly name: string;
+  readonly url: string;
+  /** Messages in it; undefined when it cannot be looked at. */
+  readonly waiting: number | undefined;
+  readonly why?: string;
 }
 
 /** A group that instances of the cluster belong to. */
@@ -30,7 +42,7 @@ const groupTag = "aws:autoscaling:groupName";
 export async function queueOf(cloud: Cloud, url: string, ask: Ask): Promise<QueueFacts> {
   const { Attributes = {} } = await cloud.call(
     getQueueAttributes,
-    { QueueUrl: url, AttributeNames: ["QueueArn", "Policy", "MessageRetentionPeriod", "ApproximateNumberOfMessages"] },
+    { QueueUrl: url, AttributeNames: ["QueueArn", "Policy", "MessageRetentionPeriod", "ApproximateNumberOfMessages", "RedrivePolicy"] },
     ask,
   );
   return {
@@ -39,7 +51,26 @@ export async function queueOf(cloud: Cloud, url: string, ask: Ask): Promise<Queu
     retentionSeconds: Number(Attributes.MessageRetentionPeriod ?? 0),
     waiting: Number(Attributes.ApproximateNumberOfMessages ?? 0),
     senders: sendersIn(Attributes.Policy),
+    deadLetters: await deadLettersOf(cloud, url, Attributes.RedrivePolicy, ask),
   };
+}
+
+/** The queue that a policy names is in the same account and region: its URL differs in the name alone. */
+async function deadLettersOf(cloud: Cloud, url: string, redrive: string | undefined, ask: Ask): Promise<DeadLetterFacts | undefined> {
+  const name = /"deadLetterTargetArn"\s*:\s*"[^"]*:([^":]+)"/.exec(redrive ?? "")?.[1];
+  if (name === undefined) return undefined;
+  const facts = { name, url: url.replace(/[^/]+$/, name) };
+  try {
+    const { Attributes = {} } = await cloud.call(
+      getQueueAttributes,
+      { QueueUrl: facts.url, AttributeNames: ["ApproximateNumberOfMessages"] },
+      ask,
+    );
+    return { ...facts, waiting: Number(Attributes.ApproximateNumberOfMessages ?? 0) };
+  } catch (error) {
+    if (!isAwsError(error)) throw error;
+    return { ...facts, waiting: undefined, why: messageOf(error) };
+  }
 }
 
 /** The hooks of every group that these instances belong to. */

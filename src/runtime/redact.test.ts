@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
 import { rememberSecret } from "./known-secrets.ts";
-import { redact, redactValue } from "./redact.ts";
+import { redact, redactLines, redactValue } from "./redact.ts";
 import { findSecrets, isSecretName } from "./secret-shapes.ts";
 
 /** Planted secrets: none of these may survive anywhere. */
@@ -227,4 +227,12 @@ test("a secret is masked whatever stands in the lines around it", () => {
       assert.ok(!clean.includes(secret), `${what}: ${clean}`);
     }
   }
+});
+
+test("what a command prints is masked and not cut, however many lines it has", () => {
+  const lines = Array.from({ length: 2_000 }, (_, at) => (at === 1_500 ? `token ${jwt}` : `line ${at} ${"x".repeat(30)}`));
+  const printed = redactLines(`${lines.join("\n")}\n`);
+  assert.equal(printed.split("\n").length, 2_001);
+  assert.equal(printed.split("\n").at(-2), lines.at(-1));
+  assert.equal(printed.includes(jwt), false);
 });

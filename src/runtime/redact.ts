@@ -32,6 +32,20 @@ export function redact(text: string, options: { readonly strict?: boolean } = {}
   return text.length > maxText ? `${clean.slice(0, maxText)}… (${text.length} characters)` : clean;
 }
 
+/** As `redact`, for what a command prints: nothing of it is cut, however long, as long as its lines are not. */
+export function redactLines(text: string): string {
+  const parts: string[] = [];
+  let part = "";
+  for (const line of text.split(/(?<=\n)/)) {
+    if (part.length + line.length > maxText) {
+      parts.push(part);
+      part = "";
+    }
+    part += line;
+  }
+  return [...parts, part].map((each) => redact(each)).join("");
+}
+
 /**
  * A copy of the value that is safe to print: secret fields masked by name, secret-looking text masked by shape, errors
  * turned into plain objects with their causes, cycles and depths cut.

@@ -2,60 +2,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { patternOf } from "../../src/aws/interruption-rules.ts";
-import "../../src/aws/sdk/autoscaling.ts";
-import "../../src/aws/sdk/ec2.ts";
-import "../../src/aws/sdk/events.ts";
-import "../../src/aws/sdk/sqs.ts";
-import "../../src/aws/sdk/sts.ts";
-import { eventual } from "../../src/aws/testing/eventual.ts";
-import { setup } from "../../src/commands/interruptions/setup.ts";
-import { createAutoScalingGroup, createOrUpdateTags } from "../../src/sandbox/cloud/autoscaling/groups.ts";
+import { createOrUpdateTags } from "../../src/sandbox/cloud/autoscaling/groups.ts";
 import { putLifecycleHook } from "../../src/sandbox/cloud/autoscaling/hooks.ts";
 import { terminateInstanceInAutoScalingGroup } from "../../src/sandbox/cloud/autoscaling/instances.ts";
-import { autoScalingOf } from "../../src/sandbox/cloud/autoscaling/state.ts";
 import { interruptSpot } from "../../src/sandbox/cloud/ec2/interruptions.ts";
-import { rules } from "../../src/sandbox/cloud/events/bus.ts";
 import { busRules, putRule, putTargets } from "../../src/sandbox/cloud/events/bus-rules.ts";
+import { createRole } from "../../src/sandbox/cloud/iam/roles.ts";
 import { createQueue } from "../../src/sandbox/cloud/sqs/queues.ts";
 import { doctorWorld } from "../bed/doctor-world.ts";
-import { type InterruptionWorld, interruptionWorld } from "../bed/interruption-world.ts";
+import { setupBed as bed, runSetup as run } from "../bed/interruption-setup.ts";
+import type { InterruptionWorld } from "../bed/interruption-world.ts";
 import { actionsIn, strictPolicy } from "../bed/policies.ts";
-
-/** A cluster with a group of two instances, and nothing that notices could come by. */
-async function bed() {
-  const w = await interruptionWorld();
-  rules(w.aws.account).delete("all");
-  const as = autoScalingOf(w.aws.account);
-  createAutoScalingGroup(as, {
-    AutoScalingGroupName: "workers",
-    VPCZoneIdentifier: w.network.privateSubnetIds.join(","),
-    MinSize: 0,
-    MaxSize: 10,
-    DesiredCapacity: 2,
-    Tags: [{ Key: "kubernetes.io/cluster/test", Value: "owned", PropagateAtLaunch: true }],
-    launch: { ImageId: "ami-0123456789abcdef0", InstanceType: "m5.large" } as never,
-  });
-  await w.world.advance(120_000);
-  w.aws.account.time.settle();
-  return { w, as };
-}
-
-async function run(w: InterruptionWorld, ...flags: readonly string[]) {
-  let [out, err] = ["", ""];
-  const console = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    columns: 0,
-    watched: false,
-  };
-  const argv = ["--cluster-name=test", `--region=${w.aws.account.region}`, ...flags];
-  const invocation = { argv, world: w.world, console, stopSignal: () => new AbortController().signal };
-  return { status: await eventual(w.world, setup(invocation, w.aws.handle)), out, err };
-}
 
 const mutations = (w: InterruptionWorld) => w.aws.controls.journal.entries().length;
 
@@ -64,7 +21,8 @@ test("the plan names the queue, every rule, the hook and the tags, and changes n
   const before = mutations(w);
   const { status, out } = await run(w, "--plan");
   assert.equal(status, 2);
-  assert.match(out, /^ {2}\+ create queue fairlead-interruptions-test, which keeps messages for 300 s/);
+  assert.match(out, /^ {2}\+ create queue fairlead-interruptions-test-dead, which keeps messages for 14 days/);
+  assert.match(out, /\n {2}\+ create queue fairlead-interruptions-test, which keeps messages for 300 s/);
   for (const kind of ["spot", "reservation", "capacity-block", "rebalance", "maintenance", "state-change", "termination"]) {
     assert.match(out, new RegExp(`create rule fairlead-interruptions-test-${kind} `));
   }
@@ -72,7 +30,7 @@ test("the plan names the queue, every rule, the hook and the tags, and changes n
   assert.match(out, /create hook fairlead-drain of group workers, which waits 300 s, then CONTINUE/);
   assert.match(out, /tag group workers with aws-node-termination-handler\/managed/);
   assert.match(out, /tag 2 instances of group workers/);
-  assert.match(out, /18 steps; give --yes to carry them out\n$/);
+  assert.match(out, /19 steps; give --yes to carry them out\n$/);
   assert.deepEqual([(await run(w)).status, mutations(w)], [2, before], "without --yes it is the same");
   w.close();
 });
@@ -215,23 +173,24 @@ test("the doctor sees which notices the rules of a queue pass on, under its own 
 });
 
 const shipped = actionsIn("interruptions-setup");
+const role = "--role=fairlead-interruptions-handler";
 
 test("its policy is enough, every action of it is used, and so is the strict one", async () => {
   const { w } = await bed();
   w.aws.controls.change({ policy: [{ effect: "allow", actions: shipped }] });
   w.aws.controls.journal.resetCounts();
-  const { status, err } = await run(w, "--yes");
+  const { status, err } = await run(w, "--yes", role);
   assert.equal(status, 0, err);
   createQueue(w.aws.account.sqs, { QueueName: "fairlead-interruptions-two" });
   assert.equal((await run(w, "--name=fairlead-interruptions-two", "--yes")).status, 0, "sets the policy of a queue that is there");
-  const tagging = ["events:TagResource", "sqs:TagQueue"];
+  const tagging = ["events:TagResource", "iam:TagRole", "sqs:TagQueue"];
   const used = Object.keys(w.aws.controls.journal.counts()).filter((action) => action !== "sts:GetCallerIdentity");
   assert.deepEqual([...used, ...tagging].sort(), [...shipped].sort());
   w.close();
 
   const strict = await bed();
   strict.w.aws.controls.change({ policy: strictPolicy(strict.w.aws, strict.w.network, "test", "interruptions-setup") });
-  const made = await run(strict.w, "--yes");
+  const made = await run(strict.w, "--yes", role);
   assert.equal(made.status, 0, made.err);
   strict.w.close();
 });
@@ -243,7 +202,9 @@ for (const missing of shipped) {
       createQueue(w.aws.account.sqs, { QueueName: "fairlead-interruptions-test" });
     }
     w.aws.controls.change({ policy: [{ effect: "allow", actions: shipped.filter((action) => action !== missing) }] });
-    const { status, err } = await run(w, "--yes");
+    if (missing === "iam:GetRolePolicy")
+      createRole(w.aws.account, { RoleName: role.slice(7), AssumeRolePolicyDocument: '{"Statement":[]}' });
+    const { status, err } = await run(w, "--yes", role);
     assert.equal(status, 1);
     assert.equal(/allow ([\w-]+:\w+)/.exec(err)?.[1], missing, err);
     assert.match(err, /deploy\/iam\/interruptions-setup\.json/);

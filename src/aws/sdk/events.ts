@@ -13,7 +13,9 @@ const command = commandsOf(service);
 export const Client = borrowedClient(service);
 
 const tags$ = listOf("TagList", struct("Tag", { Key: text, Value: text }, 2));
-const targets$ = listOf("TargetList", struct("Target", { Id: text, Arn: text }, 2));
+const retry$ = struct("RetryPolicy", { MaximumRetryAttempts: integer, MaximumEventAgeInSeconds: integer });
+const deadLetters$ = struct("DeadLetterConfig", { Arn: text });
+const targets$ = listOf("TargetList", struct("Target", { Id: text, Arn: text, RetryPolicy: retry$, DeadLetterConfig: deadLetters$ }, 2));
 const failures$ = listOf("PutTargetsResultEntryList", struct("Entry", { TargetId: text, ErrorCode: text, ErrorMessage: text }));
 
 /** Their schemas, which the simulated service has too. */
@@ -50,6 +52,8 @@ interface Paged {
 export interface RuleTarget {
   readonly Id: string | undefined;
   readonly Arn: string | undefined;
+  readonly RetryPolicy?: { readonly MaximumRetryAttempts?: number; readonly MaximumEventAgeInSeconds?: number };
+  readonly DeadLetterConfig?: { readonly Arn?: string };
 }
 
 export interface TargetFailure {

@@ -1,2 +1,9 @@
 /** What is used of the IAM client. */
-export { IAMClient as Client, SimulatePrincipalPolicyCommand } from "@aws-sdk/client-iam";
+export {
+  CreateRoleCommand,
+  GetRoleCommand,
+  GetRolePolicyCommand,
+  IAMClient as Client,
+  PutRolePolicyCommand,
+  SimulatePrincipalPolicyCommand,
+} from "@aws-sdk/client-iam";

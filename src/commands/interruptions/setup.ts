@@ -9,8 +9,8 @@ import { partitionOf } from "../../aws/partitions.ts";
 import { planJson, type Step } from "../../aws/plan.ts";
 import { awsSockets } from "../../aws/sockets.ts";
 import { observeSetup } from "../../interruptions/setup/observe.ts";
-import { planSetup, type SetupPlan } from "../../interruptions/setup/plan.ts";
-import type { SetupWish } from "../../interruptions/setup/wish.ts";
+import { planSetup } from "../../interruptions/setup/plan.ts";
+import { type DeadLetters, deadLetterChoices, type SetupPlan, type SetupWish } from "../../interruptions/setup/wish.ts";
 import { build } from "../../process/build.ts";
 import { exitStatus } from "../../process/exit.ts";
 import { FlagError, type FlagSection, type FlagValues, flag, parseFlags } from "../../runtime/flags.ts";
@@ -21,13 +21,15 @@ import type { Transport } from "../../runtime/http.ts";
 import { silentLog } from "../../runtime/log.ts";
 import { newRegistry } from "../../runtime/metrics.ts";
 import { nearest } from "../../runtime/nearest.ts";
-import { redact } from "../../runtime/redact.ts";
+import { redactLines } from "../../runtime/redact.ts";
 import type { Command, Console } from "../command.ts";
 import { failure } from "../failure.ts";
 import { painter, stepLines } from "../plan-text.ts";
+import { handlerRole, roleText, type ServiceAccount } from "./role.ts";
 
 const usualKinds = heardKinds.filter((kind) => kind !== "launch");
 const usualName = "fairlead-interruptions";
+const usualAccount = "kube-system/fairlead-node-termination-handler";
 
 const flags = {
   plan: flag(bool, false, "Show what would be done, and do nothing. This is what happens without --yes too."),
@@ -45,6 +47,18 @@ const flags = {
     "aws-node-termination-handler/managed",
     "Tag that groups and their instances get. Empty: none, for a handler with --check-tag-before-draining=false.",
   ),
+  "dead-letter-queue": flag(
+    oneOf(...deadLetterChoices),
+    "new",
+    "A second queue for what cannot be delivered or handled: with a queue that is made (new), also for one that is there (always), or never.",
+  ),
+  role: flag(string, "", "Name of an IAM role for the handler, which is made with the policy it needs. Empty: none is."),
+  "oidc-provider": flag(
+    string,
+    "",
+    "The cluster's OIDC provider, such as oidc.eks.REGION.amazonaws.com/id/ID, by which pods take the role. Empty: by EKS Pod Identity.",
+  ),
+  "service-account": flag(string, usualAccount, "Service account of the handler, NAMESPACE/NAME, that takes the role."),
   "hook-timeout-seconds": flag(int, 300, "How long a hook that is made holds an instance, 30 to 7200."),
   region: flag(string, "", "Region. Empty: that of the environment, or of the machine."),
   output: flag(oneOf("text", "json"), "text", "Output format.", { shorthand: "o" }),
@@ -54,8 +68,8 @@ const flags = {
 type SetupOptions = FlagValues<typeof flags>;
 
 const usage = `Shows what AWS needs so that the termination handler hears of interruptions in queue mode, and with --yes makes it: a queue that
-EventBridge may send to, one rule per kind of notice, and for each Auto Scaling group a lifecycle hook and the tag that the handler asks
-for. What is there already stays as it is, rules and hooks of other names too; nothing is ever deleted.
+EventBridge may send to with a dead-letter queue, one rule per kind of notice, for each Auto Scaling group a lifecycle hook and the tag that
+the handler asks for, and with --role an IAM role. What is there already stays as it is, rules and hooks of other names too; nothing is ever deleted.
 
 Usage:
   fairlead interruptions setup --cluster-name NAME [--plan | --yes]`;
@@ -101,30 +115,49 @@ async function converge(options: SetupOptions, cloud: Cloud, console: Console, s
   const choice = { names: options.groups, clusterName: options["cluster-name"] };
   const seen = await observeSetup(cloud, wish, choice, ask);
   const plan = planSetup(wish, seen);
-  const say = (text: string) => console.out(redact(text));
-  if (options.output === "json") say(`${JSON.stringify({ steps: planJson(plan.steps), kept: plan.kept }, undefined, 2)}\n`);
-  else say(planText(plan, seen.groups.length, options, console));
+  const say = (text: string) => console.out(redactLines(text));
+  const { role } = wish;
+  if (options.output === "json")
+    say(`${JSON.stringify({ steps: planJson(plan.steps), kept: plan.kept, ...(role && { role }) }, undefined, 2)}\n`);
+  else say(planText(plan, seen.groups.length, options, console) + (role && plan.steps.length > 0 ? roleText(role) : ""));
   if (plan.steps.length === 0) return exitStatus.done;
   if (!options.yes) return exitStatus.changes;
   await apply(plan.steps, cloud, { ...ask, onStep: failedTargets });
   const { queue } = await observeSetup(cloud, wish, choice, ask);
-  if (options.output === "text") say(`\ndone. The handler reads ${queue?.url}\nand needs the policy deploy/iam/interruptions.json.\n`);
+  if (options.output === "text") say(`\ndone. The handler reads ${queue?.url}\n${roleHint(wish, options)}\n`);
   return exitStatus.done;
 }
 
 async function wishOf(options: SetupOptions, cloud: Cloud, ask: Ask): Promise<SetupWish> {
   const cluster = options["cluster-name"];
   const { Account: account = "" } = await cloud.call(getCallerIdentity, {}, ask);
+  const place = { partition: partitionOf(cloud.region).name, region: cloud.region, account, name: nameOf(options) };
   return {
-    partition: partitionOf(cloud.region).name,
-    region: cloud.region,
-    account,
-    name: nameOf(options),
+    ...place,
     kinds: options.kinds as readonly HeardKind[],
     tags: cluster === "" ? {} : { [`kubernetes.io/cluster/${cluster}`]: "owned" },
     managedTag: options["managed-tag"],
     hookSeconds: options["hook-timeout-seconds"],
+    deadLetters: options["dead-letter-queue"] as DeadLetters,
+    role: options.role === "" ? undefined : handlerRole(options.role, place, accountOf(options), options["oidc-provider"]),
   };
+}
+
+/** How pods get the role. */
+function roleHint({ role, partition, account }: SetupWish, options: SetupOptions): string {
+  if (role === undefined) return "and needs the policy deploy/iam/interruptions.json.";
+  const arn = `arn:${partition}:iam::${account}:role/${role.name}`;
+  const { namespace, name } = accountOf(options);
+  if (options["oidc-provider"] !== "")
+    return `under ${arn}:\nannotate service account ${namespace}/${name} with eks.amazonaws.com/role-arn=${arn}`;
+  const cluster = options["cluster-name"] || "CLUSTER";
+  const association = `--cluster-name ${cluster} --namespace ${namespace} --service-account ${name} --role-arn ${arn}`;
+  return `under ${arn}:\naws eks create-pod-identity-association ${association}`;
+}
+
+function accountOf(options: SetupOptions): ServiceAccount {
+  const [namespace = "", name = ""] = options["service-account"].split("/");
+  return { namespace, name };
 }
 
 function planText({ steps, kept }: SetupPlan, groups: number, options: SetupOptions, console: Console): string {
@@ -162,6 +195,15 @@ export function parseSetupFlags(argv: readonly string[]): SetupOptions {
     throw new FlagError(
       `--name: ${JSON.stringify(name)} cannot be the name of a queue and its rules: letters, digits, - and _, at most 49`,
     );
+  }
+  if (!/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/.test(values["service-account"])) {
+    throw new FlagError(`--service-account: ${JSON.stringify(values["service-account"])} is not NAMESPACE/NAME`);
+  }
+  if (values.role !== "" && !/^[\w+=,.@-]{1,64}$/.test(values.role)) {
+    throw new FlagError(`--role: ${JSON.stringify(values.role)} cannot be the name of a role: letters, digits and +=,.@_-, at most 64`);
+  }
+  if (/^https?:|[^\w./:-]|\/$/.test(values["oidc-provider"])) {
+    throw new FlagError(`--oidc-provider: ${JSON.stringify(values["oidc-provider"])} is not a host and a path, without https://`);
   }
   const seconds = values["hook-timeout-seconds"];
   if (seconds < 30 || seconds > 7_200) throw new FlagError(`--hook-timeout-seconds: ${seconds} is not between 30 and 7200`);

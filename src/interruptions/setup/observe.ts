@@ -4,7 +4,18 @@ import type { Cloud } from "../../aws/cloud.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import { ruleNamed, rulesTo } from "../../aws/event-rules.ts";
 import { describeAutoScalingGroups, describeLifecycleHooks, getQueueAttributes, getQueueUrl } from "../../aws/queue-actions.ts";
-import { queueArn, ruleName, type SeenGroup, type SeenQueue, type SetupSeen, type SetupWish } from "./wish.ts";
+import { getRole, getRolePolicy } from "../../aws/role-actions.ts";
+import {
+  deadLetterName,
+  queueArn,
+  rolePolicyName,
+  ruleName,
+  type SeenGroup,
+  type SeenQueue,
+  type SeenRole,
+  type SetupSeen,
+  type SetupWish,
+} from "./wish.ts";
 
 /** Which groups: those of these names, and those that carry the tag of this cluster. */
 export interface GroupChoice {
@@ -16,13 +27,16 @@ export interface GroupChoice {
 /** Looks at everything that a set-up is about. A group that was named and is not there is an error. */
 export async function observeSetup(cloud: Cloud, wish: SetupWish, choice: GroupChoice, ask: Ask): Promise<SetupSeen> {
   const names = wish.kinds.map((kind) => ruleName(wish, kind));
-  const [queue, rules, named, groups] = await Promise.all([
+  const [queue, deadLetters, role, rules, named, groups] = await Promise.all([
     queueNamed(cloud, wish.name, ask),
+    wish.deadLetters === "never" ? undefined : queueNamed(cloud, deadLetterName(wish), ask),
+    wish.role && roleNamed(cloud, wish.role.name, ask),
     rulesTo(cloud, queueArn(wish), ask),
     Promise.all(names.map((name) => ruleNamed(cloud, name, ask))),
     groupsOf(cloud, wish, choice, ask),
   ]);
-  return { queue, rules, named: new Map(named.flatMap((rule) => (rule === undefined ? [] : [[rule.name, rule]]))), groups };
+  const ownRules = new Map(named.flatMap((rule) => (rule === undefined ? [] : [[rule.name, rule]])));
+  return { queue, deadLetters, role, rules, named: ownRules, groups };
 }
 
 async function queueNamed(cloud: Cloud, name: string, ask: Ask): Promise<SeenQueue | undefined> {
@@ -30,15 +44,40 @@ async function queueNamed(cloud: Cloud, name: string, ask: Ask): Promise<SeenQue
     const { QueueUrl: url = "" } = await cloud.call(getQueueUrl, { QueueName: name }, ask);
     const { Attributes = {} } = await cloud.call(
       getQueueAttributes,
-      { QueueUrl: url, AttributeNames: ["Policy", "MessageRetentionPeriod"] },
+      { QueueUrl: url, AttributeNames: ["Policy", "MessageRetentionPeriod", "RedrivePolicy"] },
       ask,
     );
-    return { url, policy: Attributes.Policy, retentionSeconds: Number(Attributes.MessageRetentionPeriod ?? 0) };
+    const { deadLetterTargetArn: handsOverTo } = JSON.parse(Attributes.RedrivePolicy || "{}") as { readonly deadLetterTargetArn?: string };
+    return { url, policy: Attributes.Policy, retentionSeconds: Number(Attributes.MessageRetentionPeriod ?? 0), handsOverTo };
   } catch (error) {
     if (isAwsError(error) && /QueueDoesNotExist|NonExistentQueue/.test(error.code)) return undefined;
     throw error;
   }
 }
+
+async function roleNamed(cloud: Cloud, name: string, ask: Ask): Promise<SeenRole | undefined> {
+  const role = await unlessMissing(cloud.call(getRole, { RoleName: name }, ask));
+  if (role === undefined) return undefined;
+  const own = await unlessMissing(cloud.call(getRolePolicy, { RoleName: name, PolicyName: rolePolicyName }, ask));
+  return { trust: documentIn(role.Role?.AssumeRolePolicyDocument), policy: documentIn(own?.PolicyDocument) };
+}
+
+async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isAwsError(error) && /^NoSuchEntity/.test(error.code)) return undefined;
+    throw error;
+  }
+}
+
+/** IAM answers with documents as they are in URLs. */
+function documentIn(text: string | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(decodeURIComponent(text));
+}
+
+/** Names per DescribeAutoScalingGroups: https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_DescribeAutoScalingGroups.html */
+const namesPerCall = 50;
 
 interface DescribedGroup {
   readonly name: string;
@@ -52,10 +91,14 @@ interface DescribedGroup {
 
 async function groupsOf(cloud: Cloud, wish: SetupWish, { names, clusterName }: GroupChoice, ask: Ask): Promise<readonly SeenGroup[]> {
   const tag = `kubernetes.io/cluster/${clusterName}`;
-  const [byName, byTag] = await Promise.all([
-    names.length === 0 ? [] : describeGroups(cloud, { AutoScalingGroupNames: [...names] }, ask),
+  const batches = Array.from({ length: Math.ceil(names.length / namesPerCall) }, (_, at) =>
+    names.slice(at * namesPerCall, (at + 1) * namesPerCall),
+  );
+  const [byNames, byTag] = await Promise.all([
+    Promise.all(batches.map((batch) => describeGroups(cloud, { AutoScalingGroupNames: batch }, ask))),
     clusterName === "" ? [] : describeGroups(cloud, { Filters: [{ Name: "tag-key", Values: [tag] }] }, ask),
   ]);
+  const byName = byNames.flat();
   const missing = names.filter((name) => !byName.some((group) => group.name === name));
   if (missing.length > 0) throw new Error(`there is no Auto Scaling group ${missing.join(", ")} in ${wish.region}`);
   const groups = new Map([...byName, ...byTag].map((group) => [group.name, group]));

@@ -1,67 +1,52 @@
-/** From what is there to what interruptions are heard by: a queue, rules, hooks and tags. Pure. It adds, and takes nothing away. */
+/** From what is there to what interruptions are heard by: queues, rules, hooks, tags and a role. Pure. It adds, and takes nothing away. */
 import { createTags } from "../../aws/ec2-actions.ts";
-import { passesOn } from "../../aws/event-rules.ts";
+import { coverageOf } from "../../aws/event-rules.ts";
 import { putRule, putTargets } from "../../aws/events-actions.ts";
 import { aboutKind, type HeardKind, patternOf } from "../../aws/interruption-rules.ts";
 import { type Step, step } from "../../aws/plan.ts";
-import { createOrUpdateGroupTags, createQueue, putLifecycleHook, setQueueAttributes } from "../../aws/queue-actions.ts";
-import { policyWith } from "./queue-policy.ts";
-import { queueArn, ruleName, type SeenGroup, type SetupSeen, type SetupWish, samePattern, transitions } from "./wish.ts";
+import { createOrUpdateGroupTags, putLifecycleHook } from "../../aws/queue-actions.ts";
+import { hasDeadLetters, planQueues, retentionSeconds } from "./queue-plan.ts";
+import { planRole } from "./role-plan.ts";
+import {
+  deadLetterName,
+  queueArn,
+  ruleName,
+  type SeenGroup,
+  type SetupPlan,
+  type SetupSeen,
+  type SetupWish,
+  samePattern,
+  transitions,
+} from "./wish.ts";
 
-/** Notices that are older are of no use to anybody. */
-const retentionSeconds = 300;
 /** Resources per CreateTags: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateTags.html */
 const tagsPerCall = 1_000;
-
-export interface SetupPlan {
-  readonly steps: readonly Step[];
-  /** What is there and stays as it is, though it is not what would be made. */
-  readonly kept: readonly string[];
-}
 
 /** What there is to do. */
 export function planSetup(wish: SetupWish, seen: SetupSeen): SetupPlan {
   const rules = wish.kinds.map((kind) => ruleSteps(wish, seen, kind));
   const groups = seen.groups.map((group) => groupSteps(wish, group));
   const uses = rules.some(({ steps }) => steps.length > 0) || seen.named.size > 0;
+  const parts = [planQueues(wish, seen, uses), ...rules, ...groups, planRole(wish, seen)];
   return {
-    steps: [...queueSteps(wish, seen, uses), ...rules.flatMap(({ steps }) => steps), ...groups.flatMap(({ steps }) => steps)],
-    kept: [...keptQueue(seen), ...rules.flatMap(({ kept }) => kept), ...groups.flatMap(({ kept }) => kept)],
+    steps: parts.flatMap(({ steps }) => steps),
+    kept: parts.flatMap(({ kept }) => kept),
   };
 }
 
-/** Where others' rules pass everything on, the policy of an existing queue is theirs too. One that is made lets them send as well. */
-function queueSteps(wish: SetupWish, { queue, rules }: SetupSeen, uses: boolean): readonly Step[] {
-  const { name } = wish;
-  if (queue === undefined) {
-    const own = wish.kinds.map((kind) => ruleName(wish, kind));
-    const others = rules.map((rule) => rule.name).filter((rule) => !own.includes(rule));
-    const Policy = policyWith(undefined, wish, others)!;
-    const Attributes = { MessageRetentionPeriod: String(retentionSeconds), SqsManagedSseEnabled: "true", Policy };
-    const what = `create queue ${name}, which keeps messages for ${retentionSeconds} s and takes them from EventBridge`;
-    return [
-      step(createQueue, { QueueName: name, Attributes, tags: { ...wish.tags } }, { what, why: "notices of interruptions come through it" }),
-    ];
-  }
-  const Policy = uses ? policyWith(queue.policy, wish) : undefined;
-  if (Policy === undefined) return [];
-  const input = { QueueUrl: queue.url, Attributes: { Policy } };
-  return [
-    step(setQueueAttributes, input, { what: `let EventBridge send to queue ${name}`, why: "its policy does not allow our rules yet" }),
-  ];
-}
-
-function keptQueue({ queue }: SetupSeen): readonly string[] {
-  if (queue === undefined || queue.retentionSeconds <= 3_600) return [];
-  return [`the queue keeps messages for ${Math.round(queue.retentionSeconds / 3_600)} hours; ${retentionSeconds} seconds are enough`];
-}
-
-function ruleSteps(wish: SetupWish, { rules, named }: SetupSeen, kind: HeardKind): SetupPlan {
+function ruleSteps(wish: SetupWish, seen: SetupSeen, kind: HeardKind): SetupPlan {
+  const { rules, named } = seen;
   const name = ruleName(wish, kind);
   const own = named.get(name);
-  const other = rules.find((rule) => rule.name !== name && passesOn(rule, kind));
-  // Two rules that pass on the same notice deliver it twice.
-  if (other !== undefined && own === undefined) return { steps: [], kept: [`rule ${other.name} passes on ${kind} already`] };
+  const others = coverageOf(
+    rules.filter((rule) => rule.name !== name),
+    kind,
+  );
+  // Two rules that pass on the same notice deliver it twice. A part of the notices is not enough, and of that part the handler knows both.
+  if (others.share === "all" && own === undefined) {
+    const passing = others.by.length === 1 ? `rule ${others.by[0]} passes` : `rules ${others.by.join(", ")} pass`;
+    return { steps: [], kept: [`${passing} on ${kind} already`] };
+  }
   const isRight = own?.enabled === true && samePattern(own.pattern, kind);
   const EventPattern = JSON.stringify(patternOf(kind));
   const Tags = Object.entries(wish.tags).map(([Key, Value]) => ({ Key, Value }));
@@ -76,16 +61,26 @@ function ruleSteps(wish: SetupWish, { rules, named }: SetupSeen, kind: HeardKind
     },
     {
       what: own === undefined ? `create rule ${name}` : `correct rule ${name}`,
-      why: own === undefined ? `nothing passes on ${aboutKind(kind)}` : `it ${own.enabled ? "has another pattern" : "is disabled"}`,
+      why:
+        own === undefined
+          ? `${others.share === "some" ? "not everything passes" : "nothing passes"} on ${aboutKind(kind)}`
+          : `it ${own.enabled ? "has another pattern" : "is disabled"}`,
     },
   );
   const target = step(
     putTargets,
-    { Rule: name, Targets: [{ Id: "fairlead", Arn: queueArn(wish) }] },
+    { Rule: name, Targets: [targetOf(wish, seen)] },
     { what: `deliver what rule ${name} passes on to queue ${wish.name}`, why: "it does not yet" },
   );
   const delivers = rules.some((rule) => rule.name === name);
   return { steps: [...(isRight ? [] : [put]), ...(delivers ? [] : [target])], kept: [] };
+}
+
+/** What cannot be delivered while it is of use goes to the dead-letter queue. Without a policy EventBridge tries for a day. */
+function targetOf(wish: SetupWish, seen: SetupSeen) {
+  const RetryPolicy = { MaximumEventAgeInSeconds: retentionSeconds, MaximumRetryAttempts: 185 };
+  const DeadLetterConfig = { Arn: queueArn(wish, deadLetterName(wish)) };
+  return { Id: "fairlead", Arn: queueArn(wish), RetryPolicy, ...(hasDeadLetters(wish, seen) && { DeadLetterConfig }) };
 }
 
 /** By the moment they hold an instance at: the names of our hooks, and what becomes of the instance when nobody answers. */

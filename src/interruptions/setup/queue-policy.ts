@@ -17,15 +17,21 @@ interface Statement {
  * The policy with our statement in it, which lets our rules and these others send; undefined when it has it already. Throws when there is
  * one that cannot be read: it is not ours to replace.
  */
-export function policyWith(current: string | undefined, wish: SetupWish, others: readonly string[] = []): string | undefined {
+export function policyWith(
+  current: string | undefined,
+  wish: SetupWish,
+  others: readonly string[] = [],
+  queue = wish.name,
+): string | undefined {
   const sources = [`${wish.name}-*`, ...others].map((rule) => ruleArn(wish, rule));
-  if (current === undefined || current === "") return JSON.stringify({ Version: "2012-10-17", Statement: [statementOf(wish, sources)] });
-  const policy = readPolicy(current, wish.name);
+  if (current === undefined || current === "")
+    return JSON.stringify({ Version: "2012-10-17", Statement: [statementOf(queueArn(wish, queue), sources)] });
+  const policy = readPolicy(current, queue);
   const statements = [policy.Statement ?? []].flat() as readonly Statement[];
   const own = statements.find(({ Sid }) => Sid === sid);
   // Somebody may have let further rules send.
   const allowed = [own?.Condition?.ArnLike?.["aws:SourceArn"] ?? []].flat() as unknown as readonly string[];
-  const wanted = statementOf(wish, [...new Set([...allowed, ...sources])]);
+  const wanted = statementOf(queueArn(wish, queue), [...new Set([...allowed, ...sources])]);
   if (own !== undefined && canonical(listed(own, allowed)) === canonical(wanted)) return undefined;
   return JSON.stringify({ Version: "2012-10-17", ...policy, Statement: [...statements.filter((each) => each !== own), wanted] });
 }
@@ -40,13 +46,13 @@ function ruleArn({ partition, region, account }: SetupWish, rule: string): strin
   return `arn:${partition}:events:${region}:${account}:rule/${rule}`;
 }
 
-function statementOf(wish: SetupWish, sources: readonly string[]) {
+function statementOf(resource: string, sources: readonly string[]) {
   return {
     Sid: sid,
     Effect: "Allow",
     Principal: { Service: "events.amazonaws.com" },
     Action: "sqs:SendMessage",
-    Resource: queueArn(wish),
+    Resource: resource,
     Condition: { ArnLike: { "aws:SourceArn": sources } },
   };
 }

@@ -2,6 +2,7 @@
 import type { EventPattern } from "../../aws/event-pattern.ts";
 import type { EventRule } from "../../aws/event-rules.ts";
 import { type HeardKind, patternOf } from "../../aws/interruption-rules.ts";
+import type { Step } from "../../aws/plan.ts";
 
 export interface SetupWish {
   readonly partition: string;
@@ -16,6 +17,21 @@ export interface SetupWish {
   readonly managedTag: string;
   /** How long a hook that is made holds an instance without a heartbeat. */
   readonly hookSeconds: number;
+  /** A queue for what cannot be delivered or handled: with a queue that is made, also for one that is there, or none. */
+  readonly deadLetters: DeadLetters;
+  /** The role of the handler; undefined: none is made. */
+  readonly role: RoleWish | undefined;
+}
+
+export const deadLetterChoices = ["new", "always", "never"] as const;
+
+export type DeadLetters = (typeof deadLetterChoices)[number];
+
+/** A role: who may act under it, and what is allowed then. Both are policy documents. */
+export interface RoleWish {
+  readonly name: string;
+  readonly trust: object;
+  readonly policy: object;
 }
 
 export interface SetupSeen {
@@ -26,12 +42,24 @@ export interface SetupSeen {
   readonly named: ReadonlyMap<string, EventRule>;
   /** The groups that are to be set up. */
   readonly groups: readonly SeenGroup[];
+  /** The dead-letter queue of our name. */
+  readonly deadLetters: SeenQueue | undefined;
+  readonly role: SeenRole | undefined;
 }
 
 export interface SeenQueue {
   readonly url: string;
   readonly policy: string | undefined;
   readonly retentionSeconds: number;
+  /** Where it hands over what is received again and again: the ARN of a queue. */
+  readonly handsOverTo: string | undefined;
+}
+
+/** A role as IAM has it. */
+export interface SeenRole {
+  readonly trust: unknown;
+  /** The policy of our name in it. */
+  readonly policy: unknown;
 }
 
 export interface SeenGroup {
@@ -50,14 +78,32 @@ export interface SeenHook {
   readonly transition: string;
 }
 
+/** From what is there to what is wished for. */
+export interface SetupPlan {
+  readonly steps: readonly Step[];
+  /** What is there and stays as it is, though it is not what would be made. */
+  readonly kept: readonly string[];
+}
+
 export const transitions = {
   termination: "autoscaling:EC2_INSTANCE_TERMINATING",
   launch: "autoscaling:EC2_INSTANCE_LAUNCHING",
 } as const;
 
-export function queueArn({ partition, region, account, name }: SetupWish): string {
-  return `arn:${partition}:sqs:${region}:${account}:${name}`;
+export function queueArn(
+  { partition, region, account, name }: Pick<SetupWish, "partition" | "region" | "account" | "name">,
+  queue = name,
+): string {
+  return `arn:${partition}:sqs:${region}:${account}:${queue}`;
 }
+
+/** The name of the dead-letter queue. */
+export function deadLetterName({ name }: Pick<SetupWish, "name">): string {
+  return `${name}-dead`;
+}
+
+/** The name of our policy in the role. */
+export const rolePolicyName = "fairlead-interruptions";
 
 /** The name of the rule of a kind. */
 export function ruleName({ name }: Pick<SetupWish, "name">, kind: HeardKind): string {

@@ -29,7 +29,7 @@ export function checkedResources(account: Account, attempt: Attempt): readonly C
       ...request,
       ...Object.fromEntries(Object.entries(tags).map(([key, value]) => [`aws:ResourceTag/${key}`, value])),
       ...(vpcId && { "ec2:Vpc": arn(account, "ec2", `vpc/${vpcId}`) }),
-      ...(service === "iam" && { "iam:AWSServiceName": linkedService }),
+      ...(action === "CreateServiceLinkedRole" && { "iam:AWSServiceName": linkedService }),
     },
   }));
   return found.length > 0 ? found : [{ arn: "*", context: request }];
@@ -54,6 +54,8 @@ function resourcesOf(account: Account, service: string, action: string, { called
     return texts(input, ["HostedZoneId"]).map((id) => ({ name: `arn:${account.partition}:route53:::hostedzone/${id}` }));
   if (service === "wafv2") return texts(input, ["WebACLArn", "ResourceArn"]).map((name) => ({ name }));
   if (service === "ecr") return texts(input, ["repositoryName"]).map((each) => ({ name: arn(account, "ecr", `repository/${each}`) }));
+  if (service === "iam" && "RoleName" in input)
+    return texts(input, ["RoleName"]).map((each) => ({ name: `arn:${account.partition}:iam::${account.id}:role/${each}` }));
   if (action === "SimulatePrincipalPolicy") return texts(input, ["PolicySourceArn"]).map((name) => ({ name }));
   if (action !== "CreateServiceLinkedRole") return [];
   const role = `role/aws-service-role/${linkedService}/AWSServiceRoleForElasticLoadBalancing`;

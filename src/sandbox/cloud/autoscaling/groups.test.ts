@@ -132,6 +132,9 @@ test("Groups are found by name, tag and page; their tags are changed one by one"
   deleteTags(as, { Tags: [{ ResourceId: "workers", Key: "managed" }] });
   assert.deepEqual(names({ Filters: [{ Name: "tag-key", Values: ["managed"] }] }), []);
   refusal(() => describeAutoScalingGroups(as, { MaxRecords: 101 }), "ValidationError");
+  const many = Array.from({ length: 51 }, (_, at) => `group-${at}`);
+  refusal(() => describeAutoScalingGroups(as, { AutoScalingGroupNames: many }), "ValidationError");
+  assert.deepEqual(names({ AutoScalingGroupNames: many, MaxRecords: 100 }), []);
 });
 
 test("A suspended process does nothing until it is resumed; a young member keeps its health for its grace period", () => {

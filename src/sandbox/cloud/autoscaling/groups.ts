@@ -150,6 +150,9 @@ export function describeAutoScalingGroups(
     readonly NextToken?: string;
   } = {},
 ) {
+  const most = input.MaxRecords ?? GROUP_PAGES.usual;
+  if ((input.AutoScalingGroupNames?.length ?? 0) > most)
+    throw new ServiceError("ValidationError", `The number of group names that may be given is limited to ${most}`);
   const named = as.groups.values().filter(({ name }) => !input.AutoScalingGroupNames?.length || input.AutoScalingGroupNames.includes(name));
   const matching = named.filter((group) => (input.Filters ?? []).every((filter) => group.tags.some((tag) => passes(tag, filter))));
   const { items, NextToken } = page(matching, ({ name }) => name, input, GROUP_PAGES);

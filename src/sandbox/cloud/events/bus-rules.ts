@@ -11,6 +11,8 @@ import type { BusAccount } from "./bus.ts";
 export interface BusTarget {
   readonly Id: string;
   readonly Arn: string;
+  /** The queue for what cannot be delivered. */
+  readonly DeadLetterConfig?: { readonly Arn?: string };
 }
 
 /** A rule of the default bus. */
@@ -36,13 +38,19 @@ export function busRules({ store }: BusAccount): Table<BusRule> {
   return store.table("events/bus-rules");
 }
 
-/** The queues that get an event. One whose own policy does not let EventBridge send gets nothing, and nobody is told. */
+/**
+ * The queues that get an event. One whose own policy does not let EventBridge send gets nothing: the dead-letter queue of the target gets it,
+ * at once and under the same condition, or nobody is told. https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
+ */
 export function queuesFor(account: BusAccount, event: Readonly<Record<string, unknown>>): readonly string[] {
   const matching = busRules(account)
     .values()
     .filter(({ state, pattern }) => state === "ENABLED" && isLetThrough(pattern, event));
   return matching.flatMap(({ targets, arn: ruleArn }) =>
-    targets.map(({ Arn }) => Arn).filter((queueArn) => mayDeliver(account.sqs, queueArn, "events.amazonaws.com", ruleArn)),
+    targets.flatMap(({ Arn, DeadLetterConfig }) => {
+      const willing = [Arn, DeadLetterConfig?.Arn ?? ""].filter((queue) => mayDeliver(account.sqs, queue, "events.amazonaws.com", ruleArn));
+      return willing.slice(0, 1);
+    }),
   );
 }
 

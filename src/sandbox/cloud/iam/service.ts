@@ -1,10 +1,19 @@
-/** AWS IAM, as much of it as tells what a principal may do. */
-import { type SimulatePolicyResponse, SimulatePrincipalPolicy$, type SimulatePrincipalPolicyRequest } from "@aws-sdk/client-iam";
+/** AWS IAM, as much of it as tells what a principal may do, and roles with policies of their own. */
+import {
+  CreateRole$,
+  GetRole$,
+  GetRolePolicy$,
+  PutRolePolicy$,
+  type SimulatePolicyResponse,
+  SimulatePrincipalPolicy$,
+  type SimulatePrincipalPolicyRequest,
+} from "@aws-sdk/client-iam";
 import { type CheckedResource, judge } from "../access/policy.ts";
 import type { Account } from "../account.ts";
 import { ServiceError } from "../errors.ts";
 import { query } from "../protocol/protocol.ts";
-import { read, type Service } from "../service.ts";
+import { read, type Service, write } from "../service.ts";
+import { createRole, getRole, getRolePolicy, putRolePolicy, type RoleInput, type RolePolicyInput } from "./roles.ts";
 
 const DECISIONS = { allowed: "allowed", "implicitly denied": "implicitDeny", "explicitly denied": "explicitDeny" } as const;
 
@@ -25,6 +34,14 @@ export function iamService(account: Account): Service {
         })),
         IsTruncated: false,
       })),
+      read<RoleInput, unknown>(GetRole$, (input) => getRole(account, input)),
+      write<RoleInput, unknown>(
+        CreateRole$,
+        (input) => createRole(account, input),
+        ({ Tags = [] }) => (Tags.length > 0 ? ["iam:TagRole"] : []),
+      ),
+      read<RolePolicyInput, unknown>(GetRolePolicy$, (input) => getRolePolicy(account, input)),
+      write<RolePolicyInput, unknown>(PutRolePolicy$, (input) => putRolePolicy(account, input)),
     ],
   };
 }

@@ -1,0 +1,36 @@
+/** The IAM role of the handler: its documents, from the table of permissions. */
+import { permissions } from "../../doctor/permissions.ts";
+import { policyDocument, strictStatements, trustStatements } from "../../doctor/policy-document.ts";
+import { queueArn, type RoleWish, type SetupWish } from "../../interruptions/setup/wish.ts";
+
+export interface ServiceAccount {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+type Place = Pick<SetupWish, "partition" | "region" | "account" | "name">;
+
+/** What the handler needs, on its own queue alone; without an OIDC provider the role is for EKS Pod Identity. */
+export function handlerRole(name: string, place: Place, { namespace, name: account }: ServiceAccount, oidcProvider: string): RoleWish {
+  const words = { PARTITION: place.partition, REGION: place.region, ACCOUNT_ID: place.account, OIDC_PROVIDER: oidcProvider };
+  const statements = permissions.interruptions
+    .flatMap(strictStatements)
+    .map((statement) =>
+      statement.Action.every((action) => action.startsWith("sqs:")) ? { ...statement, Resource: [queueArn(place)] } : statement,
+    );
+  const trust =
+    oidcProvider === ""
+      ? trustStatements["pod-identity"]()
+      : trustStatements["web-identity"](`system:serviceaccount:${namespace}:${account}`);
+  return { name, trust: filled(policyDocument([trust]), words), policy: filled(policyDocument(statements), words) };
+}
+
+/** Both documents as a person reads them. */
+export function roleText({ name, trust, policy }: RoleWish): string {
+  return `\nrole ${name} trusts\n${JSON.stringify(trust, undefined, 2)}\nand allows\n${JSON.stringify(policy, undefined, 2)}\n`;
+}
+
+function filled(document: object, words: Readonly<Record<string, string>>): object {
+  const text = Object.entries(words).reduce((left, [word, value]) => left.replaceAll(word, value), JSON.stringify(document));
+  return JSON.parse(text) as object;
+}
