@@ -11,7 +11,7 @@ import { podNetwork } from "./kube-controller-manager.ts";
 import { accountToken, applyManifest } from "./manifests.ts";
 import { NodeHandlers } from "./node-handlers.ts";
 import type { Observer } from "./observer.ts";
-import { balancerFile, handlerRolesFile, mainFile, rolesFile } from "./program-files.ts";
+import { balancerFile, handlerRolesFile, mainFile, queueHandlerRolesFile, rolesFile } from "./program-files.ts";
 import { Replicas } from "./replicas.ts";
 import { fairleadFlags, keys, region } from "./settings.ts";
 
@@ -19,17 +19,19 @@ import { fairleadFlags, keys, region } from "./settings.ts";
 export function handlersOf({
   kube,
   cluster,
+  awsUrl,
   ...rest
-}: Pick<Installation, "world" | "supervision" | "folder" | "cluster" | "kube"> & { readonly cloud: Cloud }) {
+}: Pick<Installation, "world" | "supervision" | "folder" | "cluster" | "kube" | "awsUrl"> & { readonly cloud: Cloud }) {
   const { world, folder } = rest;
   return new NodeHandlers({
     ...rest,
-    kubeconfig: async () => {
-      const manifest = Buffer.from(await world.files.read(handlerRolesFile)).toString("utf8");
-      await applyManifest(kube, manifest, ["DaemonSet"]);
+    kubeconfig: async (mode) => {
+      const manifest = Buffer.from(await world.files.read(mode === "queue" ? queueHandlerRolesFile : handlerRolesFile)).toString("utf8");
+      await applyManifest(kube, manifest, ["DaemonSet", "Deployment", "PodDisruptionBudget"]);
       return cluster.kubeconfig(await accountToken(kube, "kube-system", "fairlead-node-termination-handler"));
     },
     environment: { PATH: world.environment.PATH ?? "", HOME: folder },
+    aws: environmentOf({ world, folder, awsUrl }),
   });
 }
 

@@ -1,5 +1,7 @@
 /** The cluster's machines in the simulated cloud, and what somebody with the AWS console would do to them. */
 import type { _InstanceType } from "@aws-sdk/client-ec2";
+import { createAutoScalingGroup } from "./cloud/autoscaling/groups.ts";
+import { autoScalingOf } from "./cloud/autoscaling/state.ts";
 import type { Cloud } from "./cloud/cloud.ts";
 import { start, stop, terminate } from "./cloud/ec2/instance-lifecycle.ts";
 import { KINDS } from "./cloud/ec2/kinds.ts";
@@ -43,6 +45,27 @@ export class Machines {
       TagSpecifications: tagSpecification(KINDS.instance, { Name: `${clusterId}-node-${number + 1}`, [this.#tag]: "owned" }),
     });
     return instance!;
+  }
+
+  /** A group of Auto Scaling, which launches one machine at once. */
+  group(name: string): void {
+    const { privateSubnetIds, nodeGroupId, clusterId } = this.#network;
+    createAutoScalingGroup(autoScalingOf(this.#cloud.account), {
+      AutoScalingGroupName: name,
+      VPCZoneIdentifier: privateSubnetIds.join(","),
+      MinSize: 0,
+      MaxSize: 2,
+      DesiredCapacity: 1,
+      launch: {
+        ImageId: "ami-0123456789abcdef0",
+        InstanceType: "m5.large",
+        MinCount: 1,
+        MaxCount: 1,
+        SecurityGroupIds: [nodeGroupId],
+        IamInstanceProfile: { Name: `${clusterId}-node` },
+      },
+      Tags: [{ Key: this.#tag, Value: "owned", PropagateAtLaunch: true }],
+    });
   }
 
   stop(id: string): void {

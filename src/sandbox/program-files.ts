@@ -13,6 +13,7 @@ const places = packaged
       supervisor: "../supervisor.js",
       roles: "../../deploy/manifests/rbac.yaml",
       handlerRoles: "../../deploy/manifests/node-termination-handler.yaml",
+      queueHandlerRoles: "../../deploy/manifests/node-termination-handler-queue.yaml",
       balancers: "../../deploy/manifests/load-balancer-controller.yaml",
     }
   : {
@@ -20,6 +21,7 @@ const places = packaged
       supervisor: "./cluster/real/supervisor.ts",
       roles: "../../deploy/manifests/rbac.yaml",
       handlerRoles: "../../deploy/manifests/node-termination-handler.yaml",
+      queueHandlerRoles: "../../deploy/manifests/node-termination-handler-queue.yaml",
       balancers: "../../deploy/manifests/load-balancer-controller.yaml",
     };
 
@@ -33,5 +35,7 @@ export const supervisorFile = at(places.supervisor);
 export const rolesFile = at(places.roles);
 /** The shipped roles of the termination handler, with its DaemonSet. */
 export const handlerRolesFile = at(places.handlerRoles);
+/** The same for the handler that reads a queue, with its Deployment. */
+export const queueHandlerRolesFile = at(places.queueHandlerRoles);
 /** The load balancer controller with its roles and definitions. */
 export const balancerFile = at(places.balancers);

@@ -48,7 +48,7 @@ export interface Sandbox {
   readonly cloud: Cloud;
   readonly machines: Machines;
   readonly replicas: Replicas;
-  /** Termination handlers, one per machine that is to have one. */
+  /** Termination handlers, where somebody wants to see them. */
   readonly handlers: NodeHandlers;
   /** All-powerful, as the sandbox's user is. */
   readonly kube: KubeClient;
@@ -137,7 +137,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   const replicas = await installFairlead({ world, supervision, folder, cluster, kube, observer, network, awsUrl: aws.url, controllers });
   ends.push(() => replicas.close());
   await replicas.start(life.signal);
-  const handlers = handlersOf({ world, supervision, folder, cluster, kube, cloud });
+  const handlers = handlersOf({ world, supervision, folder, cluster, kube, cloud, awsUrl: aws.url });
   ends.push(() => handlers.close());
   say("two replicas of fairlead controller-manager are starting; one of them will lead");
   await startBalancerProgram({ world, supervision, folder, cluster, kube, network, awsUrl: aws.url });

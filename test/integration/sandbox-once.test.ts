@@ -35,7 +35,10 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
     /✓ the stopped machine's Node is kept and tainted shutdown/,
     /✓ the terminated machine's Node is deleted/,
     /✓ one pod is moved away, the other is held back by its disruption budget/,
+    /✓ the Node is cordoned, and its pods stay/,
     /✓ started again, the handler goes on where it was: the last pod is moved away/,
+    /✓ the instance runs until the last pod is moved away/,
+    /✓ the hook is completed, and the plan on the Node says that everything has ended/,
     /AWS calls by Fairlead: \d+/,
     /Everything ended as it should: \d+ scenes, \d+ checks/,
   ]) {

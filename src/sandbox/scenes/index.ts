@@ -5,6 +5,7 @@ import { leaderKilled } from "./leader-killed.ts";
 import { machinesEnd } from "./machines-end.ts";
 import { nodesArrive } from "./nodes-arrive.ts";
 import { podsRouted } from "./pods-routed.ts";
+import { scaleIn } from "./scale-in.ts";
 import type { Scene } from "./scene.ts";
 import { servicesBalanced } from "./services-balanced.ts";
 import { spotInterruption } from "./spot-interruption.ts";
@@ -20,6 +21,7 @@ const scenes: readonly Scene[] = [
   throttled,
   machinesEnd,
   spotInterruption,
+  scaleIn,
   atTheEnd,
 ];
 

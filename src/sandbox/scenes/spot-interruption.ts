@@ -1,4 +1,3 @@
-import { pods } from "../../kube/builtin.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { resource } from "../../kube/resource.ts";
 import type { PodDisruptionBudget } from "../../kube/types.ts";
@@ -6,6 +5,7 @@ import { interruptSpot, recommendRebalance } from "../cloud/ec2/interruptions.ts
 import type { Instance } from "../cloud/ec2/state.ts";
 import type { Picture } from "../view/picture.ts";
 import { nodeOf, nodesIn } from "./expectations.ts";
+import { namespace, podsOn, runPodsOn } from "./pods.ts";
 import type { Objection, Scene } from "./scene.ts";
 
 const budgets = resource<PodDisruptionBudget>({
@@ -15,7 +15,6 @@ const budgets = resource<PodDisruptionBudget>({
   kind: "PodDisruptionBudget",
   namespaced: true,
 });
-const namespace = "default";
 const names = ["cart-0", "cart-1"];
 
 /** AWS wants a spot instance back, and who handles it dies half-way. */
@@ -30,7 +29,7 @@ export const spotInterruption: Scene = {
     const machine = machines.list().findLast(({ state }) => state === "running");
     if (machine === undefined) throw new Error("this scene needs a running machine");
     const { ec2 } = cloud.account;
-    const left = (picture: Picture) => picture.pods.filter(({ node }) => node === machine.privateDnsName).length;
+    const left = podsOn(machine);
     const phase = (picture: Picture) => nodeOf(picture, machine.id)?.interruption;
     await runPods(kube, machine);
     say(`fairlead node-termination-handler --node-name=${machine.privateDnsName}   (on that node)`);
@@ -71,15 +70,10 @@ export const spotInterruption: Scene = {
 };
 
 /** Two pods on one machine, of which a budget lets one go at a time. */
-async function runPods(kube: KubeClient, { privateDnsName }: Instance): Promise<void> {
-  const labels = { app: "cart" };
-  const spec = { nodeName: privateDnsName, automountServiceAccountToken: false, containers: [{ name: "cart", image: "cart:1" }] };
-  for (const name of names) {
-    await kube.create(pods, { metadata: { namespace, name, labels }, spec });
-    const status = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
-    await kube.patch(pods, { namespace, name, subresource: "status" }, { strategic: { status } });
-  }
-  await kube.create(budgets, { metadata: { namespace, name: "cart" }, spec: { minAvailable: 1, selector: { matchLabels: labels } } });
+async function runPods(kube: KubeClient, machine: Instance): Promise<void> {
+  await runPodsOn(kube, machine, "cart", names);
+  const selector = { matchLabels: { app: "cart" } };
+  await kube.create(budgets, { metadata: { namespace, name: "cart" }, spec: { minAvailable: 1, selector } });
   await allowOne(kube);
 }
 
