@@ -15,7 +15,7 @@ export interface Breach {
 const kits = ["kube", "aws", "runtime", "identity"];
 /** What every long-running command shares. */
 const shared = [...kits, "process"];
-const domains = ["nodes", "routes", "loadbalancers", "registry", "volumes", "interruptions", "discovery", "dashboard", "doctor"];
+const domains = ["nodes", "routes", "loadbalancers", "registry", "volumes", "interruptions", "discovery", "dashboard", "doctor", "e2e"];
 
 /** What each folder of src/ may import besides itself. `commands` wires, so it may import all but the sandbox. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {

@@ -4,7 +4,16 @@
  */
 
 /** Licences under which parts may be shipped, or used to build. */
-export const allowedLicences: readonly string[] = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "ISC", "MIT"];
+export const allowedLicences: readonly string[] = [
+  "0BSD",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "BlueOak-1.0.0",
+  "CC0-1.0",
+  "ISC",
+  "MIT",
+];
 
 /** Packages that bring an install script, and why they work without it: .npmrc forbids to run any. */
 export const scriptsNotNeeded: Readonly<Record<string, string>> = {

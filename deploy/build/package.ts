@@ -16,7 +16,17 @@ import { run } from "./run.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What is copied as it stands: what the documentation tells people to apply, and the documentation. */
-const copied = ["deploy/chart", "deploy/iam", "deploy/manifests", "docs", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE"];
+const copied = [
+  "deploy/chart",
+  "deploy/examples",
+  "deploy/iam",
+  "deploy/manifests",
+  "docs",
+  "README.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+  "LICENSE",
+];
 
 interface Manifest {
   readonly [key: string]: unknown;

@@ -28,7 +28,11 @@ const places: readonly Place[] = [
   { file: "package.json", pattern: new RegExp(`(?<=^ {2}"version": ")${number}`, "gm") },
   { file: "package-lock.json", pattern: new RegExp(String.raw`(?<="name": "fairlead",\s+"version": ")${number}`, "g") },
   { file: "deploy/chart/Chart.yaml", pattern: new RegExp(`(?<=^version: |^appVersion: v)${number}`, "gm") },
-  ...["README.md", "docs/command.md", "docs/install.md", "docs/quick-start.md"].map((file) => ({ file, pattern: inDocs })),
+  { file: "deploy/examples/cluster-api.yaml", pattern: new RegExp(`(?<=^ {2}version: )${number}`, "gm") },
+  ...["deploy/examples/kops.yaml", "README.md", "docs/command.md", "docs/install.md", "docs/quick-start.md"].map((file) => ({
+    file,
+    pattern: inDocs,
+  })),
 ];
 
 /** Every place that names another version, or none, as `file: version`. */

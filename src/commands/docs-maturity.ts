@@ -6,8 +6,8 @@ export function maturityPage(row: (cells: readonly string[]) => string): string 
 
 <!-- Generated from src/process/maturity.ts; run \`npm run docs\` after changing it. -->
 
-**${neverOnRealAccount}** Try it on a cluster that you can do without first: \`fairlead plan\` and \`--dry-run\` show what it would do.
-A report of what you found is the most useful thing you can contribute.
+**${neverOnRealAccount}** Try it on a cluster that you can do without first: \`fairlead plan\` and \`--dry-run\` show what it would do,
+and [\`fairlead e2e\`](e2e.md) tests it on your own cluster and account. Its report is the most useful thing you can contribute.
 
 | Program | Stage | |
 |---|---|---|

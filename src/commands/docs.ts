@@ -15,6 +15,7 @@ import { hostPage } from "./docs-host.ts";
 import { ingressAnnotationsPage } from "./docs-ingress.ts";
 import { maturityPage } from "./docs-maturity.ts";
 import { permissionsPage } from "./docs-permissions.ts";
+import { versionsPage } from "./docs-versions.ts";
 import { allSections as driverSections } from "./ebs-csi-driver/flags.ts";
 import { flagSections as loadBalancerFlags } from "./load-balancer-controller/flags.ts";
 import { flagSections as handlerFlags } from "./node-termination-handler/flags.ts";
@@ -35,6 +36,7 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/events.md": eventsPage(row),
     "docs/reference/permissions.md": permissionsPage(row),
     "docs/maturity.md": maturityPage(row),
+    "docs/versions.md": versionsPage(row),
     "docs/reference/target-group-binding.md": bindingsPage(row),
     "docs/reference/load-balancer-controller-flags.md": loadBalancerFlagsPage(),
     "deploy/chart/files/targetgroupbindings.yaml": definitionFile("targets", targetGroupBindingDefinition),

@@ -88,6 +88,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "Check whether a cluster and its AWS account are set up for Fairlead; changes nothing",
     load: () => import("./doctor.ts"),
   },
+  e2e: {
+    summary: "Test what is installed on your own cluster and account, and remove everything that was made",
+    load: () => import("./e2e.ts"),
+  },
   sandbox: {
     summary: "Try it: a cluster and a simulated AWS on this machine, with Fairlead at work",
     load: () => import("./sandbox.ts"),

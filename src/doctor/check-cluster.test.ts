@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeView } from "../identity/node-view.ts";
+import { testedMinors } from "../process/tested.ts";
 import { checkAccess, checkKubelets, checkLease, checkServer } from "./check-cluster.ts";
 import type { Finding } from "./finding.ts";
 import type { Known, Picture } from "./picture.ts";
@@ -43,15 +44,9 @@ const levels = (findings: readonly Finding[]) => findings.map(({ level }) => lev
 
 test("an API server is too old, outside of what is tested, or right", () => {
   const verdict = (version: string) => levels(checkServer(picture({ server: known(version) })))[0];
-  assert.deepEqual(["v1.29.9", "v1.30.0", "v1.34.2", "v1.35.0-eks-1", "v1.37.1", "v1.38.0", "v2"].map(verdict), [
-    "problem",
-    "warning",
-    "warning",
-    "ok",
-    "ok",
-    "warning",
-    "warning",
-  ]);
+  const [from = 0, to = from] = [testedMinors[0], testedMinors.at(-1)];
+  const versions = ["v1.29.9", "v1.30.0", `v1.${from - 1}.2`, `v1.${from}.0-eks-1`, `v1.${to}.1`, `v1.${to + 1}.0`, "v2"];
+  assert.deepEqual(versions.map(verdict), ["problem", "warning", "warning", "ok", "ok", "warning", "warning"]);
   assert.equal(levels(checkServer(picture({})))[0], "problem");
 });
 

@@ -1,23 +1,20 @@
 /** Checks of the cluster: its API, who leads, and what kubelets have registered. */
 import { regionOfZone } from "../aws/regions.ts";
 import { claimOf, type NodeView } from "../identity/node-view.ts";
+import { oldestMinor, testedMinors, testedText } from "../process/tested.ts";
 import { needText } from "./access.ts";
 import { type Finding, ok, problem, some, warning } from "./finding.ts";
 import { type Picture, type ProgramAccess, valueIn } from "./picture.ts";
 import { programsWith } from "./programs.ts";
 
-/** The minors that are tested, and those that are known to lack something. */
-const minors = { oldest: 30, testedFrom: 35, testedTo: 37 } as const;
-
 export function checkServer({ server }: Picture): readonly Finding[] {
   if (!server.known) return [problem("api server", server.why, "kubectl version   # check --kubeconfig, or the pod's service account")];
   const minor = Number(/^v1\.(\d+)/.exec(server.value)?.[1]);
-  const tested = `1.${minors.testedFrom} to 1.${minors.testedTo}`;
-  if (minor < minors.oldest) {
-    return [problem("api server", `${server.value} is older than 1.${minors.oldest}`, "# upgrade the control plane first")];
+  if (minor < oldestMinor) {
+    return [problem("api server", `${server.value} is older than 1.${oldestMinor}`, "# upgrade the control plane first")];
   }
-  if (Number.isNaN(minor) || minor < minors.testedFrom || minor > minors.testedTo) {
-    return [warning("api server", `${server.value} is outside of what is tested (${tested})`, "# take the release for this minor")];
+  if (!testedMinors.includes(minor)) {
+    return [warning("api server", `${server.value} is outside of what is tested (${testedText})`, "# take the release for this minor")];
   }
   return [ok("api server", server.value)];
 }

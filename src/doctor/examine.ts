@@ -5,6 +5,7 @@ import { checkAccess, checkControllers, checkKubelets, checkLease, checkProvider
 import { checkHooks, checkManagedTag, checkQueue, checkRules } from "./check-interruptions.ts";
 import { checkPermissions } from "./check-permissions.ts";
 import { checkClusterId, checkInstances, clusterMeant } from "./check-tags.ts";
+import { checkControlPlane } from "./control-plane.ts";
 import type { Finding } from "./finding.ts";
 import { checkIngress } from "./ingress-questions.ts";
 import { type Picture, valueIn } from "./picture.ts";
@@ -21,6 +22,7 @@ const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkRouteTables,
   checkMetadata,
   checkServer,
+  checkControlPlane,
   checkAccess,
   checkLease,
   checkControllers,

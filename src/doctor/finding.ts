@@ -26,6 +26,7 @@ export const checkNames = [
   "api server",
   "access",
   "lease",
+  "control plane",
   "controllers",
   "ingress",
   "load balancer controller",

@@ -18,6 +18,7 @@ import { type AccessNeed, hostLeaseNeeds } from "./access.ts";
 import { askPermissions } from "./ask-permissions.ts";
 import { askBalancer } from "./balancer-questions.ts";
 import { askAccess, askLease, askRole, askVersion } from "./cluster-questions.ts";
+import { askControlPlane } from "./control-plane.ts";
 import { askIngress } from "./ingress-questions.ts";
 import { groupsOf, queueOf } from "./interruption-questions.ts";
 import { metadataOf, subnetsOf } from "./network-questions.ts";
@@ -62,7 +63,7 @@ export async function observe(examination: Examination): Promise<Picture> {
   const ask: Ask = { cause: "doctor", signal, urgency: "user", maxAgeMs: 60_000 };
   const note = <T>(work: () => Promise<T>) => noted(work, signal);
   const pods = note(() => examination.controllers());
-  const [nodes, access, server, lease, controllers, annotated, cloud] = await Promise.all([
+  const [nodes, access, server, lease, controllers, controlPlane, annotated, cloud] = await Promise.all([
     note(async () => (await kube.list(nodeResource, { signal })).items.map(nodeView)),
     note(async () => {
       const running = valueIn(await pods) ?? [];
@@ -71,6 +72,7 @@ export async function observe(examination: Examination): Promise<Picture> {
     note(() => askVersion(kube, signal)),
     note(() => askLease(kube, world.clock.now(), signal)),
     pods,
+    note(() => askControlPlane(kube, signal)),
     note(() => Promise.all(programs.map(({ account }) => account && askRole(kube, account, signal)))),
     note(() => clouds.home(signal)),
   ]);
@@ -95,6 +97,7 @@ export async function observe(examination: Examination): Promise<Picture> {
     server,
     lease,
     controllers,
+    controlPlane,
     hostNetwork,
     ...(ingress && { ingress }),
     ...(balancer && { balancer }),

@@ -7,6 +7,7 @@ import type { ClusterId } from "../identity/cluster-id.ts";
 import type { NodeView } from "../identity/node-view.ts";
 import type { AccessNeed } from "./access.ts";
 import type { BalancerFacts } from "./balancer-questions.ts";
+import type { ControlPlanePod } from "./control-plane.ts";
 import type { IngressFacts } from "./ingress-questions.ts";
 import type { QueueFacts, GroupFacts as ScalingGroup } from "./interruption-questions.ts";
 import type { Feature } from "./permissions.ts";
@@ -53,6 +54,8 @@ export interface Picture {
   readonly scalingGroups: Known<readonly ScalingGroup[]>;
   /** Controller managers that run as pods. */
   readonly controllers: Known<readonly ControllerPod[]>;
+  /** Components of the control plane that run as pods. */
+  readonly controlPlane?: Known<readonly ControlPlanePod[]>;
   /** Where Ingresses are asked about. */
   readonly ingress?: Known<IngressFacts>;
   /** Where bindings or Services with a class are asked about. */

@@ -7,7 +7,6 @@ const facts: VolumeFacts = {
   isInstalled: true,
   nodes: [{ name: "a", isRegistered: true, limit: 25, attached: 3 }],
   classes: [{ name: "fast", kmsKeyId: "arn:aws:kms:eu-west-1:123456789012:key/k", problem: undefined }],
-  labellingServers: [],
 };
 const caller = { known: true, value: { arn: "", region: "eu-west-1" } };
 const told = (change: Partial<VolumeFacts>) =>
@@ -35,13 +34,12 @@ test("a driver that is not installed, nodes without it, nodes that are full or s
   ]);
 });
 
-test("a class that the driver refuses, a key of another region, and the plugin of the API server", () => {
+test("a class that the driver refuses, and a key of another region", () => {
   const classes = [
     { name: "typo", kmsKeyId: undefined, problem: "Invalid parameter key typ for CreateVolume" },
     { name: "far", kmsKeyId: "arn:aws:kms:us-east-1:123456789012:key/k", problem: undefined },
   ];
-  assert.deepEqual(told({ classes, labellingServers: ["kube-apiserver-1"] }), [
-    "problem kube-apiserver-1 run with the admission plugin PersistentVolumeLabel, which refuses PersistentVolumes of kubernetes.io/aws-ebs",
+  assert.deepEqual(told({ classes }), [
     "problem StorageClass typo: Invalid parameter key typ for CreateVolume",
     "problem StorageClass far names a key of us-east-1, and volumes are made in eu-west-1: EC2 makes them and removes them again",
   ]);

@@ -1,7 +1,7 @@
 /** What serving volumes takes in the cluster: the driver's object, its registration on nodes, classes it can serve. */
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
-import type { CSINode, Pod, StorageClass, VolumeAttachment } from "../kube/types.ts";
+import type { CSINode, StorageClass, VolumeAttachment } from "../kube/types.ts";
 import { type Finding, ok, problem, some, warning } from "./finding.ts";
 import { type Picture, valueIn } from "./picture.ts";
 
@@ -13,8 +13,6 @@ export interface VolumeFacts {
   readonly isInstalled: boolean;
   readonly nodes: readonly DriverNode[];
   readonly classes: readonly ClassFacts[];
-  /** API servers, as pods, with the admission plugin PersistentVolumeLabel. */
-  readonly labellingServers: readonly string[];
 }
 
 export interface DriverNode {
@@ -39,7 +37,7 @@ export type JudgeClass = (storageClass: StorageClass) => string | undefined;
 export async function askVolumes(kube: KubeClient, judge: JudgeClass, signal: AbortSignal): Promise<VolumeFacts> {
   const items = async <T>(path: string) => (JSON.parse(await kube.raw(path, { signal })) as { readonly items?: readonly T[] }).items ?? [];
   const storage = "/apis/storage.k8s.io/v1";
-  const [isInstalled, csiNodes, classes, attachments, servers] = await Promise.all([
+  const [isInstalled, csiNodes, classes, attachments] = await Promise.all([
     kube.raw(`${storage}/csidrivers/${driver}`, { signal }).then(
       () => true,
       (error: unknown) => {
@@ -50,7 +48,6 @@ export async function askVolumes(kube: KubeClient, judge: JudgeClass, signal: Ab
     items<CSINode>(`${storage}/csinodes`),
     items<StorageClass>(`${storage}/storageclasses`),
     items<VolumeAttachment>(`${storage}/volumeattachments`),
-    items<Pod>("/api/v1/namespaces/kube-system/pods?labelSelector=component%3Dkube-apiserver"),
   ]);
   const own = attachments.filter(({ spec }) => spec.attacher === driver);
   return {
@@ -68,15 +65,7 @@ export async function askVolumes(kube: KubeClient, judge: JudgeClass, signal: Ab
         kmsKeyId: Object.entries(storageClass.parameters ?? {}).find(([key]) => key.toLowerCase() === "kmskeyid")?.[1],
         problem: judge(storageClass),
       })),
-    labellingServers: servers.filter(labels).map(({ metadata }) => metadata?.name ?? ""),
   };
-}
-
-/** Whether an API server is started with the plugin. */
-function labels({ spec }: Pod): boolean {
-  const words = (spec?.containers ?? []).flatMap(({ command = [], args = [] }) => [...command, ...args]);
-  const enabled = words.find((word) => word.startsWith("--enable-admission-plugins="))?.slice("--enable-admission-plugins=".length) ?? "";
-  return enabled.split(",").includes("PersistentVolumeLabel");
 }
 
 const install =
@@ -88,24 +77,13 @@ export function checkVolumes(picture: Picture): readonly Finding[] {
   if (volumes === undefined) return [];
   if (!volumes.known) return [warning("volumes", volumes.why, "kubectl get csidrivers,csinodes,storageclasses")];
   const facts = volumes.value;
-  const findings = [...checkPlugin(facts), ...checkClasses(facts, valueIn(picture.caller)?.region)];
+  const findings = checkClasses(facts, valueIn(picture.caller)?.region);
   // Nothing of it is installed, and nobody asks for volumes.
   if (!facts.isInstalled && facts.classes.length === 0) return findings;
   if (!facts.isInstalled) return [...findings, problem("volumes", `there is no CSIDriver ${driver}: nobody mounts EBS volumes`, install)];
   findings.push(...checkNodes(facts));
   const registered = facts.nodes.filter(({ isRegistered }) => isRegistered).length;
   return findings.length > 0 ? findings : [ok("volumes", `the driver is registered on ${registered} of ${facts.nodes.length} nodes`)];
-}
-
-function checkPlugin({ labellingServers }: VolumeFacts): Finding[] {
-  if (labellingServers.length === 0) return [];
-  return [
-    problem(
-      "volumes",
-      `${some(labellingServers)} run with the admission plugin PersistentVolumeLabel, which refuses PersistentVolumes of ${inTree}`,
-      "add --disable-admission-plugins=PersistentVolumeLabel to the arguments of kube-apiserver, and use --volume-labels of the driver",
-    ),
-  ];
 }
 
 function checkClasses({ classes }: VolumeFacts, region: string | undefined): Finding[] {

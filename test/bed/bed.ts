@@ -77,7 +77,9 @@ const everRun: { readonly name: string; logs(): Promise<string> }[] = [];
 
 async function start(): Promise<TestCluster> {
   const host = testHost();
-  const assets = await obtainAssets({ world: host.world, say: (line) => process.stderr.write(`${line}\n`) });
+  const obtained = await obtainAssets({ world: host.world, say: (line) => process.stderr.write(`${line}\n`) });
+  // `npm run versions` names another API server.
+  const assets = { ...obtained, kubeApiserver: process.env.FAIRLEAD_KUBE_APISERVER ?? obtained.kubeApiserver };
   return TestCluster.install(await startCluster({ world: host.world, assets }), host);
 }
 

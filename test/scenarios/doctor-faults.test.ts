@@ -83,13 +83,21 @@ const faults: readonly Fault[] = [
           ],
         },
       })),
-    look: askVolumes,
     found: {
-      check: "volumes",
+      check: "control plane",
       level: "problem",
       says: /admission plugin PersistentVolumeLabel/,
       remedy: /--disable-admission-plugins=PersistentVolumeLabel/,
     },
+  },
+  {
+    what: "a kube-controller-manager that has a cloud provider of its own",
+    plant: async ({ kube }) =>
+      void (await kube.create(pods, {
+        metadata: { name: "kube-controller-manager-a", namespace: "kube-system", labels: { "k8s-app": "kube-controller-manager" } },
+        spec: { containers: [{ name: "c", image: "i", command: ["kube-controller-manager", "--cloud-provider=aws"] }] },
+      })),
+    found: { check: "control plane", level: "problem", says: /cloud provider of its own/, remedy: /--cloud-provider=external/ },
   },
   {
     what: "no credentials anywhere",

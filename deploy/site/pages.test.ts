@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, normalize } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { pagesOf, sidebarOf, withoutRepositoryLinks } from "./pages.ts";
+
+const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
+
+test("every page is in the index, and so in the site's sidebar", async () => {
+  const indexed = pagesOf(await readFile(`${docs}README.md`, "utf8")).map(({ path }) => `${path}.md`);
+  const there = globSync("{*,reference/*}.md", { cwd: docs }).filter((path) => path !== "README.md");
+  assert.deepEqual(
+    there.filter((path) => !indexed.includes(path)),
+    [],
+  );
+  assert.deepEqual(
+    indexed.filter((path) => !there.includes(path)),
+    [],
+  );
+});
+
+test("the sidebar has the guides in the index's order, then the reference", () => {
+  const index = "[quick-start.md](quick-start.md) [flags](reference/flags.md) [faq.md](faq.md) [again](faq.md)";
+  assert.deepEqual(sidebarOf(pagesOf(index)), [
+    {
+      text: "Guides",
+      items: [
+        { text: "Quick start", link: "/docs/quick-start" },
+        { text: "Again", link: "/docs/faq" },
+      ],
+    },
+    { text: "Reference", items: [{ text: "Flags", link: "/docs/reference/flags" }] },
+  ]);
+});
+
+test("links between pages stay, those to other files of the repository become text", () => {
+  const isPage = (path: string) => ["docs/a.md", "docs/index.md", "CHANGELOG.md"].includes(path);
+  const text = "[a](a.md#part) [c](../CHANGELOG.md) [all](README.md) [src](../src/x.ts) [out](https://example.org) ![chart](x.svg)";
+  assert.equal(
+    withoutRepositoryLinks(text, "docs/b.md", isPage),
+    "[a](a.md#part) [c](../CHANGELOG.md) [all](index.md) src [out](https://example.org) ![chart](x.svg)",
+  );
+});
+
+test("every link to a part of a page leads to a heading", async () => {
+  const files = globSync("{*,reference/*,runbooks/*}.md", { cwd: docs });
+  const pages = new Map(await Promise.all(files.map(async (file) => [file, await readFile(`${docs}${file}`, "utf8")] as const)));
+  const broken = [...pages].flatMap(([file, text]) =>
+    [...text.matchAll(/\]\(([^)\s#:]*)#([^)\s]+)\)/g)].flatMap(([, target = "", anchor = ""]) => {
+      const page = pages.get(target === "" ? file : normalize(`${dirname(file)}/${target}`));
+      return page === undefined || headingsOf(page).has(anchor) ? [] : [`${file}: ${target}#${anchor}`];
+    }),
+  );
+  assert.deepEqual(broken, []);
+});
+
+/** Headings as links name them. */
+function headingsOf(text: string): ReadonlySet<string> {
+  const titles = [...text.replace(/^ *```[\s\S]*?^ *```$/gm, "").matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) => title);
+  return new Set(
+    titles.map((title) =>
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+        .trim()
+        .replaceAll(/\s/g, "-"),
+    ),
+  );
+}

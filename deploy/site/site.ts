@@ -1,0 +1,94 @@
+/**
+ * Builds the documentation as a static site with a search of its own: `dist/site`.
+ *
+ *     npm run docs:site
+ *
+ * The pages are those of docs/ and the few of the root that they link to, as they are. VitePress refuses a link that leads nowhere.
+ */
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { run } from "../build/run.ts";
+import { pagesOf, sidebarOf, withoutRepositoryLinks } from "./pages.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Pages of the root that pages of docs/ link to. */
+const beside = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
+
+/** Builds the site into a folder; resolves with the pages that it has. */
+export async function buildSite(folder: string): Promise<readonly string[]> {
+  const place = await mkdtemp(join(tmpdir(), "fairlead-site-"));
+  try {
+    const pages = await layOut(place);
+    await symlink(join(root, "node_modules"), join(place, "node_modules"));
+    await run(join(root, "node_modules/.bin/vitepress"), ["build", place], { cwd: place });
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(join(folder, ".."), { recursive: true });
+    await cp(join(place, ".vitepress/dist"), folder, { recursive: true });
+    return pages;
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+async function layOut(place: string): Promise<readonly string[]> {
+  await cp(join(root, "docs"), join(place, "docs"), { recursive: true });
+  for (const file of beside) await cp(join(root, file), join(place, file));
+  await rename(join(place, "docs/README.md"), join(place, "docs/index.md"));
+  const index = await readFile(join(place, "docs/index.md"), "utf8");
+  const pages = (await readdir(place, { recursive: true })).filter((path) => path.endsWith(".md")).sort();
+  for (const page of pages) {
+    const path = join(place, page);
+    await writeFile(
+      path,
+      withoutRepositoryLinks((await readFile(path, "utf8")).replace(/<!--.*?-->\n*/gs, ""), page, (target) => pages.includes(target)),
+    );
+  }
+  await writeFile(join(place, "index.md"), home);
+  await mkdir(join(place, ".vitepress"));
+  await writeFile(join(place, ".vitepress/config.mjs"), `export default ${JSON.stringify(configOf(index), undefined, 2)};\n`);
+  return pages;
+}
+
+function configOf(index: string): object {
+  return {
+    title: "Fairlead",
+    description: "Everything a Kubernetes cluster needs from AWS, in one program",
+    // Pages are plain Markdown: `<id>` is a placeholder in them and no element, and `{{ }}` is Go's template and not Vue's.
+    markdown: { html: false },
+    vue: { template: { compilerOptions: { delimiters: ["\u2983\u2983", "\u2984\u2984"] } } },
+    themeConfig: {
+      search: { provider: "local" },
+      outline: "deep",
+      nav: [
+        { text: "Documentation", link: "/docs/" },
+        { text: "Changelog", link: "/CHANGELOG" },
+      ],
+      sidebar: sidebarOf(pagesOf(index)),
+      footer: { message: "Apache-2.0. Not affiliated with Amazon Web Services." },
+    },
+  };
+}
+
+const home = `---
+layout: home
+hero:
+  name: Fairlead
+  text: Everything a Kubernetes cluster needs from AWS, in one program
+  actions:
+    - theme: brand
+      text: Quick start
+      link: /docs/quick-start
+    - theme: alt
+      text: All pages
+      link: /docs/
+---
+`;
+
+if (import.meta.main) {
+  const folder = join(root, "dist/site");
+  const pages = await buildSite(folder);
+  console.log(`${relative(process.cwd(), folder)}: ${pages.length} pages`);
+}

@@ -1,0 +1,20 @@
+/** The cases of the suite, in the order they are run. */
+import { nodeCases } from "./cases-nodes.ts";
+import { serviceCases } from "./cases-services.ts";
+import type { Context } from "./context.ts";
+
+export interface Case {
+  readonly name: string;
+  /** What it shows, as the report says it. */
+  readonly checks: string;
+  /** Rejects when it does not hold, with `NotHere` when it cannot be told on this cluster. */
+  run(context: Context): Promise<void>;
+}
+
+export const cases: readonly Case[] = [...nodeCases, ...serviceCases];
+
+/** Cases of the reference's suite that are not among them, and why. */
+export const notIncluded: Readonly<Record<string, string>> = {
+  "nlb-security-group-mode-disabled":
+    "it takes the controllers' cloud config away and restarts them: run the suite a second time without NLBSecurityGroupMode instead",
+};

@@ -1,0 +1,89 @@
+/** What a case of the suite for real accounts works with. */
+import type { Ask } from "../aws/ask.ts";
+import type { Cloud } from "../aws/cloud.ts";
+import type { ClusterId } from "../identity/cluster-id.ts";
+import { type NodeView, nodeView } from "../identity/node-view.ts";
+import { nodes } from "../kube/builtin.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { messageOf } from "../runtime/message-of.ts";
+import { sleep, type World } from "../runtime/world.ts";
+
+export interface Context {
+  readonly world: World;
+  readonly kube: KubeClient;
+  readonly cloud: Cloud;
+  readonly ask: Ask;
+  readonly cluster: ClusterId;
+  readonly vpc: string;
+  /** Of this run: in the name of every object, and the tag of everything in AWS. */
+  readonly run: string;
+  /** Where the objects are made. */
+  readonly namespace: string;
+  /** Whether pods can be run, and so requests be answered. */
+  readonly pods: boolean;
+  /** The image of the server that answers requests. */
+  readonly image: string;
+  /** Whether network load balancers have security groups (`NLBSecurityGroupMode = Managed`). */
+  readonly managedNetworkGroups: boolean;
+  /** The cluster's pods, where routes are on; else empty. */
+  readonly clusterCidr: string;
+  /** How often what is waited for is looked at, and for how long. */
+  readonly pollMs: number;
+  readonly timeoutMs: number;
+  /** Asks a server outside of the cluster; resolves with the status. */
+  request(url: string): Promise<number>;
+  /** Notes something that is to be looked for, and must be gone, at the end. */
+  readonly made: Made;
+  /** Says of the case that is running what was left out. */
+  leftOut(what: string): void;
+}
+
+/** What this run has made: nothing else is ever deleted. */
+export interface Made {
+  readonly services: Map<string, string>;
+  readonly pods: Set<string>;
+  readonly groups: Set<string>;
+}
+
+/** A case cannot be run on this cluster; the message says what it needs. */
+export class NotHere extends Error {
+  override readonly name = "NotHere";
+}
+
+/** Something is not as it has to be. */
+export class CaseFailed extends Error {
+  override readonly name = "CaseFailed";
+}
+
+export function expect(holds: boolean, otherwise: string): asserts holds {
+  if (!holds) throw new CaseFailed(otherwise);
+}
+
+/** Looks until it holds; rejects with why it did not the last time. */
+export async function eventually<T>(context: Context, look: () => Promise<T>): Promise<T> {
+  const { world, pollMs, timeoutMs, ask } = context;
+  const until = world.clock.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await look();
+    } catch (error) {
+      ask.signal.throwIfAborted();
+      if (error instanceof NotHere) throw error;
+      if (world.clock.now() + pollMs > until) {
+        throw new CaseFailed(`after ${Math.round(timeoutMs / 1000)} s: ${messageOf(error)}`, { cause: error });
+      }
+    }
+    await sleep(world.clock, pollMs, ask.signal);
+  }
+}
+
+/** Nodes that are ready and take pods. */
+export async function readyNodes({ kube, ask }: Context): Promise<readonly NodeView[]> {
+  const { items } = await kube.list(nodes, { signal: ask.signal });
+  return items
+    .map(nodeView)
+    .filter((node) => !node.unschedulable && node.conditions.some(({ type, status }) => type === "Ready" && status === "True"));
+}
+
+/** The tag of everything that a run makes in AWS, and the label of its objects. */
+export const mark = "fairlead-e2e";

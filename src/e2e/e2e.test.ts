@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { balancerName } from "./balancers.ts";
+import { cases } from "./cases.ts";
+import { reportText } from "./report.ts";
+import { casesNamed, deniedIn } from "./run.ts";
+
+test("cases are chosen by name, and a name that there is not is told of", () => {
+  assert.equal(casesNamed([]).chosen.length, cases.length);
+  assert.deepEqual(
+    casesNamed(["nlb-udp", "clb-default", "nothing"]).chosen.map(({ name }) => name),
+    ["clb-default", "nlb-udp"],
+    "in the order of the suite",
+  );
+  assert.deepEqual(casesNamed(["nothing"]).unknown, ["nothing"]);
+  assert.equal(new Set(cases.map(({ name }) => name)).size, cases.length);
+});
+
+test("every case of the reference's suite is there, or said not to be", () => {
+  const reference = [
+    "clb-default",
+    "clb-internal-hairpin",
+    "nlb-default",
+    "nlb-target-node-labels",
+    "nlb-internal-hairpin",
+    "nlb-own-security-group",
+    "nlb-managed-to-own-group",
+    "nlb-own-to-managed-group",
+    "nodes-zone-id",
+    "nodes-network-topology",
+    "ecr-pull",
+  ];
+  const names = cases.map(({ name }) => name);
+  assert.deepEqual(
+    reference.filter((name) => !names.includes(name)),
+    [],
+  );
+});
+
+test("actions that were denied are found in what AWS and the controllers say", () => {
+  const texts = [
+    "User: arn:aws:sts::1:x is not authorized to perform: elasticloadbalancing:CreateTargetGroup on resource: *",
+    "You are not authorized to perform: ec2:CreateSecurityGroup",
+    "a load balancer with 2 listeners",
+  ];
+  assert.deepEqual(deniedIn([...texts, ...texts]), ["ec2:CreateSecurityGroup", "elasticloadbalancing:CreateTargetGroup"]);
+});
+
+test("a load balancer is named after the Service's UID, in 32 characters", () => {
+  assert.equal(balancerName("0e1c2f3a-4b5c-6d7e-8f90-a1b2c3d4e5f6"), "a0e1c2f3a4b5c6d7e8f90a1b2c3d4e5f");
+});
+
+test("the report names what failed, what was denied and what is left", () => {
+  const outcome = { name: "nlb-udp", checks: "a listener | for UDP", seconds: 3 };
+  const about = { version: "v0.1.0", commit: "abc", server: "v1.36.3", region: "us-east-1" };
+  const report = {
+    run: "1c114",
+    outcomes: [{ ...outcome, result: "failed" as const, why: "no\nlistener" }],
+    warnings: [],
+    denied: ["ec2:X"],
+    left: ["load balancer a1"],
+  };
+  const text = reportText(report, about);
+  assert.match(text, /^0 passed, 1 failed, 0 skipped\.$/m);
+  assert.match(text, /^\| nlb-udp \| failed \| 3 s \| no listener \|$/m);
+  assert.match(text, /^- ec2:X: see/m);
+  assert.match(text, /^## LEFT BEHIND/m);
+  const good = reportText({ ...report, outcomes: [{ ...outcome, result: "passed", why: "" }], denied: [], left: [] }, about);
+  assert.match(good, /a listener \\\| for UDP/);
+  assert.match(good, /^Nothing is left of this run\.$/m);
+});
