@@ -34,6 +34,34 @@ test("one token serves many requests, and a token the service has forgotten is r
   assert.ok(service.requests.every(({ method, headers }) => method === "PUT" || headers["x-aws-ec2-metadata-token"] !== undefined));
 });
 
+test("a token lasts as long as its answer says; one that says nothing of it, or nonsense, lasts as long as it was asked for", async () => {
+  for (const [told, renewedAfterMs] of [
+    ["60", 48_000],
+    ["21600", 240_000],
+    [undefined, 240_000],
+    ["soon", 240_000],
+    ["-1", 240_000],
+  ] as const) {
+    const world = virtualWorld(1);
+    const service = imds();
+    const transport: Transport = async (request) => {
+      const answer = await service.transport(request);
+      const headers = { ...answer.headers, ...(told !== undefined && { "x-aws-ec2-metadata-token-ttl-seconds": told }) };
+      return request.method === "PUT" ? { ...answer, headers } : answer;
+    };
+    const metadata = new Metadata(world, transport, noSettings);
+    const tokens = async () => {
+      await metadata.instanceId();
+      return service.requests.filter(({ method }) => method === "PUT").length;
+    };
+    assert.equal(await tokens(), 1);
+    await world.advance(renewedAfterMs - 1_000);
+    assert.equal(await tokens(), 1, `${told}: not before it is due`);
+    await world.advance(1_000);
+    assert.equal(await tokens(), 2, `${told}: when it is due`);
+  }
+});
+
 test("what is not there is undefined, and a missing instance id is an error", async () => {
   const metadata = new Metadata(virtualWorld(1), smallMetadata({}).transport, noSettings);
   assert.equal(await metadata.get("meta-data/nothing"), undefined);

@@ -21,6 +21,7 @@ export interface InstanceIdentity {
 }
 
 const tokenSeconds = 300;
+const ttlHeader = "x-aws-ec2-metadata-token-ttl-seconds";
 const overallMs = 5_000;
 const attemptMs = 1_500;
 const attempts = 3;
@@ -95,7 +96,7 @@ export class Metadata {
     if (this.#token !== undefined && now < this.#token.until) return this.#token.value;
     let response: WholeAnswer;
     try {
-      response = await this.#send("PUT", "latest/api/token", { "x-aws-ec2-metadata-token-ttl-seconds": String(tokenSeconds) }, signal);
+      response = await this.#send("PUT", "latest/api/token", { [ttlHeader]: String(tokenSeconds) }, signal);
     } catch (cause) {
       if (cause instanceof TimedOut) throw new NoTokenAnswer("no answer", { cause });
       throw cause;
@@ -104,8 +105,10 @@ export class Metadata {
       throw new MetadataUnavailable("the instance metadata service refuses tokens (403): it is turned off for this instance");
     }
     if (response.status !== 200) throw new Error(`answered ${response.status} to the token request`);
-    // Renewed a while before AWS forgets it.
-    this.#token = { value: response.body, until: now + tokenSeconds * 800 };
+    // Renewed a while before AWS forgets it. A service that does not say how long it lasts is taken to have agreed.
+    const granted = Number(response.headers[ttlHeader]);
+    const seconds = Number.isInteger(granted) && granted > 0 ? Math.min(granted, tokenSeconds) : tokenSeconds;
+    this.#token = { value: response.body, until: now + seconds * 800 };
     return response.body;
   }
 

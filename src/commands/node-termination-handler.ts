@@ -1,10 +1,10 @@
 /** `fairlead node-termination-handler`. */
-import { awsSockets } from "../aws/sockets.ts";
 import { OptionsInvalid } from "../process/flag-problems.ts";
 import type { World } from "../runtime/world.ts";
 import { longRunning } from "./long-running.ts";
 import { flagSections } from "./node-termination-handler/flags.ts";
 import { parseOptions } from "./node-termination-handler/options.ts";
+import { webhookSockets } from "./node-termination-handler/webhook-sockets.ts";
 
 export { flagSections as sections } from "./node-termination-handler/flags.ts";
 
@@ -29,7 +29,7 @@ recommendations. Reads the metadata service of its own machine, or with --enable
       maxStallMs: options["enable-prometheus-server"] ? 2_000 : undefined,
       async operate({ host, network, stop }) {
         const { operate } = await import("./node-termination-handler/operate.ts");
-        const webhook = options["webhook-url"] === "" ? undefined : awsSockets(withProxy(host.world, options["webhook-proxy"]));
+        const webhook = options["webhook-url"] === "" ? undefined : webhookSockets(host.world, options["webhook-proxy"]);
         try {
           await operate({ options, host, network: { ...network, webhook: webhook?.send ?? network.aws }, stop });
         } finally {
@@ -48,13 +48,4 @@ function parse(argv: readonly string[], { environment }: World) {
     if (!(error instanceof OptionsInvalid)) throw error;
     throw new OptionsInvalid([`Failed to parse cli args, ${error.message}`]);
   }
-}
-
-/** The proxy of webhooks is their own: that of the environment is not theirs. */
-function withProxy(world: World, proxy: string): World {
-  const { clock, random, files } = world;
-  const url = proxy.replace(/^tcp:/, "http:");
-  const kept = Object.entries(world.environment).filter(([name]) => !/^(https?|no|all)_proxy$/i.test(name));
-  const environment = { ...Object.fromEntries(kept), ...(url !== "" && { HTTP_PROXY: url, HTTPS_PROXY: url }) };
-  return { clock, random, files, environment, hostname: world.hostname };
 }

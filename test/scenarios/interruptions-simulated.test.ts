@@ -1,6 +1,8 @@
 /** Interruptions that a person asks for, and what happens when the instance is gone before its Node is drained. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { simulate as simulateCommand } from "../../src/commands/interruptions/simulate.ts";
 import { interruptSpot } from "../../src/sandbox/cloud/ec2/interruptions.ts";
 import { type InterruptionWorld, interruptionWorld } from "../bed/interruption-world.ts";
@@ -108,6 +110,13 @@ test("Leases of replicas that are no more are removed after an hour, those of li
   w.close();
 });
 
+/** What is on the heap when everything that nobody needs is gone. */
+function heapKb(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return Math.round(process.memoryUsage().heapUsed / 1024);
+}
+
 // The full measure: IDLE_HOURS=24.
 test("hours without a notice: the calls per minute stay the same, and nothing grows", async (t) => {
   const w = await interruptionWorld();
@@ -115,7 +124,7 @@ test("hours without a notice: the calls per minute stay the same, and nothing gr
   await w.nodes(20);
   const handler = w.queueHandler();
   await polls(w);
-  const seen = async () => ({ timers: handler.timers(), series: (await handler.metrics()).split("\n").length });
+  const seen = async () => ({ timers: handler.timers(), series: (await handler.metrics()).split("\n").length, heapKb: heapKb() });
   const receives = () => w.aws.controls.journal.calls("sqs:ReceiveMessage");
   // The first reading asks EC2, whose calls have series of their own from then on.
   await seen();
@@ -127,6 +136,8 @@ test("hours without a notice: the calls per minute stay the same, and nothing gr
   t.diagnostic(JSON.stringify({ before, after, perMinute, calls: w.aws.controls.journal.counts() }));
   assert.ok(perMinute > 2.9 && perMinute <= 3, `${perMinute} ReceiveMessage per minute`);
   assert.deepEqual([after.timers, after.series], [before.timers, before.series]);
+  // Of the whole world, the simulated cloud and its counters too.
+  assert.ok(after.heapKb - before.heapKb < 2_048, `${after.heapKb - before.heapKb} KB more on the heap`);
   assert.deepEqual(w.calls, []);
   w.close();
 });
