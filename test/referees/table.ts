@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
 import { certificateReferee, csiSanity, goValuesReferee, kubeletReferee, translationReferee } from "./go-programs.ts";
+import { fetchedInstallerFiles, installerFiles } from "./installers.ts";
 import { obtainPython } from "./python.ts";
 import {
   builtLoadBalancerController,
@@ -38,6 +39,12 @@ export const referees: readonly Referee[] = [
   { name: "csi-sanity", tests: ["test/referees/csi-sanity.test.ts"], obtain: csiSanity },
   { name: "Kubernetes' translation of volumes", tests: ["test/referees/csi-translation.test.ts"], obtain: translationReferee },
   { name: "kubelet", tests: ["test/referees/kubelet.test.ts"], obtain: kubeletReferee },
+  {
+    name: "the definitions of kops and Cluster API, and kubeadm's types",
+    tests: ["test/referees/installers.test.ts"],
+    obtain: installerFiles,
+    builtOnDemand: fetchedInstallerFiles,
+  },
   {
     name: "the reference's controller manager",
     tests: ["test/referees/reference-controller-manager.test.ts", "test/referees/take-over.test.ts"],
