@@ -183,11 +183,13 @@ export class IngressesScene {
     const wanted = new Set(wishes.filter(isServed).flatMap((wish) => [...mayHave(wish)]));
     const groups = new Set(wishes.filter(isServed).map((wish) => stackOf(wish, this.around)));
     // Whose a fixed answer was nobody can tell while somebody of the group is not understood.
-    const unclear = wishes.filter(({ mistake }) => mistake !== undefined).map((wish) => `${stackOf(wish, this.around)}:`);
-    const mayStay = (rule: string) => rule.endsWith("→ 503") && unclear.some((stack) => rule.startsWith(stack));
+    const unclear = new Set(wishes.filter(({ mistake }) => mistake !== undefined).map((wish) => stackOf(wish, this.around)));
+    const mayStay = (rule: string) => rule.endsWith("→ 503") && [...unclear].some((stack) => rule.startsWith(`${stack}:`));
     const surplus = this.account.rules().filter((rule) => !wanted.has(rule) && !mayStay(rule));
     const stacks = this.account.loadBalancers().map(({ stack }) => stack);
-    const balancers = stacks.filter((stack, i) => !groups.has(stack) || stacks.indexOf(stack) !== i);
+    // Nor which of two is to stay, when a scheme was changed before.
+    const isSecond = (stack: string, i: number) => stacks.indexOf(stack) !== i && !unclear.has(stack);
+    const balancers = stacks.filter((stack, i) => !groups.has(stack) || isSecond(stack, i));
     return [
       ...wishes.flatMap((wish) => this.#wrongWith(wish)),
       ...surplus.map((rule) => `rule ${rule} is nobody's`),
