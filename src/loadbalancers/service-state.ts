@@ -13,6 +13,8 @@ export interface ServicePortView {
   readonly targetPort: number | string;
   /** 0 when none is allocated. */
   readonly nodePort: number;
+  /** What its pods speak, where its author says it: `kubernetes.io/h2c`. */
+  readonly appProtocol?: string;
 }
 
 /** What load balancers follow from. Each door reads a part of it. */
@@ -113,6 +115,7 @@ export function serviceState({ metadata, spec = {}, status = {} }: Stored<Servic
         port: port.port,
         targetPort: port.targetPort ?? port.port,
         nodePort: port.nodePort ?? 0,
+        ...(port.appProtocol && { appProtocol: port.appProtocol }),
       })),
       selector: spec.selector ?? {},
       ipFamilies: spec.ipFamilies ?? [],

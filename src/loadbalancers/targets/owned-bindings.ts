@@ -11,6 +11,8 @@ export interface BindingWish {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Labels;
+  /** Written when it is made. */
+  readonly annotations?: Labels;
   /** Name of the target group in the model. */
   readonly targetGroup: string;
   readonly spec: Omit<BindingSpec, "targetGroupARN" | "targetGroupName">;
@@ -58,7 +60,8 @@ export async function writeBindings(
     const spec = { ...resolved(wish.spec, ids), targetGroupARN: arn };
     const present = own.find((binding) => binding.spec.targetGroupARN === arn);
     if (present === undefined) {
-      const metadata = { namespace: wish.namespace, name: wish.name, labels: wish.labels };
+      const { namespace, name, annotations } = wish;
+      const metadata = { namespace, name, labels: wish.labels, ...(annotations && { annotations }) };
       await kube.create(targetGroupBindings, { metadata, spec }, { signal }).catch((error: unknown) => {
         // Made a moment ago, and not seen yet: the next look compares it.
         if (!isApiError(error, "already-exists")) throw error;

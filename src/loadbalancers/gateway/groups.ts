@@ -1,0 +1,73 @@
+/** The target groups of a Gateway as they are found to be needed: each is made once, whoever leads to it. Pure. */
+import type { RouteFailure } from "./attachment.ts";
+import { type Backend, resolveBackends } from "./backends.ts";
+import type { Draft } from "./draft.ts";
+import { attempt, RouteFault } from "./fault.ts";
+import type { Port } from "./ports.ts";
+import { type BoundGroup, boundGroup, type GroupContext } from "./target-groups.ts";
+import { type RouteRule, type RouteView, routeKeyOf } from "./view.ts";
+
+/** Where a share of the requests of a rule goes. */
+export type Share = { readonly weight: number } & (
+  | { readonly group: string; readonly arn?: undefined }
+  | { readonly group?: undefined; readonly arn: string }
+);
+
+export class Groups {
+  readonly #draft: Draft;
+  readonly #context: GroupContext;
+  readonly #byPart = new Map<string, BoundGroup>();
+  readonly #partOfName = new Map<string, string>();
+
+  constructor(draft: Draft, context: GroupContext) {
+    this.#draft = draft;
+    this.#context = context;
+  }
+
+  all(): readonly BoundGroup[] {
+    return [...this.#byPart.values()];
+  }
+
+  /** Those of a rule's backends that can be used. Throws a `RouteFault` where the whole rule is wrong. */
+  sharesOf(route: RouteView, rule: RouteRule, port: Port, fail: (failure: RouteFailure) => void): readonly Share[] {
+    const { backends, failures } = resolveBackends(route, rule.backends, this.#draft);
+    for (const failure of failures) fail(failure);
+    return backends.flatMap((backend): Share[] => {
+      const made = attempt(() => this.#shareOf(route, backend, port));
+      if ("value" in made) return [made.value];
+      fail(made.fault);
+      return [];
+    });
+  }
+
+  #shareOf(route: RouteView, backend: Backend, port: Port): Share {
+    const { weight } = backend;
+    if (backend.kind === "TargetGroupName") return { arn: backend.arn, weight };
+    const bound = boundGroup(this.#draft, route, backend, port, this.#context);
+    const part = this.#freePart(bound);
+    const known = this.#byPart.get(part) ?? this.#named({ ...bound, group: { ...bound.group, part, by: routeKeyOf(route) } });
+    this.#byPart.set(part, known);
+    return { group: known.group.name, weight };
+  }
+
+  /** Two ports of a Service may lead to one port of its nodes' or pods': then the second has a part of its own. */
+  #freePart({ group: { part = "", name }, binding }: BoundGroup): string {
+    const known = this.#byPart.get(part);
+    const isOther = known?.binding && binding && known.group.name !== name && portOf(known.binding) !== portOf(binding);
+    return isOther ? `${part}/${portOf(binding)}` : part;
+  }
+
+  #named(bound: BoundGroup): BoundGroup {
+    const { name, part = "" } = bound.group;
+    const other = this.#partOfName.get(name);
+    if (other !== undefined && other !== part)
+      throw new RouteFault(
+        "UnsupportedValue",
+        `target group name ${name} is taken by another backend of the Gateway: AWS has one of a name`,
+      );
+    this.#partOfName.set(name, part);
+    return bound;
+  }
+}
+
+const portOf = ({ spec }: NonNullable<BoundGroup["binding"]>) => spec.serviceRef.port;
