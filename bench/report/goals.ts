@@ -99,7 +99,7 @@ const goals: readonly Goal[] = [
   ...ingressGoals("ingresses", "40 Ingresses"),
   ...ingressGoals("ingresses-900", "900 Ingresses"),
   {
-    goal: "200 Services with a class: found again at a restart with a tenth of the reference's calls",
+    goal: "200 Services with a class and 500 bindings: found again at a restart with a tenth of the reference's calls",
     scenario: "class-services",
     step: "restart",
     judge: atMost(1 / 10, calls, " calls"),

@@ -1,15 +1,11 @@
 /** Target groups of a user's own, each with a thousand pods: filled, found again, and followed when a pod moves. */
-import { CreateTargetGroupCommand, ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { endpointSlices, pods, services } from "../../src/kube/builtin.ts";
-import { targetGroupBindings } from "../../src/loadbalancers/targets/binding.ts";
-import { installDefinitions } from "../../test/bed/definitions.ts";
-import { Bed } from "../bed/bed.ts";
-import { region } from "../bed/cloud.ts";
+import type { Bed } from "../bed/bed.ts";
 import type { Entrant } from "../bed/entrants.ts";
-import { asLoadBalancerController, startLoadBalancerController } from "../bed/load-balancer-controller.ts";
 import { inParallel } from "../bed/parallel.ts";
 import { until } from "../bed/program.ts";
-import { quietMs, type Scenario, type Size, type Steps, usualCloud } from "./scenario.ts";
+import { balancerBed, bindGroups, filledBindings, makeGroups } from "./bound-groups.ts";
+import { quietMs, type Scenario, type Size, type Steps } from "./scenario.ts";
 
 const namespace = "default";
 /** AWS takes 1,000 in a group: one that moves needs room beside them. */
@@ -29,10 +25,9 @@ export const targetGroups: Scenario = {
 };
 
 async function live(entrant: Entrant, size: Size): Promise<Steps> {
-  await using bed = await Bed.make(await asLoadBalancerController(entrant), usualCloud, startLoadBalancerController);
+  await using bed = await balancerBed(entrant);
   const { cluster, cloud } = bed;
   const { admin } = cluster;
-  await installDefinitions(admin);
   const [machine] = await bed.join(1, () => ({ kind: "initialised" }));
   const nodeName = machine!.name;
   await admin.create(services, { metadata: { name: "web", namespace }, spec: { ports: [{ name: "http", port: 80, targetPort: 8080 }] } });
@@ -41,30 +36,13 @@ async function live(entrant: Entrant, size: Size): Promise<Steps> {
   const [last = 0, ...rest] = numbers.toReversed();
   const slices = Array.from({ length: Math.ceil(rest.length / perSlice) }, (_, i) => rest.slice(i * perSlice, (i + 1) * perSlice));
   for (const [i, some] of slices.entries()) await admin.create(endpointSlices, slice(i, some));
-  const arns = await makeGroups(bed, size.count(groupCount));
+  const arns = await makeGroups(bed, "ip", size.count(groupCount));
   await bed.fromStart([], () => cloud.quiet(quietMs));
 
-  const filled = async () => {
-    const { items } = await admin.list(targetGroupBindings, { namespace });
-    return items.length === arns.length && items.every(({ metadata, status }) => status?.observedGeneration === metadata.generation);
-  };
   const fill = await bed.step(
-    () =>
-      inParallel(arns, (targetGroupARN) =>
-        admin.create(targetGroupBindings, {
-          metadata: { name: targetGroupARN.split("/").at(-2)!, namespace },
-          spec: {
-            targetGroupARN,
-            targetType: "ip",
-            ipAddressType: "ipv4",
-            vpcID: cloud.network.vpcId,
-            targetGroupProtocol: "TCP",
-            serviceRef: { name: "web", port: 80 },
-          },
-        }),
-      ),
+    () => bindGroups(bed, arns, "ip", "web"),
     async (program) => {
-      await until(program, "every binding is brought about", filled);
+      await until(program, "every binding is brought about", async () => (await filledBindings(bed)) === arns.length);
       return cloud.quiet(quietMs);
     },
   );
@@ -76,18 +54,6 @@ async function live(entrant: Entrant, size: Size): Promise<Steps> {
     () => cloud.quiet(quietMs),
   );
   return { fill, restart, move };
-}
-
-async function makeGroups({ cloud }: Bed, count: number): Promise<readonly string[]> {
-  const credentials = { accessKeyId: "AKIABENCH", secretAccessKey: "of-no-worth" };
-  const client = new ElasticLoadBalancingV2Client({ region, endpoint: cloud.url, credentials });
-  const VpcId = cloud.network.vpcId;
-  const made = await Promise.all(
-    Array.from({ length: count }, (_, i) =>
-      client.send(new CreateTargetGroupCommand({ Name: `group-${i}`, Protocol: "TCP", Port: 80, VpcId, TargetType: "ip" })),
-    ),
-  );
-  return made.flatMap(({ TargetGroups }) => TargetGroups?.[0]?.TargetGroupArn ?? []);
 }
 
 /** In the first private subnet, beyond what AWS gives away itself. */
