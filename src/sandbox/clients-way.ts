@@ -3,7 +3,7 @@
  * Service opens on a machine, telling which Service and machine it is.
  */
 import type { Random } from "../runtime/world.ts";
-import type { Probe } from "./cloud/account.ts";
+import type { Probe, ProbeResult, ProbeTarget } from "./cloud/account.ts";
 import type { Cloud } from "./cloud/cloud.ts";
 import { DataPlane } from "./cloud/traffic/plane.ts";
 import { echo, SimulatedPods } from "./cloud/traffic/pods.ts";
@@ -17,6 +17,15 @@ export interface ClientsWayOptions {
   readonly probe: Probe;
   /** The Services that open ports on machines, by port. */
   readonly openPorts: () => ReadonlyMap<number, string>;
+  /** Ports of pods that have addresses of the VPC. */
+  readonly podPorts: () => readonly OpenPort[];
+}
+
+/** Where something answers, and under which name. */
+export interface OpenPort {
+  readonly address: string;
+  readonly port: number;
+  readonly name: string;
 }
 
 /** A port of a load balancer, and where it is on this machine. */
@@ -54,6 +63,11 @@ export class ClientsWay {
     await this.#plane.sync();
   }
 
+  /** A health check on its way to a pod. */
+  probePod(target: ProbeTarget): ProbeResult {
+    return this.#behind.probe(target);
+  }
+
   /** Where load balancers listen now. */
   ports(): readonly LocalPort[] {
     return this.#plane.ports().map(({ dnsName, port, protocol, local }) => {
@@ -67,10 +81,10 @@ export class ClientsWay {
     await this.#behind.close();
   }
 
-  /** Every open port of every machine that answers. */
-  #answering(): readonly { readonly address: string; readonly port: number; readonly name: string }[] {
-    const { cloud, machines, probe, openPorts } = this.#options;
-    return machines.list().flatMap((machine) => {
+  /** Every open port of every machine that answers, and of every pod. */
+  #answering(): readonly OpenPort[] {
+    const { cloud, machines, probe, openPorts, podPorts } = this.#options;
+    const ofMachines = machines.list().flatMap((machine) => {
       const address = cloud.account.ec2.interfaces.get(machine.interfaceIds[0] ?? "")?.privateAddresses[0];
       if (machine.state !== "running" || address === undefined) return [];
       return [...openPorts()].flatMap(([port, service]) => {
@@ -78,5 +92,6 @@ export class ClientsWay {
         return answer.kind === "answered" ? [{ address, port, name: `${service} on ${machine.privateDnsName}` }] : [];
       });
     });
+    return [...ofMachines, ...podPorts()];
   }
 }

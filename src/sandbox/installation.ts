@@ -84,6 +84,8 @@ export async function startBalancerProgram(installation: Omit<Installation, "obs
     "--enable-leader-election=false",
     "--metrics-bind-addr=0",
     "--health-probe-bind-addr=0",
+    // As much faster as the cloud is.
+    "--targetgroupbinding-requeue-duration=1s",
   ];
   const options = { log: join(folder, "fairlead-balancers.log"), folder, environment: environmentOf(installation) };
   await supervision.start(process.execPath, [mainFile, "load-balancer-controller", ...flags], options);

@@ -8,7 +8,7 @@ import type { Frozen } from "../kube/resource.ts";
 import type { Event, Lease, Node, Pod, Service } from "../kube/types.ts";
 import { balancersIn } from "./balancers.ts";
 import type { CallLog } from "./calls.ts";
-import type { LocalPort } from "./clients-way.ts";
+import type { LocalPort, OpenPort } from "./clients-way.ts";
 import type { Cloud } from "./cloud/cloud.ts";
 import type { Instance } from "./cloud/ec2/state.ts";
 import type { Machines } from "./machines.ts";
@@ -69,6 +69,15 @@ export class Observer {
         return open.map((port) => [port, `${metadata.namespace}/${metadata.name}`] as const);
       }),
     );
+  }
+
+  /** The ports of pods that have addresses of their own, until they have ended. */
+  podPorts(): readonly OpenPort[] {
+    return this.pods.list().flatMap(({ metadata, spec, status }) => {
+      const ports = (spec?.containers ?? []).flatMap(({ ports: all = [] }) => all.map(({ containerPort }) => containerPort));
+      const name = `${metadata.namespace}/${metadata.name}`;
+      return status?.podIP ? ports.map((port) => ({ address: status.podIP!, port, name })) : [];
+    });
   }
 
   picture({ title, cloud, machines, calls, fairleadKey, throttling, replicas, localPorts }: Surroundings): Picture {
@@ -139,11 +148,13 @@ function isBalanced({ metadata, spec }: Seen<Service>): boolean {
   return spec?.type === "LoadBalancer" || (metadata.finalizers ?? []).some((name) => name.includes("load-balancer"));
 }
 
+const typeAnnotation = "service.beta.kubernetes.io/aws-load-balancer-type";
+
 function serviceRow({ metadata, spec, status }: Seen<Service>): ServiceRow {
-  const kind = metadata.annotations?.["service.beta.kubernetes.io/aws-load-balancer-type"] === "nlb" ? "network" : "classic";
+  const isNetwork = spec?.loadBalancerClass !== undefined || metadata.annotations?.[typeAnnotation] === "nlb";
   return {
     name: `${metadata.namespace}/${metadata.name}`,
-    kind,
+    kind: isNetwork ? "network" : "classic",
     ports: (spec?.ports ?? []).map(({ port, nodePort }) => (nodePort ? `${port}:${nodePort}` : String(port))).join(","),
     address: status?.loadBalancer?.ingress?.[0]?.hostname,
     deleting: metadata.deletionTimestamp !== undefined,

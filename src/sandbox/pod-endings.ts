@@ -1,4 +1,4 @@
-/** What kubelets do about pods that are to go: a moment later their containers have ended, and the pod is gone. */
+/** What kubelets do about pods that are to go: a moment later, or when they have slept before, their containers have ended, and the pod is gone. */
 import { pods } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Informer, Trimmed } from "../kube/informer.ts";
@@ -16,9 +16,9 @@ export async function endPods(
   signal: AbortSignal,
 ): Promise<void> {
   const ending = new Set<string>();
-  const end = async (namespace: string, name: string, uid: string) => {
+  const end = async (namespace: string, name: string, uid: string, sleepMs: number) => {
     try {
-      await sleep(kube.host.world.clock, endMs, signal);
+      await sleep(kube.host.world.clock, sleepMs + endMs, signal);
       await kube.delete(pods, { namespace, name }, { uid, gracePeriodSeconds: 0, signal });
     } catch (error) {
       if (!signal.aborted) complain(`pod ${namespace}/${name} could not be ended`, error);
@@ -30,7 +30,8 @@ export async function endPods(
     const { name, namespace = "", uid, deletionTimestamp } = pod?.metadata ?? { name: "", uid: "" };
     if (deletionTimestamp === undefined || ending.has(uid)) return;
     ending.add(uid);
-    void end(namespace, name, uid);
+    const sleeps = (pod?.spec?.containers ?? []).map(({ lifecycle }) => lifecycle?.preStop?.sleep?.seconds ?? 0);
+    void end(namespace, name, uid, Math.max(0, ...sleeps) * 1_000);
   });
   signal.addEventListener("abort", unsubscribe, { once: true });
 }

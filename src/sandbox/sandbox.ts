@@ -121,14 +121,16 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   const observer = new Observer(kube);
   await observer.start(life.signal);
   const complain = complaints(world, folder);
-  seats.probe = populate({ ...options, kube, observer, machines, complain, signal: life.signal });
+  const probeNode = populate({ ...options, kube, observer, machines, complain, signal: life.signal });
   const way = new ClientsWay({
     cloud,
     random: world.random,
     machines,
     probe: (target) => seats.probe(target),
     openPorts: () => observer.openPorts(),
+    podPorts: () => observer.podPorts(),
   });
+  seats.probe = (target) => (target.instanceId === undefined ? way.probePod(target) : probeNode(target));
   ends.push(() => way.close());
   void followClientsWay(way, world, complain, life.signal);
   say(`${options.nodes} machines are booting, each with a kubelet that will register its Node`);
@@ -141,7 +143,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   ends.push(() => handlers.close());
   say("two replicas of fairlead controller-manager are starting; one of them will lead");
   await startBalancerProgram({ world, supervision, folder, cluster, kube, network, awsUrl: aws.url });
-  say("fairlead load-balancer-controller is starting: it serves Ingresses");
+  say("fairlead load-balancer-controller is starting: it serves Ingresses, and Services with its class");
 
   let throttle: string | undefined;
   return {

@@ -12,7 +12,7 @@ import { eventually } from "../bed/eventually.ts";
 
 const mainFile = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
-test("the demonstration plays every scene, explains itself, ends well and leaves nothing behind", { timeout: 240_000 }, async (t) => {
+test("the demonstration plays every scene, explains itself, ends well and leaves nothing behind", { timeout: 300_000 }, async (t) => {
   const { child, output, folder } = sandbox(t, "--once", "--cluster=embedded");
   const [first] = await once(child.stdout!, "data");
   assert.match(String(first), /^Fairlead gives a Kubernetes cluster/);
@@ -30,6 +30,8 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
     /✓ the AWS account is exactly as it was before/,
     /Event +FailedBuildModel ingress\/green/,
     /curl --header 'Host: sea\.example\.com'[\s\S]*✓ blue answers[\s\S]*✓ green answers/,
+    /readiness gate target-health\.elbv2\.k8s\.aws\/k8s-default-web-[\s\S]*✓ 3 pods of version 2 are ready/,
+    /✓ none of \d{3,} requests has failed/,
     /✓ the other replica has taken over/,
     /✓ the new Node is initialised/,
     /✓ the stopped machine's Node is kept and tainted shutdown/,

@@ -5,6 +5,7 @@ import { leaderKilled } from "./leader-killed.ts";
 import { machinesEnd } from "./machines-end.ts";
 import { nodesArrive } from "./nodes-arrive.ts";
 import { podsRouted } from "./pods-routed.ts";
+import { rollingUpdate } from "./rolling-update.ts";
 import { scaleIn } from "./scale-in.ts";
 import type { Scene } from "./scene.ts";
 import { servicesBalanced } from "./services-balanced.ts";
@@ -17,6 +18,7 @@ const scenes: readonly Scene[] = [
   podsRouted,
   servicesBalanced,
   teamsShare,
+  rollingUpdate,
   leaderKilled,
   throttled,
   machinesEnd,

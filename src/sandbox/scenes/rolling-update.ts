@@ -1,0 +1,171 @@
+import { request } from "undici";
+import { services } from "../../kube/builtin.ts";
+import { targetGroupBindings } from "../../loadbalancers/targets/binding.ts";
+import { type Clock, sleep } from "../../runtime/world.ts";
+import { compareSnapshots } from "../cloud/controls/compare.ts";
+import { DeployedPods } from "../deployed-pods.ts";
+import { balancerOf, type Picture } from "../view/picture.ts";
+import type { Objection, Scene, Stage } from "./scene.ts";
+
+const namespace = "default";
+const name = "web";
+const port = 8080;
+const size = 3;
+const gatePrefix = "target-health.elbv2.k8s.aws/";
+const requestEveryMs = 25;
+/** So long a pod goes on after it was asked to end, and so long its connections are let go on. */
+const drainSeconds = 5;
+const annotations = {
+  "service.beta.kubernetes.io/aws-load-balancer-nlb-target-type": "ip",
+  "service.beta.kubernetes.io/aws-load-balancer-target-group-attributes": `deregistration_delay.timeout_seconds=${drainSeconds}`,
+};
+
+/** Pods are replaced one by one while clients send requests. */
+export const rollingUpdate: Scene = {
+  title: "A rolling update loses no request",
+  about:
+    "A Deployment replaces its pods one by one, and takes a new pod for ready as soon as its containers are: the load balancer may know nothing " +
+    "of it yet. With a readiness gate a pod is ready only when the load balancer sends it traffic. Clients send requests all the time, and " +
+    "each has to be answered.",
+  needs: ["cloud-node-controller"],
+  async play(stage) {
+    const { sandbox, say, expect } = stage;
+    const { kube, cloud, machines } = sandbox;
+    const before = cloud.controls.snapshot();
+    const pods = new DeployedPods({ kube, cloud, machines, namespace, name, port, preStopSeconds: drainSeconds });
+    say(`kubectl create: Service ${name} with the class service.k8s.aws/nlb, whose targets are its pods`);
+    await kube.create(services, {
+      metadata: { namespace, name, annotations },
+      spec: {
+        type: "LoadBalancer",
+        loadBalancerClass: "service.k8s.aws/nlb",
+        allocateLoadBalancerNodePorts: false,
+        selector: { app: name },
+        ports: [{ name: "http", port: 80, targetPort: port, protocol: "TCP" }],
+      },
+    });
+    const gates = await gatesOf(stage);
+    say(`kubectl create: Deployment ${name} of ${size} pods with the readiness gate ${gates.join(", ")}`);
+    for (let i = 0; i < size; i++) await pods.create(1, gates);
+    await allReady(pods, 1, stage);
+    await expect("its port is open on this machine", (picture) => (urlIn(picture) === undefined ? "it is not" : undefined), 60_000);
+
+    const clients = new Clients(urlIn(sandbox.picture())!, sandbox.world.clock);
+    say(`curl ${clients.url}   (again and again)`);
+    void clients.start();
+    try {
+      await expect("clients are answered", () => (clients.answered > 20 ? undefined : `${clients.answered} were`));
+      say(`kubectl rollout restart: Deployment ${name}`);
+      for (const old of pods.running(1)) {
+        await pods.create(2, gates);
+        await allReady(pods, 2, stage);
+        await pods.end(old);
+      }
+      await expect("the pods of before have ended", (picture) =>
+        picture.pods.some((pod) => pod.name.startsWith(`${namespace}/${name}-v1-`)) ? "one is still there" : undefined,
+      );
+    } finally {
+      await clients.stop();
+    }
+    await expect(`none of ${clients.sent} requests has failed`, () => clients.failure);
+
+    say(`kubectl delete: Service and Deployment ${name}`);
+    await kube.delete(services, { namespace, name });
+    await expect("the Service is gone", (picture) => (serviceIn(picture) ? "its load balancer is being taken down" : undefined), 90_000);
+    await pods.remove();
+    await expect("the AWS account is exactly as it was before", () => {
+      const left = compareSnapshots(before, cloud.controls.snapshot()).filter(({ table }) => table !== "iam/service-linked-roles");
+      return left.length === 0 ? undefined : left.map(({ table, id, change }) => `${table} ${id} ${change}`).join(", ");
+    });
+  },
+};
+
+const serviceIn = (picture: Picture) => picture.services.find((each) => each.name === `${namespace}/${name}`);
+
+function urlIn(picture: Picture): string | undefined {
+  const service = serviceIn(picture);
+  return service && balancerOf(service, picture)?.local.find((each) => each.port === 80)?.url;
+}
+
+/** The gates that the webhook gives new pods: one for each binding of the Service. */
+async function gatesOf({ sandbox: { kube }, expect }: Stage): Promise<readonly string[]> {
+  const { look, value } = repeated(async () => {
+    const { items } = await kube.list(targetGroupBindings, { namespace });
+    return items.filter(({ spec }) => spec?.serviceRef.name === name).map(({ metadata }) => gatePrefix + metadata.name);
+  });
+  await expect("its target group has a binding", () => (look() && (value() ?? []).length > 0 ? undefined : "not yet"), 60_000);
+  return value() ?? [];
+}
+
+/** Waits until every pod of a version is ready. */
+async function allReady(pods: DeployedPods, version: number, { expect }: Stage): Promise<void> {
+  const { look } = repeated(() => pods.look());
+  const waiting = (): Objection => {
+    look();
+    const unready = pods.running(version).filter((pod) => !pods.isReady(pod));
+    return unready.length === 0 ? undefined : `${unready.join(", ")} waits for the load balancer`;
+  };
+  await expect(`${pods.running(version).length} pods of version ${version} are ready`, waiting, 60_000);
+}
+
+/** Work that goes on one at a time for as long as somebody looks, and what came of it last. */
+function repeated<T>(work: () => Promise<T>): { readonly look: () => boolean; readonly value: () => T | undefined } {
+  let isBusy = false;
+  let last: T | undefined;
+  const run = async () => {
+    isBusy = true;
+    try {
+      last = await work();
+    } finally {
+      isBusy = false;
+    }
+  };
+  return {
+    look: () => {
+      if (!isBusy) run().catch(() => {});
+      return true;
+    },
+    value: () => last,
+  };
+}
+
+/** Who sends requests without a pause, and remembers the first that failed. */
+class Clients {
+  readonly url: string;
+  sent = 0;
+  answered = 0;
+  failure: Objection;
+  readonly #clock: Clock;
+  readonly #end = new AbortController();
+  readonly #open = new Set<Promise<void>>();
+
+  constructor(url: string, clock: Clock) {
+    this.url = url;
+    this.#clock = clock;
+  }
+
+  async start(): Promise<void> {
+    while (!this.#end.signal.aborted) {
+      const asking = this.#ask().finally(() => this.#open.delete(asking));
+      this.#open.add(asking);
+      await sleep(this.#clock, requestEveryMs, this.#end.signal).catch(() => {});
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort(new Error("the clients go"));
+    await Promise.all(this.#open);
+  }
+
+  async #ask(): Promise<void> {
+    const number = ++this.sent;
+    try {
+      const { statusCode, body } = await request(this.url, { reset: true, headersTimeout: 10_000 });
+      const text = await body.text();
+      if (statusCode !== 200) this.failure ??= `request ${number} was answered with ${statusCode}: ${text.slice(0, 80)}`;
+      this.answered++;
+    } catch (error) {
+      this.failure ??= `request ${number}: ${String(error)}`;
+    }
+  }
+}
