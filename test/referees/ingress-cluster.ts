@@ -250,3 +250,8 @@ async function makePod(cluster: TestCluster, cloud: Cloud, namespace: string, se
   await cluster.admin.patch(pods, { namespace, name: pod, subresource: "status" }, { merge: { status } });
   return { pod, address, node: node.privateDnsName };
 }
+
+/** Actions that were asked for and that the cloud does not have. */
+export function unmodelled({ cloud }: Pick<IngressCluster, "cloud">): readonly string[] {
+  return Object.entries(cloud.controls.journal.counts()).flatMap(([action, results]) => ("InvalidAction" in results ? [action] : []));
+}

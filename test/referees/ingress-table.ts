@@ -18,6 +18,9 @@ export interface Given {
   readonly certificates: readonly [string, string];
   readonly trustStore: { readonly name: string; readonly arn: string };
   readonly targetGroup: { readonly name: string; readonly arn: string };
+  readonly webAcl: { readonly name: string; readonly arn: string };
+  /** Of the first generation. */
+  readonly classicWebAcl: string;
   /** Target groups for bindings of the user's own, by name. */
   readonly bound: { readonly pods: string; readonly nodes: string; readonly many: string };
 }
@@ -232,6 +235,43 @@ function wishes(given: Given): Readonly<Record<string, Wish>> {
           issuer: "https://example.com",
           additionalClaims: [{ format: "single-string", name: "team", values: ["a"] }],
         }),
+      },
+      rules: toWeb,
+    },
+    guarded: {
+      annotations: {
+        ...toPods,
+        "wafv2-acl-arn": given.webAcl.arn,
+        "waf-acl-id": given.classicWebAcl,
+        "shield-advanced-protection": "true",
+      },
+      rules: toWeb,
+    },
+    "guarded-by-name": { annotations: { ...toPods, "wafv2-acl-name": given.webAcl.name }, rules: toWeb },
+    unguarded: {
+      annotations: { ...toPods, "wafv2-acl-arn": "none", "waf-acl-id": "none", "shield-advanced-protection": "false" },
+      rules: toWeb,
+    },
+    "behind-another": { annotations: { ...toPods, "enable-frontend-nlb": "true" }, rules: toWeb },
+    "behind-its-own": {
+      annotations: {
+        ...secure,
+        "listen-ports": both,
+        "enable-frontend-nlb": "true",
+        "frontend-nlb-scheme": "internet-facing",
+        "frontend-nlb-subnets": given.publicSubnets.join(","),
+        "frontend-nlb-security-groups": given.securityGroup,
+        "frontend-nlb-listener-port-mapping": "8000=80,8443=443",
+        "frontend-nlb-attributes": "load_balancing.cross_zone.enabled=true,dns_record.client_routing_policy=availability_zone_affinity",
+        "frontend-nlb-tags": "team=front",
+        "frontend-nlb-healthcheck-port": "traffic-port",
+        "frontend-nlb-healthcheck-protocol": "HTTP",
+        "frontend-nlb-healthcheck-path": "/up",
+        "frontend-nlb-healthcheck-interval-seconds": "20",
+        "frontend-nlb-healthcheck-timeout-seconds": "6",
+        "frontend-nlb-healthcheck-healthy-threshold-count": "3",
+        "frontend-nlb-healthcheck-unhealthy-threshold-count": "3",
+        "frontend-nlb-healthcheck-success-codes": "200-299",
       },
       rules: toWeb,
     },

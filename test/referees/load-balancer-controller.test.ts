@@ -19,7 +19,10 @@ import {
   CreateTrustStoreCommand,
   ElasticLoadBalancingV2Client,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { CreateSubscriptionCommand, ShieldClient } from "@aws-sdk/client-shield";
+import { CreateWebACLCommand, WAFV2Client } from "@aws-sdk/client-wafv2";
 import { configMaps, nodes, pods, secrets, services } from "../../src/kube/builtin.ts";
+import { isApiError } from "../../src/kube/errors.ts";
 import type { KubeObject, Resource, Stored } from "../../src/kube/resource.ts";
 import {
   checkpointAnnotation,
@@ -33,8 +36,9 @@ import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
 import type { JournalEntry } from "../../src/sandbox/cloud/controls/journal.ts";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
 import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
+import { classicWebAcls } from "../../src/sandbox/cloud/waf/waf-regional.ts";
 import { eventually } from "../bed/bed.ts";
-import { type InCharge, type IngressCluster, ingressCluster } from "./ingress-cluster.ts";
+import { type InCharge, type IngressCluster, ingressCluster, unmodelled } from "./ingress-cluster.ts";
 import { classParams, type Given, judgedBindings, judgedIngresses, oidcSecret, paramsClass } from "./ingress-table.ts";
 
 const patienceMs = 240_000;
@@ -43,6 +47,7 @@ test("Ingresses and bindings change hands, and back, and nothing changes but who
   const judged = await ingressCluster(t);
   const { admin } = judged.cluster;
   await admin.create(ingressClasses, { metadata: { name: "alb" }, spec: { controller: "ingress.k8s.aws/alb" } });
+  await new ShieldClient(sdkConfig(judged.cloud)).send(new CreateSubscriptionCommand({}));
   const theirs = await prepare(judged, "theirs");
   const mine = await prepare(judged, "mine");
   const before = judged.cloud.controls.snapshot();
@@ -130,6 +135,11 @@ async function prepare({ cluster, cloud, network, namespace }: IngressCluster, n
     new CreateTrustStoreCommand({ Name: `${name}-trusted`, CaCertificatesBundleS3Bucket: "bundles", CaCertificatesBundleS3Key: "ca.pem" }),
   );
   await group("side");
+  const VisibilityConfig = { SampledRequestsEnabled: false, CloudWatchMetricsEnabled: false, MetricName: "m" };
+  const { Summary } = await new WAFV2Client(sdkConfig(cloud)).send(
+    new CreateWebACLCommand({ Name: `${name}-acl`, Scope: "REGIONAL", DefaultAction: { Allow: {} }, VisibilityConfig }),
+  );
+  classicWebAcls(cloud.account).put(`${name}-classic`, { id: `${name}-classic`, name: `${name}-classic` });
   const given: Given = {
     namespace: name,
     vpc: network.vpcId,
@@ -142,6 +152,8 @@ async function prepare({ cluster, cloud, network, namespace }: IngressCluster, n
     certificates: [await certificate("shop.example.com"), await certificate("other.example.com", "*.example.com")],
     trustStore: { name: `${name}-trusted`, arn: TrustStores![0]!.TrustStoreArn! },
     targetGroup: { name: `${name}-given`, arn: await target("given") },
+    webAcl: { name: `${name}-acl`, arn: Summary!.ARN! },
+    classicWebAcl: `${name}-classic`,
     bound: { pods: await target("pods"), nodes: await target("nodes", { TargetType: "instance" }), many: await target("many") },
   };
   const { admin } = cluster;
@@ -188,7 +200,12 @@ async function make({ cluster: { admin } }: IngressCluster, given: Given, by: In
 
 async function removeAll({ cluster: { admin } }: IngressCluster, { namespace }: Given, by: InCharge): Promise<void> {
   const remove = async <T extends KubeObject>(of: Resource<T>) => {
-    for (const { metadata } of (await admin.list(of, { namespace })).items) await admin.delete(of, { namespace, name: metadata.name });
+    for (const { metadata } of (await admin.list(of, { namespace })).items) {
+      // Bindings of Ingresses go with them.
+      await admin.delete(of, { namespace, name: metadata.name }).catch((error: unknown) => {
+        if (!isApiError(error, "not-found")) throw error;
+      });
+    }
   };
   await remove(ingresses);
   await remove(targetGroupBindings);
@@ -277,9 +294,4 @@ function left({ cloud }: IngressCluster, before: Snapshot): readonly string[] {
       .filter((id) => !(id in (before[table] ?? {})))
       .map((id) => `${table} ${id}`),
   );
-}
-
-/** Actions that were asked for and that the cloud does not have. */
-function unmodelled({ cloud }: IngressCluster): readonly string[] {
-  return Object.entries(cloud.controls.journal.counts()).flatMap(([action, results]) => ("InvalidAction" in results ? [action] : []));
 }
