@@ -134,9 +134,10 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
   const moved = await finishReplacement(replaced, owner, context, ask);
   if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
-  const inactive = needsActive ? again(activeMs, "capacity is reserved when the load balancer is active") : undefined;
-  const unsettled = stale ?? front.outcome ?? guarded ?? moved ?? waits ?? inactive;
+  const unsettled = stale ?? front.outcome ?? guarded ?? moved ?? waits;
   if (unsettled) return unsettled;
+  // Of one that was made just now nobody knows its state.
+  if (needsActive) return again(seen.found ? activeMs : staleMs, "capacity is reserved when the load balancer is active");
   if (survey.isGlance) return again(context.checkpoints.trustedMs(owner.key), "its listeners and rules are looked at within the hour");
   await context.checkpoints.record(group, checkpointOf(desire, seen.seen as SeenApplication, ensured.applied.made), context, ask.signal);
   return done;
