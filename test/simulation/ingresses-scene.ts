@@ -8,9 +8,17 @@ import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import { addedSince, changedSince } from "./account-changes.ts";
+import { actionOf, isRead } from "./aws-requests.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { IngressAccount } from "./ingresses-account.ts";
+import {
+  leftCertificates,
+  lostCertificates,
+  plantCertificates,
+  requestsCertificates,
+  wrongCertificates,
+} from "./ingresses-certificates.ts";
 import { foreignIngress, plantForeign } from "./ingresses-foreign.ts";
 import { IngressWebhook } from "./ingresses-webhook.ts";
 import { type IngressWish, isServed, type Surroundings, stackOf, wantedRules } from "./ingresses-wish.ts";
@@ -30,6 +38,8 @@ export class IngressesScene {
   readonly network: Network;
   readonly account: IngressAccount;
   readonly flags: readonly string[];
+  /** Whether certificates may be requested. */
+  readonly hasCertificates: boolean;
   /** Who leads, and that nobody else writes. */
   readonly lease: LeaseRule;
   readonly services = ["web", "api", "docs"] as const;
@@ -66,13 +76,14 @@ export class IngressesScene {
     this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 2 });
     this.account = new IngressAccount(this.cloud);
     this.#webhook = Math.floor(seed / 2) % 2 === 0 ? new IngressWebhook(this.cluster) : undefined;
+    this.hasCertificates = requestsCertificates(seed);
     this.flags = [
       "--cluster-name=simulated",
       `--aws-region=${this.cloud.account.region}`,
       `--aws-vpc-id=${this.network.vpcId}`,
       "--metrics-bind-addr=0",
       "--health-probe-bind-addr=0",
-      "--feature-gates=IngressController=true",
+      `--feature-gates=IngressController=true${this.hasCertificates ? ",EnableCertificateManagement=true" : ""}`,
       "--default-target-type=ip",
     ];
   }
@@ -80,6 +91,7 @@ export class IngressesScene {
   /** From now on everything counts. */
   async open(): Promise<void> {
     plantForeign(this.cloud, this.network);
+    if (this.hasCertificates) plantCertificates(this.cloud);
     await this.say("world", "POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", foreignIngress);
     this.#theirs = this.#foreignIngress();
     this.#before = this.cloud.controls.snapshot();
@@ -99,7 +111,6 @@ export class IngressesScene {
 
   /** AWS as replicas reach it. */
   readonly serveAws: Transport = async (request) => {
-    const action = new URLSearchParams(String(request.body)).get("Action") ?? "";
     // What is cut off may have been carried out all the same; what is refused was not.
     let isRefused = false;
     try {
@@ -107,8 +118,8 @@ export class IngressesScene {
       isRefused = answer.status >= 400;
       return answer;
     } finally {
-      if (!action.startsWith("Describe")) {
-        if (!isRefused) this.#changed(action);
+      if (!isRead(request)) {
+        if (!isRefused) this.#changed(actionOf(request));
         this.onWrite();
       }
     }
@@ -192,6 +203,7 @@ export class IngressesScene {
     const balancers = stacks.filter((stack, i) => !groups.has(stack) || isSecond(stack, i));
     return [
       ...wishes.flatMap((wish) => this.#wrongWith(wish)),
+      ...wrongCertificates(this.cloud, wishes),
       ...surplus.map((rule) => `rule ${rule} is nobody's`),
       ...balancers.map((stack) => `a load balancer of ${stack} is nobody's`),
       ...this.#touched(),
@@ -230,13 +242,18 @@ export class IngressesScene {
       ...there.map((name) => `Ingress ${name} is still there`),
       ...bindings,
       ...addedSince(this.cloud, this.#before),
+      ...leftCertificates(this.cloud),
       ...this.#touched(),
     ];
   }
 
   #touched(): readonly string[] {
     const isTouched = !isDeepStrictEqual(this.#foreignIngress(), this.#theirs);
-    return [...changedSince(this.cloud, this.#before), ...(isTouched ? ["another controller's Ingress is changed"] : [])];
+    return [
+      ...changedSince(this.cloud, this.#before),
+      ...lostCertificates(this.cloud),
+      ...(isTouched ? ["another controller's Ingress is changed"] : []),
+    ];
   }
 
   #foreignIngress(): unknown {

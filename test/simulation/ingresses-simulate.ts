@@ -3,6 +3,7 @@
  * stand, and when the last Ingress is gone the account must be as it was before the first.
  */
 import "../../src/aws/sdk/acm.ts";
+import "../../src/aws/sdk/route53.ts";
 import "../../src/commands/load-balancer-controller/ingress.ts";
 import { ingressClassParamsDefinition } from "../../src/loadbalancers/ingress/crd.ts";
 import "../../src/loadbalancers/targets/binding-controller.ts";

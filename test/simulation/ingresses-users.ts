@@ -72,6 +72,7 @@ async function create(scene: IngressesScene, name: string): Promise<void> {
     scheme: undefined,
     ...routes(scene, name),
     ports: [80],
+    isSecured: false,
     mistake: undefined,
     isDeleted: false,
   };
@@ -87,20 +88,31 @@ async function create(scene: IngressesScene, name: string): Promise<void> {
 async function changeMind(scene: IngressesScene, wish: IngressWish): Promise<void> {
   const { chance } = scene;
   const group = chance.pick(groups);
-  const ports = chance.pick([[80], [80, 8080], [8080]])!;
+  const ports = chance.pick(wish.isSecured ? [[443], [80, 443], [8080, 443]] : [[80], [80, 8080], [8080]])!;
   const scheme = chance.pick(schemes);
   const deeds = {
     moves: () => write(scene, { ...wish, group, scheme: undefined }, { "group.name": group ?? null, scheme: null }),
     stepsAside: () => write(scene, wish, { "group.order": order(scene) }),
     routes: () => write(scene, { ...wish, ...routes(scene, wish.name) }, {}),
-    listens: () => write(scene, { ...wish, ports }, { "listen-ports": JSON.stringify(ports.map((port) => ({ HTTP: port }))) }),
+    listens: () => write(scene, { ...wish, ports }, { "listen-ports": listenPorts(ports) }),
+    secures: () => secure(scene, wish),
     changesClass: () => write(scene, { ...wish, className: chance.pick(classNames)!, scheme: undefined }, { scheme: null }),
     // In a group its members would have to agree.
     changesScheme: () =>
       wish.group === undefined && wish.className === "alb" ? write(scene, { ...wish, scheme }, { scheme: scheme ?? null }) : undefined,
   };
-  await deeds[chance.pick(["moves", "stepsAside", "routes", "routes", "listens", "changesClass", "changesScheme"] as const)!]();
+  const usual = ["moves", "stepsAside", "routes", "routes", "listens", "changesClass", "changesScheme"] as const;
+  await deeds[chance.pick(scene.hasCertificates ? ([...usual, "secures", "secures", "secures"] as const) : usual)!]();
 }
+
+/** Asks for a certificate, or for none any more. */
+function secure(scene: IngressesScene, wish: IngressWish): Promise<void> {
+  const isSecured = !wish.isSecured;
+  const ports = isSecured ? [80, 443] : [80];
+  return write(scene, { ...wish, isSecured, ports }, { "create-acm-cert": isSecured ? "true" : null, "listen-ports": listenPorts(ports) });
+}
+
+const listenPorts = (ports: readonly number[]) => JSON.stringify(ports.map((port) => (port === 443 ? { HTTPS: port } : { HTTP: port })));
 
 /** Some move to another group in the same breath. */
 async function err(scene: IngressesScene, wish: IngressWish): Promise<void> {
@@ -115,7 +127,7 @@ async function err(scene: IngressesScene, wish: IngressWish): Promise<void> {
 /** What the mistake took the place of is written again. */
 async function mend(scene: IngressesScene, wish: IngressWish): Promise<void> {
   const right: Annotations = {
-    "listen-ports": JSON.stringify(wish.ports.map((port) => ({ HTTP: port }))),
+    "listen-ports": listenPorts(wish.ports),
     scheme: wish.scheme ?? null,
   };
   const mistake = wish.mistake!;

@@ -14,7 +14,10 @@ export interface IngressWish {
   readonly host: string;
   /** Of the namespace; each at a path of its name. */
   readonly services: readonly string[];
+  /** 443 is served with a certificate. */
   readonly ports: readonly number[];
+  /** Whether a certificate is requested for its host. */
+  readonly isSecured: boolean;
   /** What is wrong with it, if anything: then it keeps what it had. */
   readonly mistake: string | undefined;
   readonly isDeleted: boolean;

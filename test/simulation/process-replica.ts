@@ -4,6 +4,7 @@ import type { HttpRequest, Transport } from "../../src/runtime/http.ts";
 import { type Logs, openLogs } from "../../src/runtime/logs.ts";
 import { newRegistry } from "../../src/runtime/metrics.ts";
 import type { VirtualWorld } from "../../src/sandbox/virtual-clock.ts";
+import { actionOf, bodyOf, isRead } from "./aws-requests.ts";
 import type { History } from "./history.ts";
 import type { LeaseRule } from "./lease-rule.ts";
 import { type Machine, machineIn } from "./machine.ts";
@@ -115,9 +116,9 @@ function kubeRequest(request: HttpRequest): { what: string; guarded: boolean } {
 }
 
 function awsRequest(request: HttpRequest): { what: string; guarded: boolean } {
-  const form = new URLSearchParams(String(request.body ?? ""));
-  const action = form.get("Action") ?? "";
-  const reads = action.startsWith("Describe");
+  const form = new URLSearchParams(bodyOf(request));
+  const action = actionOf(request);
+  const reads = isRead(request);
   const given = [...form].filter(([name]) => (reads ? /^(InstanceId|Filter)\./.test(name) : !/^(Action|Version)$/.test(name)));
   return { what: `${action} ${given.map(([, value]) => value).join(" ")}`, guarded: !reads };
 }

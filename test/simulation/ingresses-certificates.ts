@@ -1,0 +1,83 @@
+/** Certificates that are requested for Ingresses, in some of the worlds: which of them an account has, and which it is to have. */
+import { type Certificate, certificatesOf } from "../../src/sandbox/cloud/acm/state.ts";
+import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
+import { recordsOf, zonesOf } from "../../src/sandbox/cloud/route53/state.ts";
+import { type IngressWish, isServed } from "./ingresses-wish.ts";
+
+/** In these worlds the gate is open. */
+export const requestsCertificates = (seed: number) => Math.floor(seed / 4) % 4 === 3;
+
+const clusterTag = "elbv2.k8s.aws/cluster";
+
+/** Certificates of other people for host names that users here have too: of another cluster's group, and of nobody. */
+const foreign: readonly Readonly<Record<string, string>>[] = [{ [clusterTag]: "other", "ingress.k8s.aws/stack": "default/a" }, {}];
+
+/** Where names are proven, and what is there before the first Ingress. */
+export function plantCertificates({ account }: Cloud): void {
+  zonesOf(account).put("ZONE", { id: "ZONE", name: "example.com.", isPrivate: false });
+  for (const [i, tags] of foreign.entries()) {
+    const arn = `arn:aws:acm:${account.region}:${account.id}:certificate/00000000-0000-0000-0000-00000000000${i}`;
+    certificatesOf(account).put(arn, {
+      arn,
+      type: "AMAZON_ISSUED",
+      status: "ISSUED",
+      domain: "a1.example.com",
+      names: ["a1.example.com"],
+      keyAlgorithm: "RSA_2048",
+      authorityArn: undefined,
+      created: 0,
+      issued: 0,
+      recordsKnown: true,
+      idempotencyToken: undefined,
+      imported: undefined,
+      tags,
+    });
+  }
+}
+
+const ofCluster = ({ account }: Cloud): readonly Certificate[] =>
+  certificatesOf(account)
+    .values()
+    .filter(({ tags }) => tags[clusterTag] === "simulated");
+
+/** Whose a certificate is: host names begin with the name of their Ingress. */
+const ownerOf = ({ domain }: Certificate) => domain[0];
+
+const isSecured = (wish: IngressWish) => isServed(wish) && wish.isSecured;
+
+/** What is wrong with them, were it final. One with a mistake keeps what it had. */
+export function wrongCertificates(cloud: Cloud, wishes: Iterable<IngressWish>): readonly string[] {
+  const present = ofCluster(cloud);
+  const known = [...wishes];
+  const isWanted = (certificate: Certificate) => {
+    const wish = known.find(({ name }) => name === ownerOf(certificate));
+    return wish !== undefined && isSecured(wish) && (wish.mistake !== undefined || wish.host === certificate.domain);
+  };
+  const missing = known.filter(
+    (wish) =>
+      isSecured(wish) &&
+      wish.mistake === undefined &&
+      present.filter(({ domain, status }) => domain === wish.host && status === "ISSUED").length !== 1,
+  );
+  return [
+    ...missing.map(({ name, host }) => `${name} has not the one certificate for ${host} that it asks for`),
+    ...present.filter((certificate) => !isWanted(certificate)).map(({ domain }) => `a certificate for ${domain} is nobody's`),
+  ];
+}
+
+/** What is left of Ingresses that are all gone. */
+export const leftCertificates = (cloud: Cloud): readonly string[] => [
+  ...ofCluster(cloud).map(({ domain }) => `a certificate for ${domain} is left`),
+  ...recordsOf(cloud.account)
+    .values()
+    .map(({ name }) => `record ${name} is left`),
+];
+
+/** Those of other people that are gone. */
+export function lostCertificates({ account }: Cloud): readonly string[] {
+  if (zonesOf(account).values().length === 0) return [];
+  const strangers = certificatesOf(account)
+    .values()
+    .filter(({ tags }) => tags[clusterTag] !== "simulated");
+  return strangers.length === foreign.length ? [] : ["a certificate of somebody else is gone or changed"];
+}
