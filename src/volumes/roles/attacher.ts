@@ -131,7 +131,9 @@ async function detach(attachment: SeenAttachment, parts: RoleParts, signal: Abor
   // The finalizer on the PersistentVolume keeps it until here. Without it nobody knows which disk it was.
   const volumeId = volumeSpec(attachment, volumes.get(spec.source.persistentVolumeName ?? "")).csi?.volumeHandle;
   if (volumeId === undefined) throw new Error(`${nameOf(attachment)} is not of ${driverName}: which disk to detach is not known`);
-  await callDriver(parts, "ControllerUnpublishVolume", { volumeId, nodeId: nodeIdOf(attachment, parts) }, callMs, signal);
+  // As noted when it was attached: the node's name may be another machine's by now.
+  const nodeId = metadata.annotations?.[nodeIdAnnotation] || nodeIdOf(attachment, parts);
+  await callDriver(parts, "ControllerUnpublishVolume", { volumeId, nodeId }, callMs, signal);
   const status = { attached: false, attachmentMetadata: null, detachError: null };
   await kube.patch(volumeAttachments, { name: metadata.name, subresource: "status" }, { merge: { status }, uid: metadata.uid }, { signal });
   await removeFinalizer(kube, volumeAttachments, metadata, attachFinalizer, signal);
@@ -150,7 +152,7 @@ function nameOf({ spec }: SeenAttachment): string {
   return spec.source.inlineVolumeSpec ? "the volume of a pod" : `PersistentVolume ${spec.source.persistentVolumeName}`;
 }
 
-/** The node's own id of itself; of a node that is gone, what was noted when it was attached. */
+/** The node's own id of itself; of a node that is gone, what was noted before. */
 function nodeIdOf({ metadata, spec }: SeenAttachment, { csiNodes }: RoleParts): string {
   const registered = csiNodes.get(spec.nodeName)?.spec.drivers.find(({ name }) => name === driverName)?.nodeID;
   const known = registered ?? metadata.annotations?.[nodeIdAnnotation];
