@@ -175,10 +175,22 @@ export function attributesClassOf({ spec }: SeenClaim): string | undefined {
 }
 
 /** Whether the disk of a PersistentVolume is to be deleted, and the object with it. */
-export function wantsDeletion({ metadata, spec, status }: SeenVolume): boolean {
-  if (![annotations.provisionedBy, annotations.migratedTo].some((key) => metadata.annotations?.[key] === driverName)) return false;
-  if (spec?.csi?.driver !== driverName && spec?.awsElasticBlockStore === undefined) return false;
+export function wantsDeletion(volume: SeenVolume): boolean {
+  const { metadata, spec, status } = volume;
   // Kept by us alone, or not ours to keep: with neither it is gone already.
   if (metadata.deletionTimestamp !== undefined && !metadata.finalizers?.includes(volumeFinalizer)) return false;
-  return status?.phase === "Released" && spec.persistentVolumeReclaimPolicy === "Delete";
+  return isOfDriver(volume) && status?.phase === "Released" && spec?.persistentVolumeReclaimPolicy === "Delete";
+}
+
+/** Whether a PersistentVolume is to go and its disk is to stay: then nothing is left for us to do. */
+export function mayGo(volume: SeenVolume): boolean {
+  const { metadata, spec } = volume;
+  if (metadata.deletionTimestamp === undefined || !metadata.finalizers?.includes(volumeFinalizer)) return false;
+  return isOfDriver(volume) && spec?.persistentVolumeReclaimPolicy !== "Delete";
+}
+
+/** Made by this driver, or by the in-tree plugin that it took over from. */
+function isOfDriver({ metadata, spec }: SeenVolume): boolean {
+  if (![annotations.provisionedBy, annotations.migratedTo].some((key) => metadata.annotations?.[key] === driverName)) return false;
+  return spec?.csi?.driver === driverName || spec?.awsElasticBlockStore !== undefined;
 }

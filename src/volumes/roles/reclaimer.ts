@@ -9,26 +9,31 @@ import { translatedVolume } from "../migration.ts";
 import { persistentVolumes } from "../storage-resources.ts";
 import { removeFinalizer } from "./finalizers.ts";
 import { callDriver, type RoleParts } from "./parts.ts";
-import { type SeenVolume, volumeFinalizer, wantsDeletion } from "./provision-plan.ts";
+import { mayGo, type SeenVolume, volumeFinalizer, wantsDeletion } from "./provision-plan.ts";
 
 const callMs = 60_000;
 
 export function reclaimer(parts: RoleParts): Controller {
-  const { volumes, attachments, settings } = parts;
+  const { kube, volumes, attachments, settings } = parts;
+  const concernsUs = (volume: SeenVolume | undefined) => volume !== undefined && (wantsDeletion(volume) || mayGo(volume));
   return {
     name: "volume-reclaimer",
     concurrency: settings.concurrency,
     backoff: { baseMs: 1_000, maxMs: 5 * 60_000 },
     sources: [
-      watchSource(volumes, (_, after) => (after !== undefined && wantsDeletion(after) ? [after.metadata.name] : [])),
+      watchSource(volumes, (_, after) => (concernsUs(after) ? [after!.metadata.name] : [])),
       // The last attachment that goes lets its volume go.
       watchSource(attachments, (before, after) =>
         after === undefined && before?.spec.source.persistentVolumeName ? [before.spec.source.persistentVolumeName] : [],
       ),
     ],
     async reconcile(key, signal): Promise<Outcome> {
-      const volume = volumes.get(key);
-      if (volume === undefined || !wantsDeletion(volume)) return done;
+      if (!concernsUs(volumes.get(key))) return done;
+      // What is deleted does not come back: somebody may have said a moment ago that it is to be retained.
+      const volume = await fresh(key, parts, signal);
+      if (volume === undefined) return done;
+      if (mayGo(volume)) await removeFinalizer(kube, persistentVolumes, volume.metadata, volumeFinalizer, signal);
+      if (!wantsDeletion(volume)) return done;
       try {
         await reclaim(volume, parts, signal);
       } catch (error) {
@@ -40,6 +45,15 @@ export function reclaimer(parts: RoleParts): Controller {
       return done;
     },
   };
+}
+
+async function fresh(name: string, { kube }: RoleParts, signal: AbortSignal): Promise<SeenVolume | undefined> {
+  try {
+    return await kube.get(persistentVolumes, { name }, { signal });
+  } catch (error) {
+    if (isApiError(error, "not-found")) return undefined;
+    throw error;
+  }
 }
 
 async function reclaim(volume: SeenVolume, parts: RoleParts, signal: AbortSignal): Promise<void> {
