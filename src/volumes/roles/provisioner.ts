@@ -51,7 +51,7 @@ class Provisioner {
   }
 
   controller(): Controller {
-    const { claims: seen, classes, settings } = this.#parts;
+    const { claims: seen, classes, volumes, nodes, csiNodes, settings } = this.#parts;
     return {
       name: "volume-provisioner",
       concurrency: settings.concurrency,
@@ -64,21 +64,31 @@ class Provisioner {
         watchSource(classes, (before, after) =>
           before === undefined && after !== undefined ? seen.by("class", after.metadata.name).map(keyOf) : [],
         ),
+        // Without all of them a volume would be made twice, or where no node is.
+        watchSource(volumes, () => []),
+        watchSource(nodes, () => []),
+        watchSource(csiNodes, () => []),
       ],
       reconcile: (key, signal) => this.#reconcile(key, signal),
     };
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
-    const { claims: seen, classes } = this.#parts;
+    const { claims: seen, classes, volumes } = this.#parts;
     const claim = seen.get(key);
     const open = this.#open.get(key);
-    if (open !== undefined && open.claim.metadata.uid !== claim?.metadata.uid) return this.#finish(key, open, signal);
     const storageClass = claim && classes.get(claim.spec?.storageClassName ?? "");
-    if (claim === undefined || storageClass === undefined || !wantsVolume(claim, storageClass)) {
-      if (open !== undefined) return this.#finish(key, open, signal);
-      return done;
+    const isWanted = claim !== undefined && storageClass !== undefined && wantsVolume(claim, storageClass);
+    const isForOther = open !== undefined && open.claim.metadata.uid !== claim?.metadata.uid;
+    if (open !== undefined && (isForOther || !isWanted || this.#isNodeGone(claim))) {
+      await this.#finish(key, open, signal);
+      // Another claim may have the name by now.
+      return this.#reconcile(key, signal);
     }
+    if (!isWanted) return done;
+    // Made already, and not bound yet.
+    const made = volumes.get(volumeNameOf(claim));
+    if (made !== undefined && made.metadata.deletionTimestamp === undefined) return done;
     try {
       const translated = storageClass.provisioner === inTreeName ? (translatedClass(storageClass) as SeenClass) : storageClass;
       await this.#provision(key, claim, translated, signal);
@@ -115,6 +125,7 @@ class Provisioner {
   /** Has the volume made and tells the cluster of it. Both can be done twice. */
   async #make(key: string, provisioning: Provisioning, signal: AbortSignal): Promise<void> {
     const request = creationRequest(provisioning);
+    const before = this.#open.get(key);
     this.#open.set(key, provisioning);
     try {
       const { volume } = await callDriver<{ volume: VolumeAnswer }>(this.#parts, "CreateVolume", request, callMs, signal);
@@ -122,7 +133,9 @@ class Provisioner {
       this.#open.delete(key);
     } catch (error) {
       // Nothing was made, for certain.
-      if (error instanceof CsiError && !mayStillHappen(error)) this.#open.delete(key);
+      if (!mayBeThere(error)) this.#open.delete(key);
+      // What is there is what was asked for before, and is had by asking for that.
+      else if (before !== undefined && isOfOtherRequest(error)) this.#open.set(key, before);
       throw error;
     }
   }
@@ -140,16 +153,19 @@ class Provisioner {
   }
 
   /** The claim is gone, or wants no volume any more: what may have been made still needs an owner, who then lets it be deleted. */
-  async #finish(key: string, open: Provisioning, signal: AbortSignal): Promise<Outcome> {
+  async #finish(key: string, open: Provisioning, signal: AbortSignal): Promise<void> {
     const known = this.#parts.volumes.get(volumeNameOf(open.claim));
-    if (known !== undefined) {
-      this.#open.delete(key);
-      return done;
-    }
-    await this.#make(key, open, signal).catch((error: unknown) => {
-      if (mayStillHappen(error) || !(error instanceof CsiError)) throw error;
-    });
-    return done;
+    if (known !== undefined) this.#open.delete(key);
+    else
+      await this.#make(key, open, signal).catch((error: unknown) => {
+        if (mayBeThere(error)) throw error;
+      });
+  }
+
+  /** The node that the scheduler chose is no more: the scheduler is to choose again. */
+  #isNodeGone({ metadata }: SeenClaim): boolean {
+    const selected = metadata.annotations?.[annotations.selectedNode];
+    return selected !== undefined && this.#parts.nodes.get(selected) === undefined;
   }
 
   #accessibility(claim: SeenClaim, storageClass: SeenClass): Accessibility | undefined {
@@ -180,13 +196,24 @@ class Provisioner {
     this.#parts.recorder.record(objectRef(claims, claim), "Warning", "ProvisioningFailed", message, String((error as CsiError).code ?? ""));
   }
 
-  /** A node whose zone has no place: the scheduler is to choose another one. */
-  async #reschedule({ metadata }: SeenClaim, error: unknown, signal: AbortSignal): Promise<boolean> {
-    if (!(error instanceof CsiError) || error.code !== "ResourceExhausted") return false;
-    if (metadata.annotations?.[annotations.selectedNode] === undefined) return false;
-    const { name, namespace = "", uid } = metadata;
+  /** A node that is gone, or whose zone has no place: the scheduler is to choose another one. */
+  async #reschedule(claim: SeenClaim, error: unknown, signal: AbortSignal): Promise<boolean> {
+    const isFull = error instanceof CsiError && error.code === "ResourceExhausted";
+    if (!isFull && !this.#isNodeGone(claim)) return false;
+    if (claim.metadata.annotations?.[annotations.selectedNode] === undefined) return false;
+    const { name, namespace = "", uid } = claim.metadata;
     const merge = { metadata: { annotations: { [annotations.selectedNode]: null } } };
     await this.#parts.kube.patch(claims, { namespace, name }, { merge, uid }, { signal });
     return true;
   }
+}
+
+/** Whether there is, or may be, a volume of the claim's name. */
+function mayBeThere(error: unknown): boolean {
+  return mayStillHappen(error) || isOfOtherRequest(error);
+}
+
+/** There is a volume of the name that is not as asked for: the class was made anew since. */
+function isOfOtherRequest(error: unknown): boolean {
+  return error instanceof CsiError && error.code === "AlreadyExists";
 }

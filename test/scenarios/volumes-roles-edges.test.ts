@@ -1,0 +1,127 @@
+/** The roles of the sidecars where objects and machines change under their hands. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { nodes, pods } from "../../src/kube/builtin.ts";
+import { claims, csiNodes, persistentVolumes, storageClasses } from "../../src/volumes/storage-resources.ts";
+import { type ClaimWorld, claimWorld } from "../bed/claim-world.ts";
+
+const isBound = (world: ClaimWorld, name: string) => async () => (await world.seenClaim(name)).status?.phase === "Bound";
+const atOnce = { volumeBindingMode: "Immediate" };
+
+for (const [how, reclaimPolicy] of [
+  ["from the start", "Retain"],
+  ["later", "Delete"],
+] as const) {
+  test(`a PersistentVolume that is to be retained, said ${how}, can be deleted, and its disk stays`, async () => {
+    const world = await claimWorld();
+    world.start();
+    await world.class("kept", { ...atOnce, reclaimPolicy });
+    await world.claim("data", { storageClassName: "kept" });
+    await world.until("the claim is bound", isBound(world, "data"));
+    const { metadata } = (await world.persistentVolumes())[0]!;
+    await world.change(persistentVolumes, metadata.name, { spec: { persistentVolumeReclaimPolicy: "Retain" } });
+    await world.remove(claims, "data");
+    await world.remove(persistentVolumes, metadata.name);
+    await world.until("the object is gone", async () => (await world.persistentVolumes()).length === 0);
+    assert.equal(world.disks.length, 1);
+    assert.equal(world.aws.controls.journal.calls("ec2:DeleteVolume"), 0);
+  });
+}
+
+test("a claim whose chosen node is gone is given back to the scheduler", async () => {
+  const world = await claimWorld();
+  const [gone, , , other] = world.nodes;
+  await world.remove(nodes, gone!.privateDnsName);
+  await world.remove(csiNodes, gone!.privateDnsName);
+  world.start();
+  await world.claim("data");
+  const annotation = "volume.kubernetes.io/selected-node";
+  await world.change(claims, "data", { metadata: { annotations: { [annotation]: gone!.privateDnsName } } });
+  await world.until("it has no node", async () => (await world.seenClaim("data")).metadata.annotations?.[annotation] === undefined);
+  await world.pod("db", other!, "data");
+  await world.until("it is bound elsewhere", isBound(world, "data"));
+});
+
+test("a claim that is deleted in the making and made again under the same name is served too", async () => {
+  const world = await claimWorld();
+  world.start();
+  await world.class("now", atOnce);
+  const fault = world.aws.controls.faults.add({ action: "ec2:CreateVolume", effect: { kind: "lose-answer" } });
+  await world.claim("data", { storageClassName: "now" });
+  await world.until("EC2 was asked", () => world.aws.controls.journal.calls("ec2:CreateVolume") > 0);
+  await world.remove(claims, "data");
+  await world.world.advance(2_000);
+  await world.claim("data", { storageClassName: "now" });
+  await world.world.advance(90_000);
+  world.aws.controls.faults.remove(fault);
+  await world.until("the second one is bound", isBound(world, "data"), 15 * 60_000);
+  await world.until("the first one's disk is gone", () => world.disks.length === 1);
+});
+
+test("a volume is detached from the machine it was attached to, also when its node's name has a new machine", async () => {
+  const world = await claimWorld();
+  const [old, , , next] = world.nodes;
+  world.start();
+  await world.claim("data");
+  await world.pod("db", old!, "data");
+  await world.until("it is attached", async () => (await world.attachments())[0]?.status?.attached === true);
+  const drivers = [{ name: "ebs.csi.aws.com", nodeID: next!.id, topologyKeys: ["topology.kubernetes.io/zone"] }];
+  await world.change(csiNodes, old!.privateDnsName, { spec: { drivers } });
+  await world.remove(pods, "db");
+  await world.until("the attachment is gone", async () => (await world.attachments()).length === 0);
+  assert.deepEqual(world.disks[0]!.attachments, []);
+});
+
+test("a volume that was made before its class changed is not forgotten with its claim", async () => {
+  const world = await claimWorld();
+  world.start();
+  await world.class("now", atOnce);
+  const fault = world.aws.controls.faults.add({ action: "ec2:CreateVolume", effect: { kind: "lose-answer" } });
+  await world.claim("data", { storageClassName: "now" });
+  await world.until("there is a disk that nobody knows of", async () => (await world.events("data")).has("ProvisioningFailed"));
+  assert.equal(world.disks.length, 1);
+  await world.remove(storageClasses, "now");
+  await world.class("now", { ...atOnce, parameters: { type: "gp2" } });
+  world.aws.controls.faults.remove(fault);
+  await world.until("it is refused", async () =>
+    /has this name already/.test((await world.events("data")).get("ProvisioningFailed") ?? ""),
+  );
+  await world.remove(claims, "data");
+  await world.until("the disk is gone", () => world.disks.length === 0, 30 * 60_000);
+});
+
+test("a claim that changes before it is bound gets no second request for its volume", async () => {
+  const world = await claimWorld(undefined, 60_000);
+  world.start();
+  await world.class("now", atOnce);
+  await world.claim("data", { storageClassName: "now" });
+  await world.change(claims, "data", { metadata: { annotations: { "volume.kubernetes.io/storage-provisioner": "ebs.csi.aws.com" } } });
+  await world.until("the PersistentVolume is there", async () => (await world.persistentVolumes()).length === 1);
+  await world.change(claims, "data", { metadata: { annotations: { note: "changed" } } });
+  await world.world.advance(20_000);
+  assert.notEqual((await world.seenClaim("data")).status?.phase, "Bound");
+  assert.equal(world.aws.controls.journal.calls("ec2:CreateVolume"), 1);
+});
+
+test("a claim that is there before the nodes are known is placed where a node is", async () => {
+  const world = await claimWorld();
+  const { zone } = world.nodes[0]!;
+  for (const { privateDnsName } of world.nodes.filter((node) => node.zone !== zone)) {
+    await world.remove(nodes, privateDnsName);
+    await world.remove(csiNodes, privateDnsName);
+  }
+  await world.class("now", atOnce);
+  const names = ["a", "b", "c", "d", "e", "f"];
+  for (const name of names) await world.claim(name, { storageClassName: "now" });
+  await world.world.advance(2_000);
+  const { send } = world.cluster;
+  Object.assign(world.cluster, {
+    send: async (request: Parameters<typeof send>[0]) => {
+      if (/\/(csi)?nodes$/.test(request.url.pathname)) await new Promise<void>((resolve) => world.world.clock.after(5_000, resolve));
+      return send(request);
+    },
+  });
+  world.start();
+  for (const name of names) await world.until(`${name} is bound`, isBound(world, name));
+  assert.deepEqual(new Set(world.disks.map((disk) => disk.zone)), new Set([zone]));
+});
