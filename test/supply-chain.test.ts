@@ -26,6 +26,7 @@ test("each kind of breach is found", () => {
       lockfileVersion: 3,
       packages: {
         "": { dependencies: { a: "1.0.0", b: "1.0.0", fine: "1.0.0" } },
+        "node_modules/b/node_modules/e": { ...good, optionalDependencies: { c: "1", fine: "1", "for-another-platform": "1" } },
         "node_modules/a": { ...good, license: "GPL-3.0" },
         "node_modules/b": { ...good, hasInstallScript: true },
         "node_modules/b/node_modules/c": { ...good, resolved: "git+ssh://example.org/c.git" },
@@ -45,6 +46,7 @@ test("each kind of breach is found", () => {
       "b 1.0.0: has an install script",
       "c: comes from git+ssh://exampl",
       "d: the lock file has no sha512",
+      "for-another-platform: needed b",
       "b: ^1.0.0 is no exact version",
       "b: package.json asks for ^1.0.",
       "b: new, and not named in CHANG",

@@ -54,6 +54,7 @@ export function objections({ lock, manifest, npmrc, changelog }: Sources): strin
       ? []
       : [".npmrc does not say ignore-scripts=true: a package's script could run at the installation"]),
     ...locked.flatMap(([path, entry]) => lockedObjections(path.replace(/^.*node_modules\//, ""), entry)),
+    ...missingObjections(lock.packages),
     ...directObjections(lock.packages[""] ?? {}, manifest, changelog),
   ];
 }
@@ -70,6 +71,23 @@ function lockedObjections(name: string, entry: LockedPackage): string[] {
     found.push(`${name} ${version}: has an install script; find out whether it works without, and name it in test/supply-chain.ts`);
   }
   return found;
+}
+
+/** A registry that lacks a package for another platform makes npm leave it out of the lock file, and then `npm ci` refuses the whole. */
+function missingObjections(packages: LockFile["packages"]): string[] {
+  return Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
+    Object.keys({ ...dependencies, ...optionalDependencies })
+      .filter((name) => !isLocked(name, path, packages))
+      .map((name) => `${name}: needed by ${path || "package.json"}, and not in the lock file`),
+  );
+}
+
+/** Looks where Node would: beside the package that asks, then further up. */
+function isLocked(name: string, from: string, packages: LockFile["packages"]): boolean {
+  for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf("/node_modules/")))) {
+    if (Object.hasOwn(packages, `${place}${place === "" ? "" : "/"}node_modules/${name}`)) return true;
+    if (place === "") return false;
+  }
 }
 
 /** Of "A OR B" one is enough, of "A AND B" both are needed. */

@@ -24,11 +24,10 @@ import { downloadRelease } from "../src/sandbox/cluster/assets/release.ts";
 export const versions: readonly string[] = ["1.33.4", "1.34.4", "1.35.4", "1.36.3", "1.37.1"];
 
 /**
- * Files of test/integration that show what differs between API servers: admission, patches, watches, tokens and roles, definitions,
+ * Files of test/integration that show what differs between API servers: admission, patches, watches, roles, definitions,
  * the chart, and the suite for real accounts. None of them measures time, so that a busy machine does not matter.
  */
 const core = [
-  "access",
   "custom-resources",
   "e2e",
   "informer-restart",

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
@@ -9,6 +11,7 @@ import { repeatable } from "../build/sbom.ts";
 import { chartArchive, chartLayout, sha256 } from "./chart.ts";
 import { commandsAfter } from "./commands.ts";
 import { differences } from "./provenance.ts";
+import { objections } from "./release.ts";
 import { tar } from "./tar.ts";
 import { changelogSection, closedChangelog, otherVersions, parseVersion } from "./version.ts";
 
@@ -116,4 +119,20 @@ test("the commands that publish name every image that was made, and no upload is
   assert.doesNotMatch(text, /images\/credential-provider/);
   assert.match(text, /npm publish .* --tag next/);
   assert.match(text, /cosign sign-blob .* SHA256SUMS$/m);
+});
+
+test("a commit is released: not what is uncommitted, nor a version whose tag is elsewhere", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "fairlead-repository-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-C", folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "tag.gpgsign=false", ...args]);
+  git("init", "--quiet");
+  git("commit", "--quiet", "--allow-empty", "--message=one");
+  git("tag", "v0.2.0");
+  assert.deepEqual(await objections(folder, "0.2.0"), [], "made again from its tag");
+  assert.deepEqual(await objections(folder, "0.3.0"), []);
+  git("commit", "--quiet", "--allow-empty", "--message=two");
+  assert.match((await objections(folder, "0.2.0")).join(), /^tag v0\.2\.0 is on another commit, [0-9a-f]{40}$/);
+  await writeFile(join(folder, "new"), "");
+  assert.match((await objections(folder, "0.3.0")).join(), /changes that are not committed/);
 });

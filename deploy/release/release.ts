@@ -84,13 +84,13 @@ async function cacheWithoutOwn(place: string): Promise<string> {
   return folder;
 }
 
-/** What forbids a release of this state of the repository. */
-async function objections(version: string): Promise<string[]> {
-  const git = async (...args: readonly string[]) => (await run("git", ["-C", root, ...args])).trim();
+/** What forbids a release of this state of a repository. */
+export async function objections(repository: string, version: string): Promise<string[]> {
+  const git = async (...args: readonly string[]) => (await run("git", ["-C", repository, ...args])).trim();
   const found: string[] = [];
   if ((await git("status", "--porcelain")) !== "") found.push("there are changes that are not committed: a release is made of a commit");
   const tagged = await git("rev-list", "-n1", `refs/tags/v${version}`).catch(() => "");
-  if (tagged !== "" && tagged !== stamp().commit) found.push(`tag v${version} is on another commit, ${tagged}`);
+  if (tagged !== "" && tagged !== (await git("rev-parse", "HEAD"))) found.push(`tag v${version} is on another commit, ${tagged}`);
   return found;
 }
 
@@ -105,7 +105,7 @@ async function main(): Promise<void> {
     console.log(`The sources are of version ${version} now. Run \`npm run docs\`, look at the changes, commit them, and make the release.`);
     return;
   }
-  const found = await objections(version);
+  const found = await objections(root, version);
   if (found.length > 0) throw new Error(found.join("\n"));
   const folder = values.out ?? join(root, "release", `v${version}`);
   const say = (line: string) => console.log(line);

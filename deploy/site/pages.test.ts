@@ -5,6 +5,7 @@ import { dirname, normalize } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { pagesOf, sidebarOf, withoutRepositoryLinks } from "./pages.ts";
+import { screenshot } from "./screenshot.ts";
 
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 
@@ -69,3 +70,11 @@ function headingsOf(text: string): ReadonlySet<string> {
     ),
   );
 }
+
+test("a picture of a command's output has its first lines, cut and escaped", () => {
+  const picture = screenshot(`1/10  Nodes <arrive>\n  ✓ all & everything\n${"x".repeat(200)}\n${"more\n".repeat(100)}`);
+  assert.match(picture, /fill="#79c0ff"[^>]*>1\/10 {2}Nodes &lt;arrive&gt;</);
+  assert.match(picture, /fill="#7ee787"[^>]*> {2}✓ all &amp; everything</);
+  assert.equal(picture.match(/<text /g)?.length, 46);
+  assert.doesNotMatch(picture, /x{124}/);
+});

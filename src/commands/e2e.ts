@@ -11,7 +11,7 @@ import { flagUsage } from "../runtime/flags-usage.ts";
 import { openGate } from "../runtime/gate.ts";
 import { bodyText, socketTransport } from "../runtime/http.ts";
 import { redact } from "../runtime/redact.ts";
-import { uuid } from "../runtime/world.ts";
+import { uuid, type World, within } from "../runtime/world.ts";
 import type { Command, Console } from "./command.ts";
 import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, openLive } from "./live.ts";
@@ -65,9 +65,9 @@ export async function testEndToEnd({ argv, world, console, stopSignal }: Paramet
       for (const note of live.notes) console.err(`fairlead e2e: ${note}\n`);
       const id = uuid(world.random).slice(0, 5);
       console.err(`fairlead e2e: run ${id} on cluster ${live.self.cluster.id}, namespace ${live.namespace}\n`);
-      const context = contextOf(values, live, id);
-      const report = await runSuite({ world, ...context }, chosen, (line) => console.err(`fairlead e2e: ${redact(line)}\n`));
       const about = { version: build.version, commit: build.commit, server: await serverVersion(live), region: live.cloud.region };
+      const context = contextOf(values, live, id, world);
+      const report = await runSuite(context, chosen, (line) => console.err(`fairlead e2e: ${redact(line)}\n`));
       console.out(
         redact(values.output === "json" ? `${JSON.stringify({ ...about, ...report }, undefined, 2)}\n` : reportText(report, about)),
       );
@@ -85,9 +85,10 @@ export async function testEndToEnd({ argv, world, console, stopSignal }: Paramet
   }
 }
 
-function contextOf(values: FlagValues<typeof flags>, live: Live, run: string) {
+function contextOf(values: FlagValues<typeof flags>, live: Live, run: string, world: World) {
   const { kube, cloud, ask, self, namespace, settings, clusterCidr } = live;
   return {
+    world,
     kube,
     cloud,
     ask,
@@ -101,18 +102,20 @@ function contextOf(values: FlagValues<typeof flags>, live: Live, run: string) {
     clusterCidr,
     pollMs: values["poll-interval"],
     timeoutMs: values.timeout,
-    request,
-    made: { services: new Map<string, string>(), pods: new Set<string>(), groups: new Set<string>() },
+    request: (url: string) => request(url, world, ask.signal),
+    made: new Map<string, string>(),
   };
 }
 
 /** Load balancers answer on plain HTTP here, and their names may not be known to DNS yet: a refusal is an answer to try again after. */
-async function request(url: string): Promise<number> {
+async function request(url: string, { clock }: World, outer: AbortSignal): Promise<number> {
   const transport = socketTransport({ connectTimeoutMs: 10_000 });
   try {
-    const answer = await transport.send({ method: "GET", url: new URL(url), headers: {} });
-    await bodyText(answer);
-    return answer.status;
+    return await within(clock, 30_000, `GET ${url}`, outer, async (signal) => {
+      const answer = await transport.send({ method: "GET", url: new URL(url), headers: {}, signal });
+      await bodyText(answer);
+      return answer.status;
+    });
   } finally {
     await transport.close();
   }

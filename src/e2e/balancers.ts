@@ -43,7 +43,7 @@ export async function createService(context: Context, what: string, options: Ser
     },
     { signal: ask.signal },
   );
-  made.services.set(name, metadata.uid);
+  made.set(name, metadata.uid);
   return { name, balancer: balancerName(metadata.uid) };
 }
 

@@ -60,7 +60,7 @@ async function hairpin(context: Context, what: string, node: NodeView, hostname:
 }
 
 /** A security group of the suite's own, with its mark. */
-async function ownGroup({ cloud, vpc, run, ask, made }: Context, what: string): Promise<string> {
+async function ownGroup({ cloud, vpc, run, ask }: Context, what: string): Promise<string> {
   const { GroupId: id } = await cloud.call(
     createSecurityGroup,
     {
@@ -72,7 +72,6 @@ async function ownGroup({ cloud, vpc, run, ask, made }: Context, what: string): 
     { ...ask, target: `e2e-${run}-${what}`, repeatable: false },
   );
   if (id === undefined) throw new CaseFailed("EC2 gave the security group no id");
-  made.groups.add(id);
   return id;
 }
 

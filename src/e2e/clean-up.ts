@@ -1,4 +1,5 @@
 /** Removes what a run has made, and looks until nothing of it is left. */
+import type { SecurityGroup } from "../aws/security-groups.ts";
 import { events, pods, services } from "../kube/builtin.ts";
 import { isApiError } from "../kube/errors.ts";
 import { messageOf } from "../runtime/message-of.ts";
@@ -8,30 +9,48 @@ import { type Context, eventually, expect, mark } from "./context.ts";
 
 /** Resolves with what is left, and why it could not be removed; empty when nothing is. */
 export async function cleanUp(context: Context): Promise<readonly string[]> {
-  const { kube, namespace, made } = context;
   const problems: string[] = [];
   const attempt = async (what: string, work: () => Promise<void>) => {
     try {
-      await work();
+      await eventually(context, work);
     } catch (error) {
       problems.push(`${what}: ${messageOf(error)}`);
     }
   };
-  for (const name of made.services.keys()) await attempt(`delete Service ${name}`, () => gone(kube.delete(services, { namespace, name })));
-  for (const name of made.pods) {
-    await attempt(`delete pod ${name}`, () => gone(kube.delete(pods, { namespace, name }, { gracePeriodSeconds: 0 })));
-  }
-  await attempt("wait until the load balancers are gone", () => nothingOf(context, remaining));
-  for (const id of made.groups) await attempt(`delete security group ${id}`, () => deleteOwnGroup(context, id));
-  await attempt("look for what is left", () => nothingOf(context, async (run) => [...(await remaining(run)), ...(await ownGroups(run))]));
-  return problems;
+  await attempt("delete the objects", () => deleteObjects(context));
+  await attempt("wait for the controllers", () => nothingOf(remaining(context)));
+  await attempt("delete the security groups", async () => {
+    for (const { id } of await ownGroups(context)) await deleteOwnGroup(context, id);
+  });
+  const look = async () => [
+    ...(await remaining(context)),
+    ...(await ownGroups(context)).map(({ id, name }) => `security group ${name} (${id})`),
+  ];
+  const left = await look().catch((error: unknown) => [`it cannot be told what is left: ${messageOf(error)}`]);
+  return left.length === 0 ? [] : [...left, ...problems];
 }
 
-function nothingOf(context: Context, look: (context: Context) => Promise<readonly string[]>): Promise<void> {
-  return eventually(context, async () => {
-    const left = await look(context);
-    expect(left.length === 0, `there are still ${left.join(", ")}`);
-  });
+/** Everything with the label of this run: also what was made by a request whose answer was lost. */
+async function deleteObjects({ kube, namespace, run, ask, made }: Context): Promise<void> {
+  const { signal } = ask;
+  const { items: ours } = await kube.list(services, { namespace, labelSelector: labelOf(run), signal });
+  for (const { metadata } of ours) {
+    made.set(metadata.name, metadata.uid);
+    await gone(kube.delete(services, { namespace, name: metadata.name }, { uid: metadata.uid, signal }));
+  }
+  const { items: started } = await kube.list(pods, { namespace, labelSelector: labelOf(run), signal });
+  for (const { metadata } of started) {
+    await gone(kube.delete(pods, { namespace, name: metadata.name }, { uid: metadata.uid, gracePeriodSeconds: 0, signal }));
+  }
+}
+
+function labelOf(run: string): string {
+  return `${mark} in (${run},${run}-client)`;
+}
+
+async function nothingOf(looked: Promise<readonly string[]>): Promise<void> {
+  const left = await looked;
+  expect(left.length === 0, `there are still ${left.join(", ")}`);
 }
 
 async function gone(deletion: Promise<void>): Promise<void> {
@@ -43,8 +62,8 @@ async function gone(deletion: Promise<void>): Promise<void> {
 /** What the controllers made for this run, wherever it may be: objects, load balancers, target groups, groups and rules. */
 async function remaining(context: Context): Promise<readonly string[]> {
   const { kube, cloud, namespace, run, vpc, ask, made } = context;
-  const labelSelector = `${mark} in (${run},${run}-client)`;
-  const names = new Set([...made.services.values()].map(balancerName));
+  const labelSelector = labelOf(run);
+  const names = new Set([...made.values()].map(balancerName));
   const isOurs = (name = "") => names.has(name);
   const [serviceList, podList, classic, balancers, groups, securityGroups] = await Promise.all([
     kube.list(services, { namespace, labelSelector, signal: ask.signal }),
@@ -72,9 +91,9 @@ async function remaining(context: Context): Promise<readonly string[]> {
   ];
 }
 
-async function ownGroups({ cloud, run, ask }: Context): Promise<readonly string[]> {
-  const found = await cloud.securityGroups.list([{ name: `tag:${mark}`, values: [run] }], ask);
-  return found.map(({ id, name }) => `security group ${name} (${id})`);
+/** Security groups that the suite made itself. */
+function ownGroups({ cloud, run, ask }: Context): Promise<readonly SecurityGroup[]> {
+  return cloud.securityGroups.list([{ name: `tag:${mark}`, values: [run] }], ask);
 }
 
 /** What the controllers told of this run's Services: the reasons of what failed, and the permissions that were missing. */

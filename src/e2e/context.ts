@@ -32,17 +32,10 @@ export interface Context {
   readonly timeoutMs: number;
   /** Asks a server outside of the cluster; resolves with the status. */
   request(url: string): Promise<number>;
-  /** Notes something that is to be looked for, and must be gone, at the end. */
-  readonly made: Made;
+  /** UIDs of the Services that this run has made, by name: its load balancers are named after them. */
+  readonly made: Map<string, string>;
   /** Says of the case that is running what was left out. */
   leftOut(what: string): void;
-}
-
-/** What this run has made: nothing else is ever deleted. */
-export interface Made {
-  readonly services: Map<string, string>;
-  readonly pods: Set<string>;
-  readonly groups: Set<string>;
 }
 
 /** A case cannot be run on this cluster; the message says what it needs. */

@@ -23,7 +23,7 @@ interface PodOptions {
 
 /** Makes a pod, and waits until it is so far. */
 export async function startPod(context: Context, what: string, options: PodOptions, phase: "Running" | "Succeeded"): Promise<void> {
-  const { kube, namespace, run, image, ask, made } = context;
+  const { kube, namespace, run, image, ask } = context;
   const name = `e2e-${run}-${what}`;
   const { command, args, node } = options;
   await kube.create(
@@ -47,7 +47,6 @@ export async function startPod(context: Context, what: string, options: PodOptio
     } satisfies Pod,
     { signal: ask.signal },
   );
-  made.pods.add(name);
   await eventually(context, async () => {
     const { status } = await kube.get(pods, { namespace, name }, { signal: ask.signal });
     const waiting = status?.containerStatuses?.[0]?.state?.waiting?.reason;

@@ -21,7 +21,11 @@ interface Report {
 
 interface Place {
   readonly cloud: Cloud;
-  suite(...flags: readonly string[]): Promise<{ readonly status: number; readonly report: Report; readonly err: string }>;
+  /** Ends when the signal does. */
+  suite(
+    flags: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<{ readonly status: number; readonly report: Report; readonly err: string }>;
   /** What is in AWS now and was not before. */
   more(): readonly unknown[];
 }
@@ -59,7 +63,7 @@ async function place(t: TestContext): Promise<Place> {
   return {
     cloud,
     more: () => compareSnapshots(before, cloud.controls.snapshot()).filter(({ table }) => table !== "iam/service-linked-roles"),
-    async suite(...flags) {
+    async suite(flags, signal = new AbortController().signal) {
       let [out, err] = ["", ""];
       const console = {
         columns: 0,
@@ -79,7 +83,7 @@ async function place(t: TestContext): Promise<Place> {
         "--output=json",
         ...flags,
       ];
-      const status = await testEndToEnd({ argv, world, console, stopSignal: () => new AbortController().signal });
+      const status = await testEndToEnd({ argv, world, console, stopSignal: () => signal });
       assert.notEqual(out, "", err);
       return { status, report: JSON.parse(out) as Report, err };
     },
@@ -90,7 +94,7 @@ const resultsOf = ({ outcomes }: Report) => Object.fromEntries(outcomes.map(({ n
 
 test("the suite passes on a real API server and the simulated AWS, and nothing is left", { timeout: 300_000 }, async (t) => {
   const at = await place(t);
-  const { status, report, err } = await at.suite("--yes-it-costs-money", "--timeout=60s");
+  const { status, report, err } = await at.suite(["--yes-it-costs-money", "--timeout=60s"]);
   assert.deepEqual(
     report.outcomes.filter(({ result }) => result === "failed"),
     [],
@@ -115,7 +119,7 @@ test("with one permission denied to the controllers it is named, and everything 
       { effect: "deny", actions: [action], principals: ["*"] },
     ],
   });
-  const { status, report } = await at.suite("--yes-it-costs-money", "--timeout=6s", "--cases=nlb-default");
+  const { status, report } = await at.suite(["--yes-it-costs-money", "--timeout=6s", "--cases=nlb-default"]);
   assert.deepEqual(resultsOf(report), { "nlb-default": "failed" });
   assert.deepEqual(report.denied, [action]);
   assert.deepEqual(report.left, []);
@@ -134,9 +138,22 @@ test("with one permission denied to the suite itself it is named, and everything
       { effect: "deny", actions: [action], principals: ["*"] },
     ],
   });
-  const { status, report } = await at.suite("--yes-it-costs-money", "--timeout=10s", "--cases=nlb-own-security-group");
+  const { status, report } = await at.suite(["--yes-it-costs-money", "--timeout=10s", "--cases=nlb-own-security-group"]);
   assert.deepEqual(resultsOf(report), { "nlb-own-security-group": "failed" });
   assert.deepEqual(report.denied, [action]);
+  assert.deepEqual(report.left, []);
+  assert.equal(status, 1);
+  await eventually(() => assert.deepEqual(at.more(), []));
+});
+
+test("ended by a signal half-way, it removes what it has made", { timeout: 300_000 }, async (t) => {
+  const at = await place(t);
+  const stop = new AbortController();
+  const running = at.suite(["--yes-it-costs-money", "--timeout=60s", "--cases=clb-source-ranges,nlb-default"], stop.signal);
+  await eventually(() => assert.ok(at.more().length > 0, "something was made in AWS"), 60_000);
+  stop.abort(new Error("ended by a signal"));
+  const { status, report } = await running;
+  assert.deepEqual(resultsOf(report), { "clb-source-ranges": "failed" });
   assert.deepEqual(report.left, []);
   assert.equal(status, 1);
   await eventually(() => assert.deepEqual(at.more(), []));
