@@ -6,8 +6,8 @@ export function versionsPage(row: (cells: readonly string[]) => string): string 
 
 <!-- Generated from src/process/tested.ts and the runs of \`npm run versions\`; run \`npm run docs\` after changing them. -->
 
-**${worksWith}** were tested: the integration tests that show what differs between API servers (admission, patches, watches, leases, roles,
-definitions, the chart) ran on each of them.
+Tested: **${worksWith}**. The integration tests that show what differs between API servers (admission, patches, watches, roles,
+definitions, the chart) and the [suite for real accounts](e2e.md) ran on each of them.
 
 | Kubernetes | Date | Tests |
 |---|---|---|
