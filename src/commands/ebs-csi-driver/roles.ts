@@ -1,26 +1,19 @@
 /** The driver's controller with the roles of the sidecars in the same process: no socket, one lease holder for all of them. */
 import { nodeInformer } from "../../identity/node-view.ts";
 import type { LeaseToHold } from "../../process/leadership.ts";
-import { operate as operateProcess, type ServedPorts } from "../../process/operate.ts";
-import type { ControllerEntry, Enabled, ProcessContext, Program } from "../../process/program.ts";
+import type { Enabled, ProcessContext, Program } from "../../process/program.ts";
 import type { Controller } from "../../runtime/controller.ts";
-import type { HealthChecks } from "../../runtime/health.ts";
-import type { Host } from "../../runtime/host.ts";
-import { servePlainly } from "../../runtime/plain-serving.ts";
-import { RouteTable } from "../../runtime/routes.ts";
-import { healthRoutes, metricsRoutes } from "../../runtime/standard-routes.ts";
 import { driverName } from "../../volumes/names.ts";
 import type { Contents } from "../../volumes/roles/snapshotter.ts";
 import { servesSnapshots } from "../../volumes/storage-resources.ts";
 import type { Life } from "../long-running.ts";
+import { leaseTimings, oneEntry, operateLed } from "./led-process.ts";
 import { awsSettings } from "./settings.ts";
 import { controllerSettings, type DriverValues } from "./validate.ts";
 
 /** In Events, metrics and the user agent. */
 const component = "ebs-csi-driver";
 
-/** Those of the sidecars. */
-const timings = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 5_000 };
 const suffix = driverName.replaceAll(".", "-");
 const leaseNames = [suffix, `external-attacher-leader-${suffix}`, `external-resizer-${suffix}`, `external-snapshotter-leader-${suffix}`];
 
@@ -30,20 +23,12 @@ const concurrency = 100;
 /** The leases of the sidecars: one of them that is left running does nothing while this process leads. */
 export function roleLeases(values: DriverValues): readonly LeaseToHold[] {
   const namespace = values["leader-election-namespace"] || "kube-system";
-  return leaseNames.map((name) => ({ namespace, name, timings }));
+  return leaseNames.map((name) => ({ namespace, name, timings: leaseTimings }));
 }
 
 /** Everything that the roles run. */
 export function roleProgram(values: DriverValues): Program {
-  const entry: ControllerEntry = {
-    name: "volumes",
-    client: component,
-    eventSource: driverName,
-    metric: undefined,
-    queue: "volumes",
-    make: (context) => rolesOf(context, values),
-  };
-  return { component, controllers: [entry], migrated: [], startIntervalMs: 0 };
+  return oneEntry(component, "volumes", (context) => rolesOf(context, values));
 }
 
 async function rolesOf(context: ProcessContext, values: DriverValues): Promise<Enabled> {
@@ -88,26 +73,8 @@ async function snapshotsOf({ kube, host, informers }: ProcessContext): Promise<C
 }
 
 /** Runs the controller and the roles until asked to stop. */
-export async function operateRoles(values: DriverValues, { host, network, stop, version }: Life, master = ""): Promise<void> {
-  const leases = roleLeases(values);
-  await operateProcess({
-    version,
-    host,
-    network,
-    stop,
-    kube: { component, kubeconfig: values.kubeconfig ?? "", master, limit: undefined, ownAccounts: false },
-    aws: { ...awsSettings(host.world.environment), clusterId: values["k8s-tag-cluster-id"] ?? "", runsAnywhere: true, anyVpc: true },
-    leadership: { leases, home: { namespace: leases[0]!.namespace, name: leases[0]!.name }, dryRun: false },
-    serve: (health) => serveHealth(host, values["http-endpoint"] ?? "", health),
-    programs: [roleProgram(values)],
-    minResyncMs: 12 * 3_600_000,
-  });
-}
-
-/** Health beside metrics: there is no socket for a liveness probe to ask. */
-export async function serveHealth(host: Host, address: string, health: HealthChecks): Promise<ServedPorts> {
-  if (address === "") return { serving: undefined };
-  const routes = new RouteTable();
-  routes.add(...metricsRoutes(host.metrics, health.slis), ...healthRoutes(health));
-  return { serving: await servePlainly(host, { address, flag: "--http-endpoint", routes }) };
+export async function operateRoles(values: DriverValues, life: Life, master = ""): Promise<void> {
+  const own = awsSettings(life.host.world.environment);
+  const aws = { ...own, clusterId: values["k8s-tag-cluster-id"] ?? "", runsAnywhere: true, anyVpc: true };
+  await operateLed({ aws, leases: roleLeases(values), program: roleProgram(values) }, values, life, master);
 }
