@@ -83,6 +83,18 @@ const manifests: Readonly<Record<string, Manifest>> = {
     templates: ["ebs-csi-driver.yaml", "ebs-csi-roles.yaml", "ebs-csi-controller.yaml", "ebs-csi-node.yaml"],
     set: ["ebsCsiDriver.enabled=true", "ebsCsiDriver.controller.builtInRoles=true", "ebsCsiDriver.controller.clusterId=my-cluster"],
   },
+  "ebs-csi-webhooks.yaml": {
+    about:
+      "Optional, beside ebs-csi-driver-built-in.yaml: the webhook of volume labels. Start the controller with --volume-labels, --webhook-secret=fairlead-ebs-csi-controller-webhooks and --webhook-configuration=fairlead-ebs-csi-controller.",
+    templates: ["ebs-csi-webhooks.yaml"],
+    set: [
+      "ebsCsiDriver.enabled=true",
+      "ebsCsiDriver.controller.builtInRoles=true",
+      "ebsCsiDriver.controller.clusterId=my-cluster",
+      "ebsCsiDriver.controller.volumeLabels=true",
+      "ebsCsiDriver.controller.volumeLabelsWebhook=true",
+    ],
+  },
   "credential-provider.yaml": {
     about: "Puts the ECR credential provider on every node. Kubelet is never restarted.",
     templates: ["credential-provider.yaml"],

@@ -1,4 +1,8 @@
-/** Many claims at once, with EC2's documented request limits: what it took. */
+/**
+ * Many claims at once, with EC2's documented request limits: what it took.
+ *
+ *   node test/bed/claims-at-once.ts 5000 600      so many claims on so many machines in three zones, of which one is used
+ */
 import { createRequest, publishRequest, volumeWorld } from "./volume-world.ts";
 
 /** EC2's documented buckets of calls that change something, and of those that describe. */
@@ -62,4 +66,10 @@ async function again<T>(ask: () => Promise<T>): Promise<T> {
       // The next answer is to the same question.
     }
   }
+}
+
+if (import.meta.main) {
+  const [claims = 5_000, machines = 600] = process.argv.slice(2).map(Number);
+  console.log(await claimsAtOnce(claims, machines));
+  console.log(`${Math.round(process.resourceUsage().maxRSS / 1024)} MB at most, with the simulated account in the same process`);
 }

@@ -1,8 +1,6 @@
 /** The webhooks of the load balancer controller on a real API server, under the roles and configurations that the chart ships. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { parseAllDocuments } from "yaml";
@@ -27,6 +25,7 @@ import { createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import { standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { type Bed, bed, eventually, testHost } from "../bed/bed.ts";
+import { freePort } from "../bed/free-port.ts";
 
 const environment = { AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE", AWS_SECRET_ACCESS_KEY: "of-no-worth" };
 const region = "us-east-1";
@@ -51,16 +50,6 @@ async function shipped(): Promise<readonly Shipped[]> {
   return (await Promise.all(texts))
     .flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Shipped))
     .filter(Boolean);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** The chart's configurations, reached at a port of this machine in place of a Service. */

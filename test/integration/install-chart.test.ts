@@ -144,7 +144,7 @@ const valueSets: Readonly<Record<string, object>> = {
   "volumes without sidecars": {
     ebsCsiDriver: {
       ...volumesOn,
-      controller: { builtInRoles: true, clusterId: "prod", metadataLabeler: true, volumeLabels: true },
+      controller: { builtInRoles: true, clusterId: "prod", metadataLabeler: true, volumeLabels: true, volumeLabelsWebhook: true },
       node: { builtInRegistration: true, metricsPort: 3302 },
     },
   },
@@ -490,6 +490,11 @@ for (const [what, values, complaint] of [
   ["a node limit of both kinds", { ebsCsiDriver: { node: { reservedVolumeAttachments: 1, volumeAttachLimit: 5 } } }, /ebsCsiDriver.*node/],
   ["built-in roles without the cluster's id", { ebsCsiDriver: { controller: { builtInRoles: true } } }, /clusterId/],
   ["labels of volumes without roles", { ebsCsiDriver: { ...volumesOn, controller: { volumeLabels: true } } }, /volumeLabels needs/],
+  [
+    "a webhook without what it is for",
+    { ebsCsiDriver: { ...volumesOn, controller: { volumeLabelsWebhook: true } } },
+    /volumeLabelsWebhook needs/,
+  ],
   ["probes without their port", { ebsCsiDriver: { node: { builtInRegistration: true } } }, /metricsPort/],
   [
     "a tag that the flag cannot hold",

@@ -57,7 +57,7 @@ export const referees: readonly Referee[] = [
   },
   {
     name: "the reference's EBS CSI driver",
-    tests: ["test/referees/ebs-csi-driver.test.ts"],
+    tests: ["test/referees/ebs-csi-driver.test.ts", "test/referees/ebs-csi-driver-limits.test.ts"],
     obtain: referenceVolumeDriver,
     builtOnDemand: builtVolumeDriver,
   },

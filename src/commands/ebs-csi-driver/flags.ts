@@ -2,6 +2,7 @@
 import { globalFlags } from "../../process/flags.ts";
 import { type FlagSection, type FlagTable, flag, type Kind } from "../../runtime/flags.ts";
 import { bool, duration, int, string, strings } from "../../runtime/flags-kinds.ts";
+import { webhookServingFlags } from "../webhook-serving.ts";
 
 export const modes = ["all", "controller", "node", "metadataLabeler", "pre-stop-hook"] as const;
 export type Mode = (typeof modes)[number];
@@ -69,6 +70,7 @@ const roles = {
     "With --built-in-roles: give PersistentVolumes from before CSI, and those made by hand, the zone and region of their disk, as labels and node affinity.",
   ),
   "leader-election-namespace": flag(string, "", "With --built-in-roles: the namespace of the Leases. Empty: kube-system."),
+  ...webhookServingFlags("ebs-csi-webhook"),
 };
 
 const node = {

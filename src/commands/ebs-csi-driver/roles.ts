@@ -7,9 +7,11 @@ import { driverName } from "../../volumes/names.ts";
 import type { Contents } from "../../volumes/roles/snapshotter.ts";
 import { servesSnapshots } from "../../volumes/storage-resources.ts";
 import type { Life } from "../long-running.ts";
+import { certificateSource } from "../webhook-serving.ts";
 import { leaseTimings, oneEntry, operateLed } from "./led-process.ts";
 import { awsSettings } from "./settings.ts";
 import { controllerSettings, type DriverValues } from "./validate.ts";
+import { startVolumeWebhook, volumeTrustEntry } from "./webhooks.ts";
 
 /** In Events, metrics and the user agent. */
 const component = "ebs-csi-driver";
@@ -28,7 +30,15 @@ export function roleLeases(values: DriverValues): readonly LeaseToHold[] {
 
 /** Everything that the roles run. */
 export function roleProgram(values: DriverValues): Program {
-  return oneEntry(component, "volumes", (context) => rolesOf(context, values));
+  const program = oneEntry(component, "volumes", (context) => rolesOf(context, values));
+  const source = certificateSource(values, roleLeases(values)[0]!.namespace);
+  if (!values["volume-labels"] || source === undefined) return program;
+  const trust = source.kind === "secret" ? [volumeTrustEntry(component, source.place, values["webhook-configuration"] ?? "")] : [];
+  return {
+    ...program,
+    controllers: [...program.controllers, ...trust],
+    standby: (context) => startVolumeWebhook(context, values, source),
+  };
 }
 
 async function rolesOf(context: ProcessContext, values: DriverValues): Promise<Enabled> {

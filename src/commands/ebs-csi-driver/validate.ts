@@ -68,6 +68,9 @@ function* problems(values: DriverValues): Generator<string, undefined> {
   if (values["volume-labels"] && !values["built-in-roles"]) {
     yield "--volume-labels needs --built-in-roles: without them the process follows no PersistentVolumes";
   }
+  for (const name of ["webhook-secret", "webhook-cert-dir"] as const) {
+    if (values[name] && !values["volume-labels"]) yield `--${name} needs --volume-labels: there is no other webhook`;
+  }
   if (values["windows-host-process"]) yield "--windows-host-process is for Windows nodes";
   try {
     parseEndpoint(values.endpoint ?? "");

@@ -1,6 +1,8 @@
 /** Every flag of `fairlead load-balancer-controller`, by section. */
+
 import { type FlagSection, type FlagValues, flag, type ParsedFlags, parseFlags, undecided } from "../../runtime/flags.ts";
 import { bool, duration, int, string, strings, stringToString } from "../../runtime/flags-kinds.ts";
+import { webhookServingFlags } from "../webhook-serving.ts";
 import { featureGates } from "./feature-gates.ts";
 
 const none: readonly string[] = [];
@@ -138,24 +140,7 @@ export const webhookFlags = {
     "",
     "Path of the authorities of API servers' client certificates: only those are answered. Empty: everybody who reaches the port.",
   ),
-  "webhook-bind-port": flag(
-    int,
-    9443,
-    "Port to serve webhooks on, over HTTPS, where --webhook-secret or --webhook-cert-dir is set. 0: serve none.",
-  ),
-  "webhook-cert-dir": flag(string, "", "Directory with the certificate of webhooks, if it is created and published by other means."),
-  "webhook-cert-file": flag(string, "tls.crt", "The certificate in that directory."),
-  "webhook-configuration": flag(
-    string,
-    "aws-load-balancer-webhook",
-    "Name of the MutatingWebhookConfiguration and the ValidatingWebhookConfiguration whose caBundle is written, with --webhook-secret.",
-  ),
-  "webhook-key-file": flag(string, "tls.key", "The key in that directory."),
-  "webhook-secret": flag(
-    string,
-    "",
-    "Secret in the Lease's namespace, empty at first, in which the certificate of webhooks is kept. It is made, published and replaced in time by this program.",
-  ),
+  ...webhookServingFlags("aws-load-balancer-webhook"),
 };
 
 /** Services with the load balancer class; flags of load balancers in general stand with those of Ingresses. */

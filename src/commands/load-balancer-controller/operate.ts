@@ -15,11 +15,12 @@ import { RouteTable } from "../../runtime/routes.ts";
 import type { Serving } from "../../runtime/serving.ts";
 import { healthRoutes, metricsRoutes } from "../../runtime/standard-routes.ts";
 import type { World } from "../../runtime/world.ts";
+import { certificateSource } from "../webhook-serving.ts";
 import type { Balancers } from "./balancers.ts";
 import { gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
 import { cloudAs } from "./roles.ts";
-import { certificateSource, startWebhooks, trustEntry } from "./webhooks.ts";
+import { startWebhooks, trustEntry } from "./webhooks.ts";
 
 /** In Events, metrics and the user agent. */
 const component = "aws-load-balancer-controller";

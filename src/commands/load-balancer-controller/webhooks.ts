@@ -18,16 +18,6 @@ import { cloudAs } from "./roles.ts";
 
 type Followed = BindingInformers & IngressInformers;
 
-/** Where certificates come from; undefined where no webhook is served. */
-export function certificateSource(options: Options, namespace: string): CertificateSource | undefined {
-  const directory = options["webhook-cert-dir"];
-  if (options["webhook-bind-port"] === 0) return undefined;
-  if (options["webhook-secret"] !== "") return { kind: "secret", place: { namespace, secret: options["webhook-secret"] } };
-  if (directory === "") return undefined;
-  const file = (flag: "webhook-cert-file" | "webhook-key-file") => `${directory.replace(/\/$/, "")}/${options[flag]}`;
-  return { kind: "files", certFile: file("webhook-cert-file"), keyFile: file("webhook-key-file") };
-}
-
 /** Answers on every replica. */
 export async function startWebhooks(
   context: StandbyContext,

@@ -30,6 +30,8 @@ export interface WebhookServingOptions {
   /** Authorities of API servers, in PEM: only whom they vouch for is answered. Undefined: everybody is. */
   readonly clientAuthorities?: string;
   readonly webhooks: readonly Webhook[];
+  /** Of the counters of what could not be judged; the load balancer controller's where it is not given. */
+  readonly metricPrefix?: string;
   /** Aborts when the process ends. */
   readonly signal: AbortSignal;
 }
@@ -48,9 +50,9 @@ const tls = nodeTlsOptions({
 
 /** Begins to serve in its own time: nothing of the process waits for it. */
 export async function serveWebhooks(options: WebhookServingOptions): Promise<Pick<Serving, "stop">> {
-  const { host, health, webhooks, port, signal } = options;
+  const { host, health, webhooks, metricPrefix, port, signal } = options;
   const routes = new RouteTable();
-  routes.add(...webhookRoutes(webhooks, host));
+  routes.add(...webhookRoutes(webhooks, host, metricPrefix));
   let problem: string | undefined = "no certificate yet";
   health.add({ name: "ready-webhook", probes: ["readyz"], problem: () => problem });
   const start = async (): Promise<Serving> => {

@@ -30,10 +30,10 @@ const limitMs = 8_000;
  * The routes of these webhooks. They fail open: what cannot be judged in time passes, and reconcile judges it, so that
  * neither AWS nor this process is ever in the way of a pod.
  */
-export function webhookRoutes(webhooks: readonly Webhook[], host: Host): readonly Route[] {
+export function webhookRoutes(webhooks: readonly Webhook[], host: Host, metricPrefix = "awslbc_webhook"): readonly Route[] {
   const failures = {
-    mutating: failureCounter(host, "mutation"),
-    validating: failureCounter(host, "validation"),
+    mutating: failureCounter(host, metricPrefix, "mutation"),
+    validating: failureCounter(host, metricPrefix, "validation"),
   };
   return webhooks.map((webhook) => ({
     path: webhook.path,
@@ -63,9 +63,9 @@ async function judge(webhook: Webhook, request: AdmissionRequest, host: Host, si
   }
 }
 
-function failureCounter({ metrics }: Host, what: "mutation" | "validation"): Counter<"webhook_name" | "error_category"> {
+function failureCounter({ metrics }: Host, prefix: string, what: "mutation" | "validation"): Counter<"webhook_name" | "error_category"> {
   return counter(metrics, {
-    name: `awslbc_webhook_${what}_failure_total`,
+    name: `${prefix}_${what}_failure_total`,
     help: `Counts the number of webhook ${what} failures, by webhook and category.`,
     labels: ["webhook_name", "error_category"],
   });

@@ -9,6 +9,9 @@ export interface VolumeLabels {
   readonly spec?: Pick<NonNullable<PersistentVolume["spec"]>, "nodeAffinity">;
 }
 
+/** Where it is makes no difference to whether something is missing. */
+export const whereverItIs = { zone: "?", region: "?" };
+
 const regionKey = "topology.kubernetes.io/region";
 
 /**

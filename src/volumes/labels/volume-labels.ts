@@ -14,7 +14,7 @@ import { diskOf } from "../migration.ts";
 import { isVolumeId } from "../names.ts";
 import type { Volumes } from "../roles/parts.ts";
 import { persistentVolumes } from "../storage-resources.ts";
-import { labelsWanted } from "./volume-labels-plan.ts";
+import { labelsWanted, whereverItIs } from "./volume-labels-plan.ts";
 
 export interface VolumeLabelsOptions {
   readonly host: Host;
@@ -33,15 +33,14 @@ export function volumeLabeller({ host, kube, recorder, cloud, volumes }: VolumeL
     concurrency: 10,
     sources: [
       watchSource(volumes, (_, after) => {
-        // Which zone it is makes no difference to whether something is missing.
-        return after !== undefined && labelsWanted(after, { zone: "?", region: "?" }) !== undefined ? [after.metadata.name] : [];
+        return after !== undefined && labelsWanted(after, whereverItIs) !== undefined ? [after.metadata.name] : [];
       }),
     ],
     async reconcile(key, signal): Promise<Outcome> {
       const volume = volumes.get(key);
       const id = volume && diskOf(volume);
       if (volume === undefined || id === undefined || !isVolumeId(id)) return done;
-      if (labelsWanted(volume, { zone: "?", region: "?" }) === undefined) return done;
+      if (labelsWanted(volume, whereverItIs) === undefined) return done;
       const found = await cloud.volumes.lookup(id, { cause: `volume labels of ${key}`, signal, urgency: "background" });
       const zone = found.kind === "found" ? found.volume.zone : undefined;
       if (zone === undefined) {
