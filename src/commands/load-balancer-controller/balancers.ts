@@ -33,7 +33,12 @@ export function balancersOf({ host, cloud, self }: Pick<ProcessContext, "host" |
     ...indexedBy(options),
   });
   const given = options["backend-security-group"];
-  const settings = { cluster, defaultTags: options["default-tags"], sharesBackendGroup: options["enable-backend-security-group"] };
+  const settings = {
+    cluster,
+    defaultTags: options["default-tags"],
+    externalManagedTags: options["external-managed-tags"],
+    sharesBackendGroup: options["enable-backend-security-group"],
+  };
   return {
     inventory,
     book: new ClaimBook(),

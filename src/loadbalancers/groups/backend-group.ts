@@ -3,10 +3,12 @@
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { createSecurityGroup } from "../../aws/ec2-actions.ts";
+import { isAwsError } from "../../aws/errors.ts";
+import type { SecurityGroup } from "../../aws/security-groups.ts";
 import { backendGroupName, clusterTag } from "../controller-names.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
 import type { Tags } from "../model.ts";
-import { planGroupDeletion, tagList } from "./managed.ts";
+import { planGroupDeletion, planGroupTags, tagList } from "./managed.ts";
 
 const resourceTag = "elbv2.k8s.aws/resource";
 const resource = "backend-sg";
@@ -16,6 +18,8 @@ export interface BackendGroupOptions {
   readonly settings: {
     readonly cluster: string;
     readonly defaultTags: Tags;
+    /** Keys of tags that others keep. */
+    readonly externalManagedTags: readonly string[];
     /** Whether load balancers share a group towards their targets. */
     readonly sharesBackendGroup: boolean;
   };
@@ -47,7 +51,7 @@ export class BackendGroup {
   /** Its id where it stands, or is lent to us; nothing is made. */
   async known(ask: Ask): Promise<string | undefined> {
     const { settings, given } = this.#options;
-    return settings.sharesBackendGroup ? (given ?? this.#find(ask)) : undefined;
+    return settings.sharesBackendGroup ? (given ?? (await this.#find(ask))?.id) : undefined;
   }
 
   /** Its id; undefined where load balancers share none. */
@@ -55,7 +59,7 @@ export class BackendGroup {
     const { settings, given } = this.#options;
     if (!settings.sharesBackendGroup) return undefined;
     if (given !== undefined) return given;
-    this.#making ??= this.#find(ask).then((found) => found ?? this.#make(ask));
+    this.#making ??= this.#find(ask).then((found) => (found ? this.#tagged(found, ask) : this.#make(ask)));
     try {
       return await this.#making;
     } catch (error) {
@@ -68,7 +72,7 @@ export class BackendGroup {
   async release(ask: Ask): Promise<boolean> {
     const { inventory, settings, given } = this.#options;
     if (given !== undefined || !settings.sharesBackendGroup) return true;
-    const id = await this.#find(ask);
+    const id = (await this.#find(ask))?.id;
     this.#making = undefined;
     if (id === undefined) return true;
     const name = backendGroupName(settings.cluster);
@@ -82,18 +86,40 @@ export class BackendGroup {
     }
   }
 
-  async #find(ask: Ask): Promise<string | undefined> {
+  async #find(ask: Ask): Promise<SecurityGroup | undefined> {
     const { inventory, settings } = this.#options;
     const name = backendGroupName(settings.cluster);
     const groups = await inventory.groups.all(reconcileAges.absentMs, ask, name);
-    return groups.find(({ tags }) => isSharedGroup(tags, settings.cluster))?.id;
+    return groups.find(({ tags }) => isSharedGroup(tags, settings.cluster));
+  }
+
+  get #ownership(): Tags {
+    return { [clusterTag]: this.#options.settings.cluster, [resourceTag]: resource };
+  }
+
+  /** One that stands has the tags that are asked for now. That AWS refuses them is no reason to go without the group. */
+  async #tagged(found: SecurityGroup, ask: Ask): Promise<string> {
+    const { inventory, settings } = this.#options;
+    const { defaultTags: tags, externalManagedTags } = settings;
+    const { name } = found;
+    const wanted = { name, tags, ownership: this.#ownership, isForeignTag: (key: string) => externalManagedTags.includes(key) };
+    const steps = planGroupTags(wanted, found);
+    if (steps.length === 0) return found.id;
+    try {
+      await apply(steps, inventory.cloud, ask);
+    } catch (error) {
+      if (!isAwsError(error)) throw error;
+    } finally {
+      inventory.touchGroup({ name }, name);
+    }
+    return found.id;
   }
 
   async #make(ask: Ask): Promise<string | undefined> {
     const { inventory, settings } = this.#options;
     const { vpc } = inventory.scope;
     const name = backendGroupName(settings.cluster);
-    const tags: Tags = { ...settings.defaultTags, [clusterTag]: settings.cluster, [resourceTag]: resource };
+    const tags: Tags = { ...settings.defaultTags, ...this.#ownership };
     try {
       const { GroupId } = await inventory.cloud.call(
         createSecurityGroup,

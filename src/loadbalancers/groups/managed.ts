@@ -174,7 +174,10 @@ function creation(group: ManagedGroup, vpc: string, { made: name }: Made): Step 
 }
 
 /** Marks that are missing; where all tags are kept, also those that differ or that nobody asks for. */
-function planGroupTags({ name, tags, ownership, isForeignTag }: ManagedGroup, { id, tags: present }: SeenGroup): Step[] {
+export function planGroupTags(
+  { name, tags, ownership, isForeignTag }: Pick<ManagedGroup, "name" | "tags" | "ownership" | "isForeignTag">,
+  { id, tags: present }: Pick<SeenGroup, "id" | "tags">,
+): Step[] {
   const isKept = (key: string) => key.startsWith("aws:") || isForeignTag === undefined || isForeignTag(key);
   const missing = Object.entries({ ...tags, ...ownership }).filter(([key, value]) =>
     isKept(key) ? key in ownership && !present[key] : present[key] !== value,
