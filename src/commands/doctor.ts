@@ -26,6 +26,7 @@ import { newRegistry } from "../runtime/metrics.ts";
 import { redactLines } from "../runtime/redact.ts";
 import type { World } from "../runtime/world.ts";
 import { judgeClass } from "../volumes/judge-class.ts";
+import { controllerOptions, usualOptions } from "./balancer-options.ts";
 import { clusterFlags, findInstallations, findSettings } from "./cluster-settings.ts";
 import type { Command } from "./command.ts";
 import { loadCloudConfig } from "./controller-manager/load-cloud-config.ts";
@@ -143,6 +144,7 @@ export async function diagnose(
       roleArn: options["role-arn"] || undefined,
       asControllers: !access.fromFile,
       controllers: () => findInstallations(client, signal),
+      loadBalancerClass: () => classOf(client, signal),
       judgeClass,
       hostNetwork: options["host-network"],
       queueUrl: options["queue-url"],
@@ -155,6 +157,16 @@ export async function diagnose(
   } finally {
     await kube?.close();
   }
+}
+
+/** Of a cluster whose pods may not be read it is taken for the usual one. */
+async function classOf(kube: KubeClient, signal: AbortSignal): Promise<string> {
+  const clusterName = "unknown";
+  const options = await controllerOptions({ kube, ask: { cause: "doctor", signal }, clusterName }).catch((error: unknown) => {
+    if (!isApiError(error, "forbidden")) throw error;
+    return usualOptions(clusterName);
+  });
+  return options["load-balancer-class"];
 }
 
 /** The given service account, else the chart's for the program. */

@@ -12,8 +12,8 @@ import { endpoints, endpointsState, sliceState } from "../loadbalancers/targets/
 import { factsOf, groupProblems, sharingProblem, specProblems } from "../loadbalancers/targets/validate.ts";
 import { messageOf } from "../runtime/message-of.ts";
 import type { Clock } from "../runtime/world.ts";
+import { controllerOptions } from "./balancer-options.ts";
 import { type Live, NotPossible } from "./live.ts";
-import { controllerOptions } from "./live-ingress.ts";
 import { gateOpen } from "./load-balancer-controller/feature-gates.ts";
 
 interface Named {

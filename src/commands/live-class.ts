@@ -13,8 +13,8 @@ import { classFinalizer } from "../loadbalancers/service-class/seen.ts";
 import type { ClassSettings } from "../loadbalancers/service-class/settings.ts";
 import type { SeenService } from "../loadbalancers/service-state.ts";
 import type { Clock } from "../runtime/world.ts";
+import { controllerOptions } from "./balancer-options.ts";
 import type { Live } from "./live.ts";
-import { controllerOptions } from "./live-ingress.ts";
 import { classSettings } from "./load-balancer-controller/settings.ts";
 
 /** Whether it may be a Service of the load balancer controller's, or was one: only then is anything asked for it. */

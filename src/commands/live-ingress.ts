@@ -1,5 +1,5 @@
 /** The Ingresses of a cluster as commands look at them: listed once, with the settings that the load balancer controller was started with. */
-import { namespaces, pods, secrets } from "../kube/builtin.ts";
+import { namespaces, secrets } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
 import type { KubeObject, Resource, Stored } from "../kube/resource.ts";
@@ -22,9 +22,9 @@ import { Inventory, reconcileAges } from "../loadbalancers/inventory.ts";
 import { serviceState } from "../loadbalancers/service-state.ts";
 import { matchesSelector } from "../loadbalancers/targets/selector.ts";
 import type { Clock } from "../runtime/world.ts";
+import { controllerOptions } from "./balancer-options.ts";
 import { type Live, NotPossible } from "./live.ts";
 import { indexedBy } from "./load-balancer-controller/balancers.ts";
-import { type Options, parseOptions } from "./load-balancer-controller/flags.ts";
 import { ingressSettings } from "./load-balancer-controller/settings.ts";
 
 /** Objects of a manifest that are put in the place of those of their name. */
@@ -139,30 +139,6 @@ function overlaid<T extends KubeObject>(
   const isReplaced = ({ metadata }: Stored<T>) =>
     made.some((each) => each.metadata.namespace === metadata.namespace && each.metadata.name === metadata.name);
   return [...stored.filter((object) => !isReplaced(object)), ...made];
-}
-
-const controllerSelectors = [
-  "app.kubernetes.io/part-of=fairlead,app.kubernetes.io/component=load-balancer-controller",
-  "app.kubernetes.io/name=aws-load-balancer-controller",
-];
-
-/** The flags of a load balancer controller that runs in the cluster; else their defaults. */
-export async function controllerOptions({ kube, ask, clusterName }: Live): Promise<Options> {
-  const { values: defaults } = parseOptions([`--cluster-name=${clusterName}`]);
-  for (const labelSelector of controllerSelectors) {
-    const { items } = await kube.list(pods, { labelSelector, signal: ask.signal });
-    for (const { spec } of items) {
-      const words = spec?.containers.flatMap(({ command = [], args = [] }) => [...command, ...args]) ?? [];
-      const flags = words.filter((word) => word.startsWith("--") && word.includes("="));
-      if (flags.length === 0) continue;
-      try {
-        return parseOptions([`--cluster-name=${clusterName}`, ...flags]).values;
-      } catch {
-        // A container of something else: the next one may tell.
-      }
-    }
-  }
-  return defaults;
 }
 
 /** Secrets are only looked for: whether they could be read is all that a plan needs of them. */

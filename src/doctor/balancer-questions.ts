@@ -66,7 +66,7 @@ interface Listed {
 
 type Item = NonNullable<Listed["items"]>[number];
 
-export async function askBalancer(kube: KubeClient, now: number, signal: AbortSignal): Promise<BalancerFacts> {
+export async function askBalancer(kube: KubeClient, ownClass: string, now: number, signal: AbortSignal): Promise<BalancerFacts> {
   const raw = async (path: string) =>
     kube.raw(path, { signal }).catch((error: unknown) => {
       if (isApiError(error, "not-found")) return "{}";
@@ -96,7 +96,7 @@ export async function askBalancer(kube: KubeClient, now: number, signal: AbortSi
     isServed: service === undefined || (await hasEndpoints(service, list)),
   }));
   const key = ({ metadata: { namespace, name } }: Item) => `${namespace}/${name}`;
-  const own = services.filter(isHandedOver);
+  const own = services.filter((service) => isHandedOver(service, ownClass));
   return {
     resources: resources.map(({ name }) => name),
     webhooks: webhooks && (await Promise.all(webhooks)),
@@ -126,12 +126,10 @@ async function hasEndpoints(
 
 const asks = ({ metadata }: Item, name: string) => metadata.annotations?.[`${annotation}${name}`];
 
-function isHandedOver(service: Item): boolean {
+function isHandedOver(service: Item, ownClass: string): boolean {
   const { type, loadBalancerClass } = service.spec ?? {};
   if (type !== "LoadBalancer") return false;
-  return loadBalancerClass === undefined
-    ? ["external", "nlb-ip"].includes(asks(service, "type") ?? "")
-    : loadBalancerClass === "service.k8s.aws/nlb";
+  return loadBalancerClass === undefined ? ["external", "nlb-ip"].includes(asks(service, "type") ?? "") : loadBalancerClass === ownClass;
 }
 
 const isUnclear = (service: Item) =>

@@ -48,6 +48,8 @@ export interface Examination {
   readonly asControllers: boolean;
   /** Reads the pods of controller managers. */
   readonly controllers: () => Promise<readonly ControllerPod[]>;
+  /** The class of the load balancer controller that runs in the cluster. */
+  readonly loadBalancerClass: () => Promise<string>;
   /** Why the driver of volumes would refuse a class. */
   readonly judgeClass: JudgeClass;
   readonly hostNetwork: boolean;
@@ -78,7 +80,9 @@ export async function observe(examination: Examination): Promise<Picture> {
   ]);
   const ingress = features.includes("ingresses") ? await note(() => askIngress(kube, signal)) : undefined;
   const servesTargets = features.includes("target-group-bindings") || features.includes("class-services");
-  const balancer = servesTargets ? await note(() => askBalancer(kube, world.clock.now(), signal)) : undefined;
+  const balancer = servesTargets
+    ? await note(async () => askBalancer(kube, await examination.loadBalancerClass(), world.clock.now(), signal))
+    : undefined;
   const volumes = features.includes("volumes") ? await note(() => askVolumes(kube, examination.judgeClass, signal)) : undefined;
   const caller = await onto(cloud, (home) =>
     note(async () => ({ arn: (await home.call(getCallerIdentity, {}, ask)).Arn ?? "", region: home.region })),

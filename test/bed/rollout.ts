@@ -1,7 +1,13 @@
 /** A Deployment, its pods and their kubelets, as far as a target group notices: what is rolled out, and when it is ready. */
 
+import type { Clock } from "../../src/runtime/world.ts";
 import type { Chance } from "../simulation/chance.ts";
 import type { BindingWorld } from "./binding-world.ts";
+
+/** As much of a world as a Deployment needs: whoever makes its pods, and tells of them. */
+export type RolloutWorld = Pick<BindingWorld, "pods" | "addressesOf" | "passed" | "turn" | "end" | "remove"> & {
+  readonly world: { readonly clock: Pick<Clock, "monotonic"> };
+};
 
 interface RolloutOptions {
   readonly size: number;
@@ -25,7 +31,7 @@ interface RolledPod {
 
 export class Rollout {
   readonly name: string;
-  readonly #w: BindingWorld;
+  readonly #w: RolloutWorld;
   readonly #options: RolloutOptions;
   #pods: RolledPod[] = [];
   #size: number;
@@ -33,7 +39,7 @@ export class Rollout {
   /** So many were ready at once, and are from then on until fewer are asked for. */
   #promised = 0;
 
-  constructor(w: BindingWorld, name: string, options: RolloutOptions) {
+  constructor(w: RolloutWorld, name: string, options: RolloutOptions) {
     this.#w = w;
     this.name = name;
     this.#options = options;

@@ -2,46 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventual } from "../../src/aws/testing/eventual.ts";
-import { createElbv2, listenersOf } from "../../src/sandbox/cloud/elbv2/state.ts";
-import { requestFor } from "../../src/sandbox/cloud/traffic/request.ts";
-import { route } from "../../src/sandbox/cloud/traffic/route.ts";
-import { routingOf } from "../../src/sandbox/cloud/traffic/view.ts";
-import { type BindingWorld, bindingWorld } from "../bed/binding-world.ts";
+import { bindingWorld } from "../bed/binding-world.ts";
 import { Rollout } from "../bed/rollout.ts";
+import { RoutedClient } from "../bed/routed-client.ts";
 import { chanceOf } from "../simulation/chance.ts";
 
 const gate = "target-health.elbv2.k8s.aws/web";
 
-/** A client before the one load balancer of the world, who counts what becomes of its requests. */
-class Client {
-  readonly #world: BindingWorld;
-  readonly #elbv2;
-  readonly #rollout: Rollout;
-  #turns = 0;
-  sent = 0;
-  failed = 0;
-
-  constructor(world: BindingWorld, rollout: Rollout) {
-    this.#world = world;
-    this.#elbv2 = createElbv2(world.aws.account);
-    this.#rollout = rollout;
-  }
-
-  /** One request: it fails where the load balancer answers itself, and where its target is gone. */
-  send(): void {
-    this.#world.aws.account.time.settle();
-    const [balancer] = this.#elbv2.loadBalancers.values();
-    const [listener] = listenersOf(this.#elbv2, balancer!.arn);
-    const routing = { ...routingOf(this.#elbv2, balancer!, listener!, () => this.#turns++), admits: () => true };
-    const decision = route(routing, requestFor(`http://${balancer!.dnsName}/`));
-    this.sent++;
-    if (decision.kind !== "forwarded") this.failed++;
-    else if (!this.#rollout.answers(`${decision.choice.target.id}:${decision.choice.target.port}`)) this.failed++;
-  }
-}
-
 /** A hundred pods, a quarter more during the update, none fewer; they answer for 20 s after they are asked to end. */
-async function rollOut(protocol: "HTTP" | "TCP", gated: boolean): Promise<Client> {
+async function rollOut(protocol: "HTTP" | "TCP", gated: boolean): Promise<RoutedClient> {
   const world = await bindingWorld();
   try {
     const arn = await world.group("shop", { protocol, used: true });
@@ -50,7 +19,7 @@ async function rollOut(protocol: "HTTP" | "TCP", gated: boolean): Promise<Client
     await world.bind("web", { targetGroupARN: arn });
     const chance = { ...chanceOf(world.world.random), between: () => 20 };
     const rollout = new Rollout(world, "web", { size: 100, surge: 25, chance, ...(gated && { gate }) });
-    const client = new Client(world, rollout);
+    const client = new RoutedClient(world.aws, (target) => rollout.answers(target));
     const steps = async (isOver: () => boolean, send: boolean) => {
       for (let i = 0; i < 2_000 && !isOver(); i++) {
         await rollout.step();

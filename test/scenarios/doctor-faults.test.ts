@@ -559,6 +559,16 @@ test("Services that wait for a load balancer controller, and a definition that i
     /^problem nobody holds the Lease aws-load-balancer-controller-leader, and these Services wait for an address: shop\/web/,
   );
   assert.deepEqual(more, []);
+
+  const labels = { "app.kubernetes.io/name": "aws-load-balancer-controller" };
+  const containers = [{ name: "controller", image: "c:1", args: ["--cluster-name=shop", "--load-balancer-class=example.com/own"] }];
+  await world.kube.create(pods, { metadata: { namespace: "kube-system", name: "balancers", labels }, spec: { containers } });
+  assert.deepEqual(await told(), [], "the class of the one that runs is another");
+  await world.kube.create(services, {
+    metadata: { namespace: "shop", name: "own" },
+    spec: { ...spec, loadBalancerClass: "example.com/own" },
+  });
+  assert.match((await told()).join("\n"), /these Services wait for an address: shop\/own/);
 });
 
 test("a role that cannot be asked for is said to be so, and not called sound", async () => {
