@@ -43,6 +43,7 @@ test("a domain's calls are granted by its own features", () => {
     loadbalancers: ["load-balancers", "target-group-bindings", "ingresses", "ingress-certificates", "tag-index", "class-services"],
     interruptions: ["interruptions", "interruptions-setup"],
     volumes: ["volumes"],
+    discovery: ["discovery"],
   } as const;
   for (const [domain, features] of Object.entries(domains)) {
     const granted = new Set(features.flatMap((feature) => permissions[feature].flatMap(({ calls }) => calls.map(label))));

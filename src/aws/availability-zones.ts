@@ -11,6 +11,12 @@ export interface AvailabilityZone {
   readonly id: string;
   /** `availability-zone`, `local-zone` or `wavelength-zone`. */
   readonly type: string;
+  /** `available`, `information`, `impaired`, `unavailable` or `constrained`. */
+  readonly state: string;
+  /** `opt-in-not-required` or `opted-in`. */
+  readonly optInStatus: string;
+  /** From which addresses are advertised: the region, or the place of a local zone. */
+  readonly borderGroup: string;
 }
 
 /** Zones are added once in years; one that is not there yet is looked for again after this long. */
@@ -47,7 +53,17 @@ export class AvailabilityZones {
   async #read(ask: Ask): Promise<ReadonlyMap<string, AvailabilityZone>> {
     const answer = await this.#caller.call(describeAvailabilityZones, {}, { ...ask, signal: neverAborted });
     return new Map(
-      (answer.AvailabilityZones ?? []).map(({ ZoneName: name = "", ZoneId: id = "", ZoneType: type = "" }) => [name, { name, id, type }]),
+      (answer.AvailabilityZones ?? []).map((zone) => [
+        zone.ZoneName ?? "",
+        {
+          name: zone.ZoneName ?? "",
+          id: zone.ZoneId ?? "",
+          type: zone.ZoneType ?? "",
+          state: zone.State ?? "",
+          optInStatus: zone.OptInStatus ?? "",
+          borderGroup: zone.NetworkBorderGroup ?? "",
+        },
+      ]),
     );
   }
 }

@@ -12,6 +12,8 @@ import { ClassicLoadBalancers } from "./classic-load-balancers.ts";
 import { findCredentials } from "./credential-chain.ts";
 import { anonymous, type CredentialSource, kept } from "./credentials.ts";
 import { HostedZones } from "./hosted-zones.ts";
+import { Images } from "./images.ts";
+import { InstanceTypes } from "./instance-types.ts";
 import { Instances } from "./instances.ts";
 import { CallMetrics, Ledger } from "./ledger.ts";
 import { Listeners } from "./listeners.ts";
@@ -134,6 +136,8 @@ export class Cloud {
   readonly #caller: Caller;
   readonly #clock: Clock;
   #instances: Instances | undefined;
+  #instanceTypes: InstanceTypes | undefined;
+  #images: Images | undefined;
   #availabilityZones: AvailabilityZones | undefined;
   #networkInterfaces: NetworkInterfaces | undefined;
   #topology: Topology | undefined;
@@ -164,6 +168,16 @@ export class Cloud {
   get instances(): Instances {
     this.#instances ??= new Instances(this.#caller, this.#clock);
     return this.#instances;
+  }
+
+  get instanceTypes(): InstanceTypes {
+    this.#instanceTypes ??= new InstanceTypes(this.#caller);
+    return this.#instanceTypes;
+  }
+
+  get images(): Images {
+    this.#images ??= new Images(this.#caller);
+    return this.#images;
   }
 
   get availabilityZones(): AvailabilityZones {

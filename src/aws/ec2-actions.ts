@@ -37,6 +37,10 @@ export const deleteVolume = ec2("DeleteVolume", (sdk) => sdk.DeleteVolumeCommand
 export const describeSnapshots = ec2("DescribeSnapshots", (sdk) => sdk.DescribeSnapshotsCommand);
 export const describeVolumes = ec2("DescribeVolumes", (sdk) => sdk.DescribeVolumesCommand);
 export const describeVolumesModifications = ec2("DescribeVolumesModifications", (sdk) => sdk.DescribeVolumesModificationsCommand);
+export const describeAddressesAttribute = ec2("DescribeAddressesAttribute", (sdk) => sdk.DescribeAddressesAttributeCommand);
+export const describeImages = ec2("DescribeImages", (sdk) => sdk.DescribeImagesCommand);
+export const describeInstanceTypes = ec2("DescribeInstanceTypes", (sdk) => sdk.DescribeInstanceTypesCommand);
+export const describeInstanceTypeOfferings = ec2("DescribeInstanceTypeOfferings", (sdk) => sdk.DescribeInstanceTypeOfferingsCommand);
 export const describeVolumeStatus = ec2("DescribeVolumeStatus", (sdk) => sdk.DescribeVolumeStatusCommand);
 export const detachVolume = ec2("DetachVolume", (sdk) => sdk.DetachVolumeCommand);
 export const enableFastSnapshotRestores = ec2("EnableFastSnapshotRestores", (sdk) => sdk.EnableFastSnapshotRestoresCommand);

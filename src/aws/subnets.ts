@@ -14,6 +14,8 @@ export interface Subnet {
   readonly cidr: string;
   readonly ipv6Cidrs: readonly string[];
   readonly availableAddresses: number;
+  /** Instances that start in it have a public address, unless they say otherwise. */
+  readonly publicOnLaunch?: true;
   /** ARN of the Outpost that it is on. */
   readonly outpost?: string;
   readonly tags: Tags;
@@ -48,6 +50,7 @@ const subnetsPage: Shape<Page<Subnet>> = fields(
           availabilityZone: text,
           cidrBlock: text,
           availableIpAddressCount: text,
+          mapPublicIpOnLaunch: text,
           outpostArn: text,
           ipv6CidrBlockAssociationSet: list(ipv6Block),
           tagSet: list(tag),
@@ -58,6 +61,7 @@ const subnetsPage: Shape<Page<Subnet>> = fields(
           zone: found.availabilityZone ?? "",
           cidr: found.cidrBlock ?? "",
           availableAddresses: Number(found.availableIpAddressCount ?? 0),
+          ...(found.mapPublicIpOnLaunch === "true" && { publicOnLaunch: true }),
           ...(found.outpostArn && { outpost: found.outpostArn }),
           ipv6Cidrs: (found.ipv6CidrBlockAssociationSet ?? []).flatMap((cidr) => cidr ?? []),
           tags: Object.fromEntries(found.tagSet ?? []),

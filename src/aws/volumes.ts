@@ -5,6 +5,7 @@ import type { Ask } from "./ask.ts";
 import type { Caller, CallOptions } from "./caller.ts";
 import { ById, ByTag, isNotFound } from "./described.ts";
 import { describeVolumeStatus, describeVolumes, describeVolumesModifications } from "./ec2-actions.ts";
+import type { Filter } from "./instances.ts";
 import { scanPages } from "./pages.ts";
 import {
   modificationsPage,
@@ -25,6 +26,7 @@ export type VolumeLookup =
   | { readonly kind: "absent" };
 
 export class Volumes {
+  readonly #list: (filters: readonly Filter[], ask: Ask) => Promise<readonly Volume[]>;
   readonly #byId: ById<Volume>;
   readonly #byTag: ByTag<Volume>;
   readonly #modifications: ById<VolumeModification>;
@@ -33,6 +35,8 @@ export class Volumes {
   constructor(caller: Caller, clock: Clock) {
     const volumes = (input: DescribeVolumesRequest, options: CallOptions) =>
       scanPages(caller, describeVolumes, input, volumesPage, options);
+    this.#list = (filters, ask) =>
+      volumes({ MaxResults: 500, Filters: filters.map(({ name, values }) => ({ Name: name, Values: [...values] })) }, ask);
     this.#byId = new ById(
       clock,
       (VolumeIds, options) => volumes({ VolumeIds }, options),
@@ -60,6 +64,11 @@ export class Volumes {
       if (isNotFound(error, id)) return { kind: "not-found" };
       throw error;
     }
+  }
+
+  /** Every volume that matches the filters. */
+  list(filters: readonly Filter[], ask: Ask): Promise<readonly Volume[]> {
+    return this.#list(filters, ask);
   }
 
   /** The volumes that carry a tag with this value. */

@@ -13,6 +13,7 @@ const titles: Readonly<Record<Feature, string>> = {
   "tag-index": "Tags of everything in one call (the load balancer controller, with the gate EnableRGTAPI)",
   "class-services": "Network load balancers of Services with a class (the load balancer controller; beside the policy of bindings)",
   volumes: "EBS CSI driver (the role of its controller)",
+  discovery: "Cloud data discoverer",
   interruptions: "Interruptions: the termination handler in queue mode",
   "interruptions-setup": "`fairlead interruptions setup` (the role of a person, not of the handler)",
   registry: "ECR credential provider (the role of the nodes, not of the controllers)",

@@ -1,10 +1,12 @@
 /** Writes the reference pages that come from tables: `node src/commands/docs.ts`. */
 import { stringify } from "yaml";
+import { catalogDefinition } from "../discovery/catalog-definition.ts";
 import { targetControlConfigDefinition } from "../loadbalancers/admission/target-control-config.ts";
 import { ingressClassParamsDefinition } from "../loadbalancers/ingress/crd.ts";
 import { targetGroupBindingDefinition } from "../loadbalancers/targets/crd.ts";
 import { flagReference } from "../runtime/flags-usage.ts";
 import { realWorld } from "../runtime/world.ts";
+import { flagSections as discovererFlags } from "./cloud-data-discoverer/flags.ts";
 import { globalKeys, overrideKeys } from "./controller-manager/cloud-config-keys.ts";
 import { flagSections } from "./controller-manager/flags.ts";
 import { annotationsPage } from "./docs-annotations.ts";
@@ -18,6 +20,7 @@ import { permissionsPage } from "./docs-permissions.ts";
 import { versionsPage } from "./docs-versions.ts";
 import { allSections as driverSections } from "./ebs-csi-driver/flags.ts";
 import { flagSections as loadBalancerFlags } from "./load-balancer-controller/flags.ts";
+import { flagSections as proxyFlags } from "./metrics-proxy/flags.ts";
 import { flagSections as handlerFlags } from "./node-termination-handler/flags.ts";
 
 const generated = "<!-- Generated from the tables in src/commands/controller-manager; run `npm run docs` after changing them. -->";
@@ -39,9 +42,11 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/versions.md": versionsPage(row),
     "docs/reference/target-group-binding.md": bindingsPage(row),
     "docs/reference/load-balancer-controller-flags.md": loadBalancerFlagsPage(),
-    "deploy/chart/files/targetgroupbindings.yaml": definitionFile("targets", targetGroupBindingDefinition),
-    "deploy/chart/files/ingressclassparams.yaml": definitionFile("ingress", ingressClassParamsDefinition),
-    "deploy/chart/files/albtargetcontrolconfigs.yaml": definitionFile("admission", targetControlConfigDefinition),
+    "docs/reference/cloud-data-discoverer.md": discovererFlagsPage(),
+    "deploy/chart/files/targetgroupbindings.yaml": definitionFile("loadbalancers/targets/crd", targetGroupBindingDefinition),
+    "deploy/chart/files/ingressclassparams.yaml": definitionFile("loadbalancers/ingress/crd", ingressClassParamsDefinition),
+    "deploy/chart/files/albtargetcontrolconfigs.yaml": definitionFile("loadbalancers/admission/crd", targetControlConfigDefinition),
+    "deploy/chart/files/instancetypescatalogs.yaml": definitionFile("discovery/catalog-definition", catalogDefinition),
   };
 }
 
@@ -74,8 +79,8 @@ ${flagReference(loadBalancerFlags)}`;
 }
 
 /** As a manifest, and as the chart has it. */
-function definitionFile(folder: string, definition: object): string {
-  const about = `# Generated from src/loadbalancers/${folder}/crd.ts; run \`npm run docs\` after changing it.\n`;
+function definitionFile(source: string, definition: object): string {
+  const about = `# Generated from src/${source}.ts; run \`npm run docs\` after changing it.\n`;
   return `${about}${stringify(definition, { lineWidth: 0, aliasDuplicateObjects: false })}`;
 }
 
@@ -88,6 +93,24 @@ The same flags are taken when the program is called \`node-termination-handler\`
 brackets; the command line takes precedence. Flags start with one dash or two; a boolean is \`--name\` or \`--name=false\`.
 
 ${flagReference(handlerFlags)}`;
+}
+
+function discovererFlagsPage(): string {
+  return `# Flags of \`fairlead cloud-data-discoverer\` and its proxy
+
+<!-- Generated from src/commands/cloud-data-discoverer/flags.ts and metrics-proxy/flags.ts; run \`npm run docs\` after changing them. -->
+
+Each flag of the discoverer can also be set with the environment variable in brackets; the command line takes precedence. By the
+environment alone are set: \`AWS_REGION\`, which is required, \`CLUSTER_UUID\`, and the credentials. Whatever is wrong ends it with status 1.
+[Cloud data discovery](../cloud-data-discovery.md) describes what it does.
+
+${flagReference(discovererFlags)}
+
+# \`fairlead metrics-proxy\`
+
+Takes the flags of kube-rbac-proxy that the platform gives it.
+
+${flagReference(proxyFlags)}`;
 }
 
 function driverFlagsPage(): string {

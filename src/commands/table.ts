@@ -74,6 +74,15 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     words: ["all", "controller", "node", "metadataLabeler", "pre-stop-hook"],
     load: () => import("./ebs-csi-driver.ts"),
   },
+  "cloud-data-discoverer": {
+    summary: "Tell a platform what the AWS account offers: instance types, zones, subnets, missing permissions, orphaned disks",
+    standsFor: "cloud-data-discoverer",
+    load: () => import("./cloud-data-discoverer.ts"),
+  },
+  "metrics-proxy": {
+    summary: "Serve the metrics of a program on this machine over HTTPS, to those whom the API server lets in",
+    load: () => import("./metrics-proxy.ts"),
+  },
   "ecr-credential-provider": {
     summary: "Give kubelet the credentials for images in Amazon ECR",
     standsFor: "ecr-credential-provider",

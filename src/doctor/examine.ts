@@ -6,6 +6,7 @@ import { checkHooks, checkManagedTag, checkQueue, checkRules } from "./check-int
 import { checkPermissions } from "./check-permissions.ts";
 import { checkClusterId, checkInstances, clusterMeant } from "./check-tags.ts";
 import { checkControlPlane } from "./control-plane.ts";
+import { checkDiscovery } from "./discovery-questions.ts";
 import type { Finding } from "./finding.ts";
 import { checkIngress } from "./ingress-questions.ts";
 import { type Picture, valueIn } from "./picture.ts";
@@ -35,6 +36,7 @@ const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkHooks,
   checkManagedTag,
   checkVolumes,
+  checkDiscovery,
 ];
 
 /** What there is to say, in the order it is shown. Pure. */

@@ -37,6 +37,7 @@ export const checkNames = [
   "lifecycle hooks",
   "managed tag",
   "volumes",
+  "discovery",
 ] as const;
 
 export type CheckName = (typeof checkNames)[number];

@@ -19,6 +19,7 @@ import { askPermissions } from "./ask-permissions.ts";
 import { askBalancer } from "./balancer-questions.ts";
 import { askAccess, askLease, askRole, askVersion } from "./cluster-questions.ts";
 import { askControlPlane } from "./control-plane.ts";
+import { askDiscovery } from "./discovery-questions.ts";
 import { askIngress } from "./ingress-questions.ts";
 import { groupsOf, queueOf } from "./interruption-questions.ts";
 import { metadataOf, subnetsOf } from "./network-questions.ts";
@@ -84,6 +85,7 @@ export async function observe(examination: Examination): Promise<Picture> {
     ? await note(async () => askBalancer(kube, await examination.loadBalancerClass(), world.clock.now(), signal))
     : undefined;
   const volumes = features.includes("volumes") ? await note(() => askVolumes(kube, examination.judgeClass, signal)) : undefined;
+  const discovery = features.includes("discovery") ? await note(() => askDiscovery(kube, signal)) : undefined;
   const caller = await onto(cloud, (home) =>
     note(async () => ({ arn: (await home.call(getCallerIdentity, {}, ask)).Arn ?? "", region: home.region })),
   );
@@ -106,6 +108,7 @@ export async function observe(examination: Examination): Promise<Picture> {
     ...(ingress && { ingress }),
     ...(balancer && { balancer }),
     ...(volumes && { volumes }),
+    ...(discovery && { discovery }),
   };
   const vpc = settings.vpc ?? valueIn(instances)?.values().find(isFound)?.instance.vpc;
   const inVpc = vpc === undefined ? [] : [{ name: "vpc-id", values: [vpc] }];

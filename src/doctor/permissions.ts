@@ -12,6 +12,7 @@ import { getQueueAttributes } from "../aws/queue-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
 import { certificateGrants } from "./certificate-grants.ts";
 import { classGrants } from "./class-grants.ts";
+import { discoveryGrants } from "./discovery-grants.ts";
 import { ingressGrants } from "./ingress-grants.ts";
 import { interruptionGrants, setupGrants } from "./interruption-grants.ts";
 import { serviceRoleGrants } from "./service-role-grants.ts";
@@ -32,6 +33,7 @@ export type Feature =
   | "interruptions-setup"
   | "registry"
   | "volumes"
+  | "discovery"
   | "assume-role"
   | "doctor";
 
@@ -355,6 +357,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       optional: "images of public.ecr.aws are pulled anonymously",
     },
   ],
+  discovery: discoveryGrants,
   volumes: [
     {
       sid: "ReadVolumes",

@@ -8,6 +8,7 @@ import type { NodeView } from "../identity/node-view.ts";
 import type { AccessNeed } from "./access.ts";
 import type { BalancerFacts } from "./balancer-questions.ts";
 import type { ControlPlanePod } from "./control-plane.ts";
+import type { DiscoveryFacts } from "./discovery-questions.ts";
 import type { IngressFacts } from "./ingress-questions.ts";
 import type { QueueFacts, GroupFacts as ScalingGroup } from "./interruption-questions.ts";
 import type { Feature } from "./permissions.ts";
@@ -62,6 +63,8 @@ export interface Picture {
   readonly balancer?: Known<BalancerFacts>;
   /** Where volumes are asked about. */
   readonly volumes?: Known<VolumeFacts>;
+  /** Where the discoverer is asked about. */
+  readonly discovery?: Known<DiscoveryFacts>;
   readonly now: number;
 }
 

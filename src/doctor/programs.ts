@@ -27,6 +27,7 @@ const table = {
   },
   "node-termination-handler": { features: ["interruptions"], account: "fairlead-node-termination-handler", access: [] },
   "ebs-csi-driver": { features: ["volumes"], account: "fairlead-ebs-csi-controller", access: [] },
+  "cloud-data-discoverer": { features: ["discovery"], account: "fairlead-cloud-data-discoverer", access: [] },
   "ecr-credential-provider": { features: ["registry"], access: [] },
 } satisfies Readonly<Record<string, CheckedProgram>>;
 

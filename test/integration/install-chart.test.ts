@@ -148,6 +148,18 @@ const valueSets: Readonly<Record<string, object>> = {
       node: { builtInRegistration: true, metricsPort: 3302 },
     },
   },
+  "the offer of the account for a platform": {
+    cloudDataDiscoverer: {
+      enabled: true,
+      region: "eu-central-1",
+      clusterUUID: "6a1f0a55",
+      catalogDefinition: true,
+      credentialsSecretName: "keys",
+      metrics: { readers: [{ name: "prometheus", namespace: "d8-monitoring" }, { user: "d8-monitoring:scraper" }], prometheusRule: true },
+      nodeSelector: { "node-role.kubernetes.io/control-plane": "" },
+      priorityClassName: "cluster-low",
+    },
+  },
   "a dry run beside another controller manager": {
     fullnameOverride: "fairlead-trial",
     controllerManager: { dryRun: true, securePort: 10268, controllers: { loadBalancers: false }, metrics: { service: false } },

@@ -10,6 +10,7 @@ import {
 } from "@aws-sdk/client-ec2";
 import { ServiceError } from "../errors.ts";
 import { type Operations, read } from "../service.ts";
+import type { Table } from "../store.ts";
 import { type FilterTable, filtered } from "./filters.ts";
 import { page } from "./pages.ts";
 import type { Ec2 } from "./state.ts";
@@ -83,6 +84,16 @@ export function instanceTypeNamed(name: string): InstanceType | undefined {
   return TYPES.find((type) => type.name === name);
 }
 
+/** Types that this region has besides the common ones, put there by tests. They can be asked for, and not launched. */
+export function furtherTypes(ec2: Ec2): Table<InstanceType> {
+  return ec2.account.store.table("ec2/instance-types");
+}
+
+/** Every type of the region. */
+export function typesOf(ec2: Ec2): readonly InstanceType[] {
+  return [...TYPES, ...furtherTypes(ec2).values()];
+}
+
 /** Whether volumes share their places with interfaces. */
 export function sharesAttachments(type: InstanceType): boolean {
   return !DEDICATED.has(type.name);
@@ -97,11 +108,12 @@ export function ebsCards(name: string): number {
 export function instanceTypeOperations(ec2: Ec2): Operations {
   return [
     read<DescribeInstanceTypesRequest, DescribeInstanceTypesResult>(DescribeInstanceTypes$, (input) => {
-      const unknown = (input.InstanceTypes ?? []).filter((name) => instanceTypeNamed(name) === undefined);
+      const types = typesOf(ec2);
+      const unknown = (input.InstanceTypes ?? []).filter((name) => !types.some((type) => type.name === name));
       if (unknown.length > 0) {
         throw new ServiceError("InvalidInstanceType", `The following supplied instance types do not exist: [${unknown.join(", ")}]`);
       }
-      const asked = input.InstanceTypes?.length ? TYPES.filter((type) => input.InstanceTypes?.includes(type.name)) : TYPES;
+      const asked = input.InstanceTypes?.length ? types.filter((type) => input.InstanceTypes?.includes(type.name)) : types;
       const { items, NextToken } = page(ec2, filtered(asked, input.Filters, FILTERS), (type) => type.name, input, {
         action: "DescribeInstanceTypes",
         min: 5,

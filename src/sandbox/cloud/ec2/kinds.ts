@@ -43,6 +43,7 @@ export const KINDS = {
     "networkInterface ID",
   ),
   allocation: kind("eipalloc", "elastic-ip", "InvalidAllocationID.Malformed", "InvalidAllocationID.NotFound", "allocation ID"),
+  image: kind("ami", "image", "InvalidAMIID.Malformed", "InvalidAMIID.NotFound", "image id"),
   volume: kind("vol", "volume", "InvalidParameterValue", "InvalidVolume.NotFound", "volume"),
   snapshot: kind("snap", "snapshot", "InvalidSnapshotID.Malformed", "InvalidSnapshot.NotFound", "snapshot"),
 } as const;
@@ -76,7 +77,8 @@ export function wellFormed(kind: Kind, id: string): boolean {
   return id.startsWith(`${kind.prefix}-`) && /^([0-9a-f]{8}|[0-9a-f]{17})$/.test(id.slice(kind.prefix.length + 1));
 }
 
-function checkForm(kind: Kind, id: string): void {
+/** Throws for an id that has not the form of its kind. */
+export function checkForm(kind: Kind, id: string): void {
   if (!wellFormed(kind, id)) throw new ServiceError(kind.malformed, `Invalid id: "${id}" (expecting "${kind.prefix}-...")`);
 }
 

@@ -1,11 +1,14 @@
 import type { Account } from "../account.ts";
 import { ec2Query } from "../protocol/protocol.ts";
 import type { Service } from "../service.ts";
+import { addressAttributeOperations } from "./address-attributes.ts";
 import { addressOperations } from "./addresses.ts";
 import { gatewayOperations } from "./gateways.ts";
+import { imageOperations } from "./images.ts";
 import { instanceAttributeOperations } from "./instance-attributes.ts";
 import { instanceLifecycleOperations } from "./instance-lifecycle.ts";
 import { instanceQueryOperations } from "./instance-queries.ts";
+import { instanceTypeOfferingOperations } from "./instance-type-offerings.ts";
 import { instanceTypeOperations } from "./instance-types.ts";
 import { interfaceAddressOperations } from "./interface-addresses.ts";
 import { interfaceOperations } from "./interface-operations.ts";
@@ -46,11 +49,14 @@ export function ec2Service({ ec2 }: Account): Service {
       interfaceOperations,
       interfaceAddressOperations,
       addressOperations,
+      addressAttributeOperations,
+      imageOperations,
       runInstanceOperations,
       instanceLifecycleOperations,
       instanceQueryOperations,
       instanceAttributeOperations,
       instanceTypeOperations,
+      instanceTypeOfferingOperations,
       volumeCreationOperations,
       volumeAttachmentOperations,
       volumeModificationOperations,

@@ -1,0 +1,137 @@
+/** Who may ask for what the proxy forwards: the API server is asked, and its answers outlive its silence for a while. */
+import { createHash } from "node:crypto";
+import { Lru } from "../../kube/lru.ts";
+import type { User } from "../../runtime/access.ts";
+import type { AccessRequest, Decision } from "../../runtime/delegated-auth.ts";
+import type { Host } from "../../runtime/host.ts";
+import type { Clock } from "../../runtime/world.ts";
+import { matchesPath, type ProxyConfig, type ResourceAttributes, upstreamFor } from "./config.ts";
+
+/** Asks the API server. */
+export interface Reviews {
+  authenticate(token: string): Promise<User | undefined>;
+  authorize(user: User, verb: string, attributes: ResourceAttributes): Promise<boolean>;
+}
+
+export interface ProxyAuthOptions {
+  readonly config: ProxyConfig;
+  readonly reviews: Reviews;
+  /** Answered by the proxy itself, to anybody; empty: there is none. */
+  readonly livezPath: string;
+  /** How long somebody who was allowed stays so while the API server does not answer. 0: not at all. */
+  readonly staleMs: number;
+}
+
+const remembered = 4096;
+const tokenTtlMs = 2 * 60_000;
+const allowedTtlMs = 5 * 60_000;
+const deniedTtlMs = 30_000;
+
+/** The API server did not say whether the user may. */
+export class AccessUnknown extends Error {
+  override readonly name = "AccessUnknown";
+}
+
+export class ProxyAuth {
+  readonly #host: Host;
+  readonly #options: ProxyAuthOptions;
+  readonly #users: Remembered<User | undefined>;
+  readonly #verdicts: Remembered<boolean>;
+  /** Until when a token may be used in a way it was allowed to, by both. */
+  readonly #allowed = new Lru<number>(remembered);
+
+  constructor(host: Host, options: ProxyAuthOptions) {
+    this.#host = host;
+    this.#options = options;
+    const { clock } = host.world;
+    this.#users = new Remembered(clock, () => tokenTtlMs);
+    this.#verdicts = new Remembered(clock, (allowed) => (allowed ? allowedTtlMs : deniedTtlMs));
+  }
+
+  /** Rejects with `AccessUnknown` when the API server cannot be asked what a user may do. */
+  async decide({ method, path, headers }: AccessRequest): Promise<Decision> {
+    const { config, livezPath } = this.#options;
+    const isOpen = (livezPath !== "" && path === livezPath) || config.excludePaths.some((pattern) => matchesPath(pattern, path));
+    if (isOpen) return { kind: "allowed", user: undefined };
+    const token = bearerToken(headers.authorization);
+    if (token === undefined) return { kind: "unauthorized" };
+    // Nothing is forwarded from such a path; that is said to those only who may ask for something.
+    const attributes = (upstreamFor(config, path) ?? config.upstreams[0]!).attributes;
+    return this.#review(token, verbOf(method), attributes);
+  }
+
+  async #review(token: string, verb: string, attributes: ResourceAttributes): Promise<Decision> {
+    const { reviews } = this.#options;
+    // Only digests are kept: a dump of the memory gives no token away.
+    const identity = digest(token);
+    const use = `${identity} ${verb} ${JSON.stringify(attributes)}`;
+    let user: User | undefined;
+    try {
+      user = await this.#users.get(identity, () => reviews.authenticate(token));
+    } catch (error) {
+      this.#host.log.error("cannot check a bearer token", { error });
+      return this.#stale(use) ?? { kind: "unauthorized" };
+    }
+    if (user === undefined) {
+      this.#allowed.delete(use);
+      return { kind: "unauthorized" };
+    }
+    const known = user;
+    let allowed: boolean;
+    try {
+      allowed = await this.#verdicts.get(digest(JSON.stringify([user, verb, attributes])), () =>
+        reviews.authorize(known, verb, attributes),
+      );
+    } catch (cause) {
+      const stale = this.#stale(use);
+      if (stale !== undefined) return stale;
+      throw new AccessUnknown("cannot check access", { cause });
+    }
+    if (!allowed) {
+      this.#allowed.delete(use);
+      return { kind: "forbidden", user };
+    }
+    this.#allowed.set(use, this.#host.world.clock.monotonic() + this.#options.staleMs);
+    return { kind: "allowed", user };
+  }
+
+  #stale(use: string): Decision | undefined {
+    const until = this.#allowed.get(use);
+    return until !== undefined && this.#host.world.clock.monotonic() < until ? { kind: "allowed", user: undefined } : undefined;
+  }
+}
+
+const verbs: Readonly<Record<string, string>> = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+
+/** Methods that mean nothing to Kubernetes have an empty verb, which nobody is allowed by name. */
+function verbOf(method: string): string {
+  return verbs[method] ?? "";
+}
+
+function bearerToken(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === "string" ? /^bearer +(\S+) *$/i.exec(header)?.[1] : undefined;
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}
+
+/** Answers for as long as they may be believed; a failure is none. */
+class Remembered<T> {
+  readonly #clock: Clock;
+  readonly #ttlMs: (answer: T) => number;
+  readonly #known = new Lru<{ readonly answer: T; readonly untilMs: number }>(remembered);
+
+  constructor(clock: Clock, ttlMs: (answer: T) => number) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+  }
+
+  async get(question: string, ask: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(question);
+    if (known !== undefined && this.#clock.monotonic() < known.untilMs) return known.answer;
+    const answer = await ask();
+    this.#known.set(question, { answer, untilMs: this.#clock.monotonic() + this.#ttlMs(answer) });
+    return answer;
+  }
+}
