@@ -1,5 +1,6 @@
 /** A sound cluster in a sound account, for tests that spoil it. */
 import { diagnose, parseDoctorFlags } from "../../src/commands/doctor.ts";
+import { catalogDefinition } from "../../src/discovery/catalog-definition.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
 import { checkableFeatures } from "../../src/doctor/programs.ts";
 import { nodes } from "../../src/kube/builtin.ts";
@@ -15,7 +16,7 @@ import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import { launchNodes, type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
 import { testHost } from "./bed.ts";
-import { applyManifest } from "./manifests.ts";
+import { apply, applyManifest } from "./manifests.ts";
 
 export interface DoctorWorld {
   readonly cloud: Cloud;
@@ -55,6 +56,7 @@ export async function doctorWorld({ fresh = false } = {}): Promise<DoctorWorld> 
   const config = await loadKubeConfig({ ...machine, environment }, {});
   const kube = new KubeClient({ host: testHost(machine), config, gate: openGate(), userAgent: "test", connect });
   await applyManifest(kube, "manifests/rbac.yaml");
+  await apply(kube, catalogDefinition);
   const node: DoctorWorld["node"] = async (instance, spec, labels = {}) => {
     const usual = { providerID: `aws:///${instance.zone}/${instance.id}` };
     await kube.create(nodes, { metadata: { name: instance.privateDnsName, labels }, spec: spec ?? usual });

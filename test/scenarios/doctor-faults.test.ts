@@ -9,7 +9,7 @@ import type { CheckName, Finding, Level } from "../../src/doctor/finding.ts";
 import { actionsOfFeature } from "../../src/doctor/permissions.ts";
 import { checkableFeatures, checkedPrograms } from "../../src/doctor/programs.ts";
 import { asTable } from "../../src/doctor/report.ts";
-import { leases, namespaces, nodes, pods, serviceAccounts, services } from "../../src/kube/builtin.ts";
+import { configMaps, leases, namespaces, nodes, pods, serviceAccounts, services } from "../../src/kube/builtin.ts";
 import { resource } from "../../src/kube/resource.ts";
 import type { PolicyRule } from "../../src/kube/types.ts";
 import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
@@ -52,6 +52,14 @@ const storageClasses = resource({
 });
 const volumeClass = (world: DoctorWorld, parameters: Record<string, string>) =>
   world.kube.create(storageClasses, { metadata: { name: "fast" }, provisioner: "ebs.csi.aws.com", parameters } as never);
+const definitions = resource({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  namespaced: false,
+});
+const askDiscovery: Look = { flags: ["--features=discovery"] };
 const askVolumes: Look = { flags: ["--features=volumes"] };
 
 const faults: readonly Fault[] = [
@@ -98,6 +106,26 @@ const faults: readonly Fault[] = [
         spec: { containers: [{ name: "c", image: "i", command: ["kube-controller-manager", "--cloud-provider=aws"] }] },
       })),
     found: { check: "control plane", level: "problem", says: /cloud provider of its own/, remedy: /--cloud-provider=external/ },
+  },
+  {
+    what: "a platform that does not know the catalogue of instance types",
+    plant: async ({ kube }) => void (await kube.delete(definitions, { name: "instancetypescatalogs.deckhouse.io" })),
+    look: askDiscovery,
+    found: { check: "discovery", level: "problem", says: /InstanceTypesCatalog is not served/, remedy: /catalogDefinition=true/ },
+  },
+  {
+    what: "a condition of the account that is not met",
+    plant: async ({ kube }) => {
+      const conditions = '[{"name":"N","message":"DescribeInstanceTopology is not allowed","ok":false}]';
+      await kube.create(configMaps, { metadata: { namespace: "kube-system", name: "d8-cloud-provider-conditions" }, data: { conditions } });
+    },
+    look: askDiscovery,
+    found: {
+      check: "discovery",
+      level: "problem",
+      says: /DescribeInstanceTopology is not allowed/,
+      remedy: /deploy\/iam\/discovery\.json/,
+    },
   },
   {
     what: "no credentials anywhere",
@@ -381,7 +409,7 @@ for (const look of [{}, withConfig, { flags: ["--host-network=false"] }]) {
       findings.filter(({ level }) => level !== "ok"),
       [],
     );
-    assert.equal(new Set(findings.map(({ check }) => check)).size, 14);
+    assert.equal(new Set(findings.map(({ check }) => check)).size, 15);
   });
 }
 
@@ -393,7 +421,7 @@ test("a cluster whose nodes nobody has initialised yet is looked at just as well
     findings.filter(({ level }) => level !== "ok"),
     [],
   );
-  assert.equal(new Set(findings.map(({ check }) => check)).size, 13);
+  assert.equal(new Set(findings.map(({ check }) => check)).size, 14);
   tags(world, 1, { "kubernetes.io/cluster/shop": undefined });
   const spoilt = (await world.findings(look)).filter(({ level }) => level !== "ok");
   assert.deepEqual(
