@@ -27,6 +27,10 @@ export const maturity: Readonly<Record<string, Maturity>> = {
   "load-balancer-controller": { stage: "alpha", why: "TargetGroupBindings, Ingresses and Services with its class; Gateways are missing" },
   "node-termination-handler": { stage: "alpha", why: "both modes; younger and less proven than the controller manager" },
   "ebs-csi-driver": { stage: "alpha", why: "volumes and snapshots; younger and less proven than the controller manager" },
+  "cloud-data-discoverer": {
+    stage: "alpha",
+    why: "complete against its specification; its reference cannot be run beside it",
+  },
   cluster: { stage: "alpha", why: "hosts the programs above in one process" },
   node: { stage: "alpha", why: "hosts the programs of a node in one process" },
 };
