@@ -93,8 +93,11 @@ const manifests: Readonly<Record<string, Manifest>> = {
       "ebsCsiDriver.controller.clusterId=my-cluster",
       "ebsCsiDriver.controller.volumeLabels=true",
       "ebsCsiDriver.controller.volumeLabelsWebhook=true",
+    ],
+  },
   "cloud-data-discoverer.yaml": {
-    about: "The cloud data discoverer with its roles and the proxy of its metrics. Put your region and the UUID of your cluster in place of these.",
+    about:
+      "The cloud data discoverer with its roles and the proxy of its metrics. Put your region and the UUID of your cluster in place of these.",
     templates: ["cloud-data-discoverer.yaml"],
     set: [
       "cloudDataDiscoverer.enabled=true",
