@@ -87,6 +87,7 @@ test("nothing but bundles, the chart and the pages is in it", async () => {
     "CHANGELOG.md",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "bin",
     "deploy",
     "dist",
