@@ -50,7 +50,7 @@ async function statement(made: readonly Digest[], version: string, { commit, dat
     predicateType: "https://slsa.dev/provenance/v1",
     predicate: {
       buildDefinition: {
-        buildType: "https://slsa.dev/provenance/v1#npm-run-release",
+        buildType: "urn:fairlead:release:v1",
         externalParameters: { command: `npm run release -- --version ${version}`, version },
         internalParameters: { node: process.version, date },
         resolvedDependencies: [
@@ -59,7 +59,7 @@ async function statement(made: readonly Digest[], version: string, { commit, dat
           ...(withImages ? await debianDependencies() : []),
         ],
       },
-      runDetails: { builder: { id: "npm run release" } },
+      runDetails: { builder: { id: "urn:fairlead:release" } },
     },
   };
 }
