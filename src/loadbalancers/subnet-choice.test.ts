@@ -44,6 +44,7 @@ test("by role, one per zone: this cluster's first, then the lowest id", () => {
     subnet("subnet-6", "c", { tags: { [elb]: "yes" } }),
   ];
   assert.deepEqual(choose(subnets), ["subnet-1", "subnet-4"]);
+  assert.deepEqual(choose(subnets, { preferred: ["subnet-3", "subnet-6"] }), ["subnet-1", "subnet-3"], "those that it is in go first");
 });
 
 test("without a role by reachability, unless that is switched off", () => {

@@ -74,7 +74,8 @@ async function unpublish(ingress: SeenIngress, group: GroupId, { settings, repor
 
 /** What keeps those that are leaving, said once. */
 export function warnLeaving({ leaving }: Group, complaint: string | undefined, { ingresses, report }: GroupContext): void {
-  for (const ingress of leaving.flatMap((view) => ingresses.get(keyOf(view)) ?? [])) report.warn(ingress, complaint ? [complaint] : []);
+  if (complaint === undefined) return;
+  for (const ingress of leaving.flatMap((view) => ingresses.get(keyOf(view)) ?? [])) report.warn(ingress, [complaint]);
 }
 
 /** Lets all go that are leaving; an outcome, where one has to be let go again. */
