@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sourcesOf } from "./ebs-csi-driver/validate.ts";
 import { run } from "./ebs-csi-driver.ts";
 import { said } from "./testing/said.ts";
 
@@ -34,6 +35,11 @@ for (const [what, argv, text] of [
   ["a flag of the controller's AWS client", ["node", "--user-agent-extra=x"], "unknown flag: --user-agent-extra"],
   ["a flag of the node's for the labeller", ["metadataLabeler", "--legacy-xfs"], "unknown flag: --legacy-xfs"],
   ["labels of volumes without roles", ["controller", "--volume-labels"], "--volume-labels needs --built-in-roles"],
+  [
+    "a webhook without what it is for",
+    ["controller", "--built-in-roles", "--k8s-tag-cluster-id=a", "--webhook-secret=b"],
+    "without --volume-labels there is no webhook for --webhook-secret",
+  ],
   ["an unknown mode", ["contoller"], 'Unknown driver mode "contoller"; did you mean controller?'],
 ] as const) {
   test(`a command line with ${what} is refused, and says why`, async () => {
@@ -42,6 +48,11 @@ for (const [what, argv, text] of [
     assert.ok(err.includes(text), err);
   });
 }
+
+test("metadata sources are taken in any case and with spaces, in the order in which they are given", () => {
+  assert.deepEqual(sourcesOf({ "metadata-sources": [" Kubernetes", "IMDS "] }), ["kubernetes", "imds"]);
+  assert.deepEqual(sourcesOf({ "metadata-sources": ["metadata-labeler", "kubernetes"] }), ["metadata-labeler", "kubernetes"]);
+});
 
 test("--version prints JSON and needs nothing", async () => {
   const { status, out } = await said(run, ["controller", "--version"]);

@@ -69,7 +69,7 @@ function* problems(values: DriverValues): Generator<string, undefined> {
     yield "--volume-labels needs --built-in-roles: without them the process follows no PersistentVolumes";
   }
   for (const name of ["webhook-secret", "webhook-cert-dir"] as const) {
-    if (values[name] && !values["volume-labels"]) yield `--${name} needs --volume-labels: there is no other webhook`;
+    if (values[name] && !values["volume-labels"]) yield `without --volume-labels there is no webhook for --${name}`;
   }
   if (values["windows-host-process"]) yield "--windows-host-process is for Windows nodes";
   try {

@@ -29,6 +29,17 @@ test("every format option is carried to the node under its key in lower case, em
   assert.deepEqual((await world.create("pvc-2", { parameters: { blockSize: "", ext4BigAlloc: "false" } })).volumeContext, {});
 });
 
+test("an option of ext4 is refused for another file system", async () => {
+  const world = await volumeWorld();
+  const ext3 = { ...mountCapability, mount: { fsType: "ext3", mountFlags: [] } };
+  const text = await refusedWith(
+    world.create("pvc-1", { volumeCapabilities: [ext3], parameters: { ext4BigAlloc: "true" } }),
+    "InvalidArgument",
+  );
+  assert.match(text, /ext4BigAlloc/i);
+  assert.deepEqual(world.volumes, []);
+});
+
 test("blockAttachUntilInitialized is the exact word true", async () => {
   const world = await volumeWorld();
   const context = async (name: string, value: string) =>

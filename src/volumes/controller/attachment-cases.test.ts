@@ -1,0 +1,96 @@
+/** The cases of attachments beside those of attachments.test.ts: repeated calls, kept names, waits, and what is told of late ones. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { publishRequest, refusedWith, volumeWorld } from "../../../test/bed/volume-world.ts";
+import { contextKeys } from "../names.ts";
+import { attached } from "./attachment-wait.ts";
+import { DetachPending } from "./detach-pending.ts";
+
+const rpc = { name: "test", signal: new AbortController().signal };
+
+test("the same call a second time is refused while the first one works, and asks nothing of EC2", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  const first = world.begin("ControllerPublishVolume", publishRequest(volumeId, node!.id));
+  const text = await refusedWith(world.begin("ControllerPublishVolume", publishRequest(volumeId, node!.id)), "Aborted");
+  assert.equal(text, `An operation with the given Volume ${volumeId} already exists`);
+  await world.finish(first);
+  assert.equal(world.calls("ec2:AttachVolume"), 1);
+});
+
+test("a name that a caller no longer waited for stays the volume's, and EC2 is not asked a second time", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const [{ volumeId }, other] = [await world.create("pvc-1"), await world.create("pvc-2")];
+  const impatience = new AbortController();
+  world.begin("ControllerPublishVolume", publishRequest(volumeId, node!.id), impatience.signal);
+  await world.world.runUntil(() => world.calls("ec2:AttachVolume") > 0, 60_000, "it is being attached");
+  await world.world.advance(200);
+  impatience.abort(new Error("the caller no longer waits"));
+  await world.world.advance(1);
+  assert.equal(await world.publish(other.volumeId, node!), "/dev/xvdab");
+  assert.equal(await world.publish(volumeId, node!), "/dev/xvdaa");
+  assert.equal(world.calls("ec2:AttachVolume"), 2);
+});
+
+test("a volume under another name than the one that is waited for is never said to be there", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  await world.publish(volumeId, node!);
+  const wanted = { volumeId, nodeId: node!.id, device: "/dev/xvdzz", card: undefined };
+  const text = await refusedWith(world.finish(attached(wanted, rpc, world.driver.context)), "Internal");
+  assert.equal(text, "still attached as /dev/xvdaa, expected attached as /dev/xvdzz");
+  const elsewhere = { ...wanted, nodeId: world.nodes[3]!.id };
+  assert.match(
+    await refusedWith(world.finish(attached(elsewhere, rpc, world.driver.context)), "Internal"),
+    new RegExp(`is attached at ${node!.id}`),
+  );
+});
+
+test("a class that waits for the volume to be filled asks EC2 once, and remembers that it is", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  const more = { volumeContext: { [contextKeys.waitForInitialization]: "true" } };
+  for (let time = 0; time < 2; time++) assert.equal(await world.publish(volumeId, node!, more), "/dev/xvdaa");
+  assert.equal(world.calls("ec2:DescribeVolumeStatus"), 1);
+  world.aws.controls.deny("ec2:DescribeVolumeStatus");
+  const other = await world.create("pvc-2");
+  assert.match(await refusedWith(world.publish(other.volumeId, node!, more), "Internal"), /^Cannot validate that volume .* is initialized/);
+});
+
+test("the most IOPS of a zone are asked for once for each type and place", async () => {
+  const world = await volumeWorld();
+  const { zoneIops } = world.driver.context;
+  const nowhere = { zone: undefined, zoneId: undefined, outpostArn: undefined };
+  const before = world.calls("ec2:CreateVolume");
+  const asked = async (type: string, place: object) => {
+    await world.finish(zoneIops.max(type, { ...nowhere, ...place }, rpc));
+    return world.calls("ec2:CreateVolume") - before;
+  };
+  const { zone } = world.nodes[0]!;
+  assert.equal(await asked("gp3", { zone }), 1);
+  assert.equal(await asked("GP3", { zone }), 1);
+  assert.equal(await asked("io2", { zone }), 2);
+  assert.equal(await asked("gp3", { zone: world.nodes[1]!.zone }), 3);
+  assert.equal(await asked("gp3", { zoneId: "use1-az1" }), 4);
+  assert.equal(await asked("gp2", { zone }), 4, "it has no such limit");
+});
+
+test("a detachment is shown after a minute, until it ends or nobody asks for it any more", async () => {
+  const { world } = await volumeWorld();
+  const pending = new DetachPending(world.clock);
+  const late = () => pending.late().map(({ volumeId, state, seconds }) => `${volumeId} ${state} ${seconds}`);
+  pending.note("vol-1", "i-1", "detaching");
+  await world.advance(59_000);
+  assert.deepEqual(late(), []);
+  pending.note("vol-1", "i-1", "busy");
+  await world.advance(1_000);
+  assert.deepEqual(late(), ["vol-1 busy 60"]);
+  pending.note("vol-2", "i-1", "detaching");
+  pending.clear("vol-1", "i-1");
+  await world.advance(16 * 60_000);
+  assert.deepEqual(late(), [], "nobody has asked for a quarter of an hour");
+});
