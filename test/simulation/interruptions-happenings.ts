@@ -34,6 +34,8 @@ const effects: readonly Effect[] = [
 ];
 
 const minuteMs = 60_000;
+/** A handler on the machine looks every two seconds, and needs another moment to write down what it heard. */
+const lastWordMs = 10_000;
 /** The reservation that some instances are in. */
 export const reservationId = "cr-0123456789abcdef0";
 
@@ -195,6 +197,8 @@ export class Happenings {
   #mayBeTold(instance: Instance): boolean {
     const named = this.named.get(instance.privateDnsName);
     if (this.nodeless.has(instance.id) || !this.#isRunning(instance)) return false;
+    // What is told to a machine in its last seconds nobody can hear.
+    if (named?.notices.some(({ deadline }) => deadline !== undefined && deadline - this.#w.now < lastWordMs)) return false;
     return named === undefined || (named.notices.length < 2 && !named.restarted);
   }
 
