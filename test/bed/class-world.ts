@@ -30,7 +30,12 @@ interface StoredService {
 }
 
 export interface StoredBinding {
-  readonly metadata: { readonly name: string; readonly namespace: string; readonly labels: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
   readonly spec: Readonly<Record<string, unknown>> & { readonly targetGroupARN: string };
 }
 

@@ -140,10 +140,11 @@ export class ClassesScene {
     }
   }
 
-  /** What the webhook gives a new pod of a Service. */
+  /** What the webhook gives a new pod of a Service: nobody would open the gate of a binding that is being deleted. */
   #gatesOf(name: string): readonly string[] {
     return this.w
       .bindings()
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .filter(({ spec }) => spec.targetType === "ip" && (spec.serviceRef as { name: string }).name === name)
       .map(({ metadata }) => gatePrefix + metadata.name);
   }
