@@ -42,7 +42,7 @@ function introduction(measured: readonly Scenario[], { machine, scenarios }: Res
   const disturbed = measured.filter(({ name }) => Math.max(...(scenarios[name]?.loads ?? [])) > calmLoad);
   return [
     "<!-- Written by `npm run bench`. Do not edit. -->",
-    `Fairlead compared with the reference, cloud-provider-aws ${referenceVersion} built with Go, in the same environment and the same run. ` +
+    `Fairlead compared with the reference, cloud-provider-aws ${referenceVersion} built with Go, in the same environment. ` +
       "`npm run bench` repeats all measurements except those that `--full` adds, `npm run bench <scenario>` one of them; both need Go and Linux.",
     `Machine: ${machine}.`,
     ...(disturbed.length > 0
