@@ -10,6 +10,7 @@ import { epochOf, type Stamp } from "../build/stamp.ts";
 import { renderManifests } from "../chart/render.ts";
 import { buildImages, copyingTargets, imageBuilder } from "../image/builder.ts";
 import { chartArchive, chartLayout } from "./chart.ts";
+import { filesBelow, tar } from "./tar.ts";
 import { changelogSection } from "./version.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -119,7 +120,10 @@ async function makeImages(
       await buildImages(images, names, { architecture, version: `v${version}`, stamp });
       for (const [target, name] of Object.entries(names)) {
         const path = join(folder, `${target}-${version}-linux-${architecture}.oci.tar`);
-        await images.buildah("push", "--format=oci", name, `oci-archive:${path}:v${version}`);
+        // Not as an archive: those of buildah are dated with the moment.
+        const layout = join(images.folder, `layout-${target}-${architecture}`);
+        await images.buildah("push", "--format=oci", name, `oci:${layout}:v${version}`);
+        await writeFile(path, tar(await filesBelow(layout), epochOf(stamp)));
       }
     }
   } finally {
