@@ -79,6 +79,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     standsFor: "cloud-data-discoverer",
     load: () => import("./cloud-data-discoverer.ts"),
   },
+  artifacts: {
+    summary: "Print what a node manager needs of the AWS provider: registration, templates of machine classes, storage classes",
+    words: ["render"],
+    load: () => import("./artifacts.ts"),
+  },
   "metrics-proxy": {
     summary: "Serve the metrics of a program on this machine over HTTPS, to those whom the API server lets in",
     load: () => import("./metrics-proxy.ts"),

@@ -1,8 +1,8 @@
-import { realWorld } from "../../runtime/world.ts";
+import { realWorld, type World } from "../../runtime/world.ts";
 import type { Command } from "../command.ts";
 
 /** Runs a command with these words and gives its status and all it said. */
-export async function said(run: Command, argv: readonly string[]) {
+export async function said(run: Command, argv: readonly string[], world: World = realWorld()) {
   let out = "";
   let err = "";
   const console = {
@@ -15,6 +15,6 @@ export async function said(run: Command, argv: readonly string[]) {
     columns: 0,
     watched: false,
   };
-  const status = await run({ argv, console, world: realWorld(), stopSignal: () => new AbortController().signal });
+  const status = await run({ argv, console, world, stopSignal: () => new AbortController().signal });
   return { status, out, err };
 }

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseAllDocuments, stringify } from "yaml";
+import { exampleFile } from "../discovery/artifacts/testing.ts";
+import { virtualWorld } from "../sandbox/virtual-clock.ts";
+import { run } from "./artifacts.ts";
+import { said } from "./testing/said.ts";
+
+function fairlead(argv: readonly string[], file: object = exampleFile) {
+  return said(run, argv, virtualWorld(1, { files: { "/file.yaml": stringify(file) } }));
+}
+
+test("every object is a document of its own", async () => {
+  const { status, out } = await fairlead(["render", "--config=/file.yaml"]);
+  assert.equal(status, 0);
+  const kinds = parseAllDocuments(out).map((document) => (document.toJS() as { kind: string }).kind);
+  assert.deepEqual([kinds[0], kinds.filter((kind) => kind === "Secret").length], ["CustomResourceDefinition", 3]);
+});
+
+test("a file that cannot be used is refused with every problem as a line, and no secret in it", async () => {
+  const { status, out, err } = await fairlead(["render", "--config=/file.yaml"], { ...exampleFile, clusterUUID: "", snapshot: true });
+  assert.deepEqual([status, out], [1, ""]);
+  assert.match(err, /^fairlead artifacts: clusterUUID: .*\nfairlead artifacts: it: .*"snapshot"/);
+  assert.doesNotMatch(err, /of-no-worth/);
+});
+
+test("a wrong command line and a file that is not there", async () => {
+  assert.equal((await fairlead(["print", "--config=/file.yaml"])).status, 64);
+  assert.equal((await fairlead(["render"])).status, 64);
+  assert.equal((await fairlead(["render", "--config=/nowhere"])).status, 1);
+  assert.match((await fairlead(["--help"])).out, /Exit status/);
+});

@@ -1,0 +1,99 @@
+/** The templates of machine classes as Go's own template engine renders them, and the objects as a real API server takes them. */
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { parse, stringify } from "yaml";
+import { helm } from "../../deploy/build/helm.ts";
+import { run } from "../../deploy/build/run.ts";
+import { artifacts } from "../../src/discovery/artifacts/artifacts.ts";
+import type { InstanceClassSpec } from "../../src/discovery/artifacts/input.ts";
+import { machineClass, machineClassChecksum } from "../../src/discovery/artifacts/machine-class.ts";
+import { registrationData } from "../../src/discovery/artifacts/registration.ts";
+import { machineTemplates } from "../../src/discovery/artifacts/templates.ts";
+import { exampleInput } from "../../src/discovery/artifacts/testing.ts";
+import { bed } from "../bed/bed.ts";
+import { apply } from "../bed/manifests.ts";
+
+/** The partial that a node manager gives its templates. */
+const labels = `{{- define "helm_lib_module_labels" -}}
+labels:
+  heritage: deckhouse
+  module: node-manager
+{{- range $key, $value := index . 1 }}
+  {{ $key }}: {{ $value | quote }}
+{{- end }}
+{{- end -}}`;
+
+/** Renders a template as the node manager does. */
+async function render(t: TestContext, name: keyof typeof machineTemplates, instanceClass: object, rollout = ""): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "artifacts-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "templates"));
+  const input = exampleInput();
+  const tree = Object.fromEntries(
+    Object.entries(registrationData(input)).map(([key, text]) => [key, key === "aws" ? JSON.parse(text) : text]),
+  );
+  const nodeGroup = { name: "worker", instanceClass, manualRolloutID: rollout };
+  const values = {
+    global: { discovery: { clusterUUID: input.clusterUUID } },
+    nodeManager: { internal: { cloudProvider: tree } },
+    context: { nodeGroup, zoneName: "eu-central-1a" },
+  };
+  const body = `{{- define "it" -}}\n${machineTemplates[name]}\n{{- end -}}\n`;
+  const call = `{{ include "it" (merge (dict "Values" .Values) .Values.context) }}\n`;
+  await writeFile(join(folder, "Chart.yaml"), stringify({ apiVersion: "v2", name: "it", version: "0.0.0" }));
+  // As JSON: of YAML without quotes Go would read the key y as true.
+  await writeFile(join(folder, "values.yaml"), JSON.stringify(values));
+  await writeFile(join(folder, "templates/_it.tpl"), `${labels}\n${body}`);
+  await writeFile(join(folder, "templates/it.yaml"), name.endsWith("checksum") ? `checksum: ${call}` : call);
+  return run(await helm(), ["template", "it", folder]);
+}
+
+/** What people write into tags, and what only a test does. */
+const awkward = [
+  ...["yes", "it's", "", "012", "2026-01-01", "#x", '"', "a b", "~", "-a", "- a", "a:", "a: b", "é", " a", "a ", "a,b", "[a", "%a", "@a"],
+  ...["!a", "&a", "a #b", "a#b", "1.5", "1e3", "0x1f", "1:20", "1_000", "on", ".inf", "=", "<<", "?", "? a", ">a", ":a", "+1", ".5", "---"],
+  ...["...", "1.2.3", "-1", "null", "~a", "|a", ",a", "}a", "TRUE", "tRue", "a\\b", "a\nb", "2026-01-01T00:00:00Z"],
+  ...[`${"word ".repeat(40)}end`, `it's: ${"a long word ".repeat(12)}`.trim(), `${"x".repeat(90)} y z`],
+];
+
+const classes: readonly InstanceClassSpec[] = [
+  { instanceType: "m5.large" },
+  { ami: "", instanceType: "m5.large", spot: true, diskSizeGb: 20 },
+  { instanceType: "m5.large", diskSizeGb: 50, diskType: "io1", iops: "500", additionalSecurityGroups: ["sg-extra", "sg-base"] },
+  {
+    instanceType: "t3.large",
+    // Keys of tags have at most 128 characters; `<<` cannot be one in YAML.
+    additionalTags: Object.fromEntries([
+      ...awkward.map((text, index) => [`tag-${index}`, text]),
+      ...awkward.filter((text) => !["", "<<"].includes(text) && text.length < 128 && !text.includes("\n")).map((text) => [text, "value"]),
+    ]),
+  },
+];
+
+test("templates and code give the same machine class and the same checksum, whatever the tags", async (t) => {
+  for (const instanceClass of classes) {
+    const what = JSON.stringify(instanceClass);
+    const { checksum } = parse(await render(t, "machine-class.checksum", instanceClass, "r1")) as { checksum: string };
+    assert.equal(checksum, machineClassChecksum(instanceClass, "r1"), what);
+    const group = { name: "worker", instanceClass: instanceClass as { instanceType: string } };
+    assert.deepEqual(
+      parse(await render(t, "machine-class.yaml", instanceClass)),
+      machineClass(exampleInput(), group, "eu-central-1a"),
+      what,
+    );
+  }
+});
+
+test("the credential lines are the account's keys", async (t) => {
+  const lines = parse(await render(t, "config-for-machine-controller-manager.yaml", {})) as Record<string, string>;
+  const decoded = Object.values(lines).map((text) => Buffer.from(text, "base64").toString());
+  assert.deepEqual(decoded, ["AKIAIOSFODNN7EXAMPLE", "of-no-worth"]);
+});
+
+test("the API server takes every object", async (t) => {
+  const { cluster } = await bed(t);
+  for (const object of artifacts(exampleInput())) await apply(cluster.admin, object);
+});
