@@ -60,6 +60,17 @@ test("the same name with another size is refused, however often it is asked for,
   assert.equal(world.volumes.length, 1);
 });
 
+test("the same name is refused where the volume of it is not encrypted and is to be, or is for one node and is to be for several", async () => {
+  const world = await volumeWorld();
+  await world.create("pvc-1");
+  const text = await refusedWith(world.create("pvc-1", { parameters: { encrypted: "true" } }), "AlreadyExists");
+  assert.match(text, /vol-\w+ has this name already, with 10 GiB of gp3, not encrypted/);
+  const shared = { parameters: { type: "io2", iops: "1000" }, volumeCapabilities: [sharedCapability] };
+  await world.create("pvc-2", { parameters: shared.parameters });
+  assert.match(await refusedWith(world.create("pvc-2", shared), "AlreadyExists"), /10 GiB of io2, for one node/);
+  assert.equal(world.volumes.length, 2);
+});
+
 test("a request that is under way is not begun twice", async () => {
   const world = await volumeWorld();
   const zone = world.nodes[0]!.zone;

@@ -143,7 +143,7 @@ function refusal(creation: Creation, error: unknown, { tokens }: ControllerConte
 
 /** The volume that carries the name; a refusal when it is another than the one asked for, or there are several. */
 async function volumeNamed(creation: Creation, rpc: Rpc, { cloud }: ControllerContext): Promise<Volume | undefined> {
-  const { name, sizeGiB, type, source } = creation;
+  const { name, sizeGiB, type, source, encrypted, multiAttach } = creation;
   const all = await cloud.volumes.tagged(tagKeys.volumeName, name, ask(rpc));
   const found = all.filter(({ state }) => state !== "deleting" && state !== "deleted" && state !== "error");
   if (found.length > 1) {
@@ -153,8 +153,14 @@ async function volumeNamed(creation: Creation, rpc: Rpc, { cloud }: ControllerCo
   const volume = found[0];
   if (volume === undefined) return undefined;
   const sameSource = source.kind !== "snapshot" || volume.snapshotId === source.id;
-  if (volume.sizeGiB === sizeGiB && volume.type.toLowerCase() === type.toLowerCase() && sameSource) return volume;
-  const what = `${volume.sizeGiB} GiB of ${volume.type}${volume.snapshotId ? ` from ${volume.snapshotId}` : ""}`;
+  const lacks = [
+    ...(encrypted && !volume.encrypted ? ["not encrypted"] : []),
+    ...(multiAttach && !volume.multiAttach ? ["for one node"] : []),
+  ];
+  const sameKind = volume.sizeGiB === sizeGiB && volume.type.toLowerCase() === type.toLowerCase();
+  if (sameKind && sameSource && lacks.length === 0) return volume;
+  const origin = volume.snapshotId ? ` from ${volume.snapshotId}` : "";
+  const what = [`${volume.sizeGiB} GiB of ${volume.type}${origin}`, ...lacks].join(", ");
   throw new CsiError("AlreadyExists", failure(creation, `${volume.id} has this name already, with ${what}`));
 }
 
