@@ -139,7 +139,7 @@ function mayGo({ metadata, spec }: SeenContent): boolean {
 
 async function remove({ metadata, spec, status }: SeenContent, parts: SnapshotterParts, signal: AbortSignal): Promise<Outcome> {
   const { name, uid } = metadata;
-  const snapshotId = status?.snapshotHandle;
+  const snapshotId = status?.snapshotHandle ?? spec.source.snapshotHandle;
   if (spec.deletionPolicy === "Delete" && snapshotId !== undefined) {
     await callDriver(parts, "DeleteSnapshot", { snapshotId }, callMs, signal);
     const empty = { snapshotHandle: null, readyToUse: null, creationTime: null, restoreSize: null };
