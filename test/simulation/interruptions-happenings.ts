@@ -51,6 +51,8 @@ export class Happenings {
   readonly #w: InterruptionWorld;
   readonly #chance: Chance;
   readonly #history: History;
+  /** The Nodes of messages that are about several machines, by the id that their events carry. */
+  readonly #several = new Map<string, readonly string[]>();
   #blockEnds = false;
 
   constructor(w: InterruptionWorld, chance: Chance, history: History) {
@@ -88,7 +90,11 @@ export class Happenings {
     if (hit.length < 2) return;
     const { account } = this.#w.aws;
     const ids = hit.map(({ id }) => id);
-    this.#emit(scheduledChange(account, ids, "AWS_EC2_SYSTEM_REBOOT_SCHEDULED", "why", this.#w.now + 60 * minuteMs));
+    const message = this.#emit(scheduledChange(account, ids, "AWS_EC2_SYSTEM_REBOOT_SCHEDULED", "why", this.#w.now + 60 * minuteMs));
+    this.#several.set(
+      eventHex(JSON.stringify(message)),
+      hit.map(({ privateDnsName }) => privateDnsName),
+    );
     for (const instance of hit) this.#tell(instance, "maintenance");
   }
 
@@ -163,7 +169,9 @@ export class Happenings {
   /** A message is kept for so long only. Whoever has begun its work must end it without. */
   lose(): void {
     const planned = this.plannedIds();
-    const message = queued(this.#w).find(({ body }) => planned.has(eventHex(body)));
+    const isPlanned = (hex: string) => (node: string) => this.#w.plan(node)?.events.some(({ id }) => hexIn(id).includes(hex)) ?? false;
+    const isKnown = (hex: string) => planned.has(hex) && (this.#several.get(hex) ?? []).every(isPlanned(hex));
+    const message = queued(this.#w).find(({ body }) => isKnown(eventHex(body)));
     if (message === undefined) return;
     this.lost.add(eventHex(message.body));
     this.#history.tell("aws", `loses message ${message.id}`);
@@ -207,8 +215,10 @@ export class Happenings {
   }
 
   /** Sends what the world's rules do not ask for. */
-  #emit(event: CloudEvent): void {
-    this.#w.send(envelope(this.#w.aws.account, event));
+  #emit(event: CloudEvent): ReturnType<typeof envelope> {
+    const message = envelope(this.#w.aws.account, event);
+    this.#w.send(message);
+    return message;
   }
 
   #tell(instance: Instance, kind: string, deadline?: number): void {
