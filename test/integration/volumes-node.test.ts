@@ -93,6 +93,26 @@ test("two pods of a node share a volume, one of them for reading only", missing,
   assert.equal(readFileSync(join(target, "a"), "utf8"), "x");
 });
 
+test("a volume that is not staged is not published: the pod would write to the node's own disk", missing, async (t) => {
+  const { system, stage, unstage, publish, staging, target } = bed(t);
+  await stage();
+  await unstage();
+  mkdirSync(staging);
+  assert.match(await refusedWith(publish(), "FailedPrecondition"), /is not staged/);
+  assert.equal(await mountAt(target, system), undefined);
+  await stage();
+  await publish();
+});
+
+test("a mount that is to be read-only, and was left half-done, becomes read-only", missing, async (t) => {
+  const { stage, publish, target, staging } = bed(t);
+  await stage();
+  mkdirSync(target);
+  execFileSync("mount", ["-o", "bind", staging, target]);
+  await publish({ readonly: true });
+  assert.throws(() => writeFileSync(join(target, "a"), "x"), { code: "EROFS" });
+});
+
 test("mount flags of the capability are set for pod and node", missing, async (t) => {
   const { system, stage, publish, target, staging } = bed(t);
   const volumeCapability = withFs("ext4", ["noatime", "noexec"]);

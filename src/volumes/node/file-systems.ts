@@ -100,18 +100,25 @@ const keptFlags: ReadonlySet<string> = new Set(["ro", "nodev", "noexec", "nosuid
 
 /** Mounts a directory or device at another place. What a bind mount cannot be given at once is given in a second step. */
 export async function bindMount(source: string, target: string, flags: readonly string[], type: string, system: System): Promise<void> {
-  const typed = type === "" ? [] : ["-t", type];
-  await must("mount", [...typed, "-o", "bind", source, target], system);
-  const kept = (await mountAt(source, system))?.options.filter((option) => keptFlags.has(option)) ?? [];
-  const rest = [...new Set([...flags.filter((flag) => flag !== "bind"), ...kept])];
-  if (rest.length === 0) return;
+  await must("mount", [...typed(type), "-o", "bind", source, target], system);
   try {
-    await must("mount", [...typed, "-o", ["bind", "remount", ...rest].join(","), source, target], system);
+    await remountBound(source, target, flags, type, system);
   } catch (error) {
     // Mounted for writing where it was to be read-only is worse than not mounted.
     await unmount(target, system);
     throw error;
   }
+}
+
+/** The second step: the flags of a bind mount, and those of its source that it must keep. */
+export async function remountBound(source: string, target: string, flags: readonly string[], type: string, system: System): Promise<void> {
+  const kept = (await mountAt(source, system))?.options.filter((option) => keptFlags.has(option)) ?? [];
+  const rest = [...new Set([...flags.filter((flag) => flag !== "bind"), ...kept])];
+  if (rest.length > 0) await must("mount", [...typed(type), "-o", ["bind", "remount", ...rest].join(","), source, target], system);
+}
+
+function typed(type: string): readonly string[] {
+  return type === "" ? [] : ["-t", type];
 }
 
 /** Unmounts whatever is at a path, also what lies under it. Nothing there is fine. */

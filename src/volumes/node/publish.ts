@@ -1,12 +1,12 @@
 /** NodePublishVolume and NodeUnpublishVolume: the staged file system, or the raw device, appears in the pod's directory. */
 import { dirname } from "node:path";
 import { isBlock } from "../capability.ts";
-import { invalidArgument, wrapped } from "../csi/errors.ts";
+import { CsiError, invalidArgument, wrapped } from "../csi/errors.ts";
 import type { NodePublishRequest, NodeUnpublishRequest } from "../csi/messages.ts";
 import { contextKeys } from "../names.ts";
 import type { Rpc } from "../rpc.ts";
 import { exclusively, type NodeContext } from "./context.ts";
-import { bindMount, unmount } from "./file-systems.ts";
+import { bindMount, remountBound, unmount } from "./file-systems.ts";
 import { mountAt } from "./mounts.ts";
 import { checkedCapability, checkedPartition, deviceOf, filesystemOf } from "./stage.ts";
 import { codeOf } from "./system.ts";
@@ -39,6 +39,7 @@ async function publishBlock(request: NodePublishRequest, rpc: Rpc, context: Node
       await system.makeFile(targetPath);
     },
     isRight: async () => (await system.stat(targetPath))?.device === wanted,
+    ready: async () => {},
   });
 }
 
@@ -49,11 +50,16 @@ async function publishMount(request: NodePublishRequest, context: NodeContext): 
   const flags = [
     ...new Set([...(request.readonly ? ["ro"] : []), ...volumeCapability!.mount!.mountFlags, ...(type === "xfs" ? ["nouuid"] : [])]),
   ];
+  const stagedMount = async () => mountAt(await system.realPath(stagingTargetPath).catch(() => stagingTargetPath), system);
   await bound(stagingTargetPath, targetPath, flags, type, context, {
     prepare: () => system.makeDirectory(targetPath),
     isRight: async (device) => {
-      const staged = await mountAt(await system.realPath(stagingTargetPath), system);
+      const staged = await stagedMount();
       return staged === undefined || staged.device === device;
+    },
+    ready: async () => {
+      // The pod would write to the node's own disk.
+      if ((await stagedMount()) === undefined) throw new CsiError("FailedPrecondition", "the volume is not staged there");
     },
   });
 }
@@ -62,6 +68,8 @@ interface Target {
   prepare(): Promise<void>;
   /** Whether what is mounted there, from that device, is what is wanted. */
   isRight(device: string): Promise<boolean>;
+  /** Rejects when there is nothing to bind. */
+  ready(): Promise<void>;
 }
 
 /** Binds the source to the target, unless it is. A target that cannot be read, or shows another device, is mounted anew. */
@@ -78,18 +86,23 @@ async function bound(
     await target.prepare();
     const mounted = await mountAt(await system.realPath(path), system);
     if (mounted !== undefined) {
-      if (await target.isRight(mounted.device)) return;
+      if (await target.isRight(mounted.device)) {
+        // A process that ended between the two steps of a mount has left it writable.
+        if (flags.includes("ro") && !mounted.options.includes("ro")) await remountBound(source, path, flags, type, system);
+        return;
+      }
       host.log.warn("another device is mounted at the target of a volume and is unmounted", { path, device: mounted.source });
       await unmount(path, system);
     }
     try {
+      await target.ready();
       await bindMount(source, path, flags, type, system);
     } catch (error) {
       await system.remove(path);
       throw error;
     }
   } catch (error) {
-    throw wrapped(`Could not mount "${source}" at "${path}"`, error, "Internal");
+    throw wrapped(`Could not mount "${source}" at "${path}"`, error);
   }
 }
 
