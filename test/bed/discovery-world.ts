@@ -59,7 +59,9 @@ export class DiscoveryWorld {
   readonly aws: Cloud;
   readonly network: Network;
   readonly cluster: EmbeddedCluster;
-  /** Requests of the discoverer that change something: method and path. */
+  /** Every request of the discoverer to the cluster: method and path. */
+  readonly requests = new Set<string>();
+  /** Those that change something. */
   readonly writes: string[] = [];
 
   constructor({ region = "us-east-1" }: DiscoveryWorldOptions) {
@@ -173,6 +175,7 @@ export class DiscoveryWorld {
   }
 
   async #send(request: HttpRequest) {
+    this.requests.add(`${request.method} ${request.url.pathname}`);
     if (request.method !== "GET") this.writes.push(`${request.method} ${request.url.pathname}`);
     return this.cluster.send(request);
   }

@@ -143,6 +143,10 @@ test("under the chart's roles it publishes everything, the proxy lets in who may
   const [status, body] = await ask(port, "/metrics", scraper.token);
   assert.equal(status, 200);
   assert.match(body, /cloud_data_discovery_cloud_conditions_error\{.*message="DescribeInstanceTopology is not allowed"\} 1/);
+  const taken = `--listen-address=127.0.0.1:${await portOf(discoverer, "serving")}`;
+  const second = await fairlead(["cloud-data-discoverer", `--kubeconfig=${kubeconfig}`, taken], { environment });
+  assert.equal((await second.exit()).code, 1);
+  assert.match(await second.logs(), /address already in use/);
   for (const process of [proxy, discoverer]) {
     process.signal("SIGTERM");
     assert.equal((await process.exit()).code, 0);
