@@ -63,14 +63,17 @@ const classes: readonly InstanceClassSpec[] = [
   { instanceType: "m5.large" },
   { ami: "", instanceType: "m5.large", spot: true, diskSizeGb: 20 },
   { instanceType: "m5.large", diskSizeGb: 50, diskType: "io1", iops: "500", additionalSecurityGroups: ["sg-extra", "sg-base"] },
-  {
-    instanceType: "t3.large",
-    // Keys of tags have at most 128 characters; `<<` cannot be one in YAML.
-    additionalTags: Object.fromEntries([
-      ...awkward.map((text, index) => [`tag-${index}`, text]),
-      ...awkward.filter((text) => !["", "<<"].includes(text) && text.length < 128 && !text.includes("\n")).map((text) => [text, "value"]),
-    ]),
-  },
+  { instanceType: "t3.large", additionalTags: Object.fromEntries(awkward.map((text, index) => [`tag-${index}`, text])) },
+  // Go's order of keys that mix digits and signs depends on the order in which it meets them: those stand alone.
+  ...[
+    ["yes", "on", "null", "TRUE", "it's", "a: b", "a #b", "a:", "team"],
+    ["012"],
+    ["2026-01-01"],
+    ["1e3"],
+    ["#x"],
+    ["? a"],
+    ["tag-9", "tag-10"],
+  ].map((keys) => ({ instanceType: "t3.large", additionalTags: Object.fromEntries(keys.map((key) => [key, "value"])) })),
 ];
 
 test("templates and code give the same machine class and the same checksum, whatever the tags", async (t) => {

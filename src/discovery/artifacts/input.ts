@@ -72,6 +72,8 @@ const shape = z.strictObject({
   defaultClusterStorageClass: z.string().default(""),
   /** Whether the cluster has the snapshot controller. */
   snapshots: z.boolean().default(false),
+  /** What the cluster's Secret d8-cni-configuration holds already, as text by key; it is kept as it is. */
+  existingCNI: strings.refine((data) => data.cni !== undefined, "has no key cni").optional(),
   /** For whom machine classes are shown. */
   nodeGroups: z.array(nodeGroup).default([]),
 });

@@ -51,10 +51,12 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]));
 }
 
-function encoded(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/** Texts as the data of a Secret. */
+export function encoded(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
 }
 
-function secret(name: string, labels: Readonly<Record<string, string>>, data: Readonly<Record<string, string>>): object {
+/** A Secret of kube-system. */
+export function secret(name: string, labels: Readonly<Record<string, string>>, data: Readonly<Record<string, string>>): object {
   return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "kube-system", labels }, type: "Opaque", data };
 }
