@@ -20,10 +20,11 @@ export function commandsAfter(version: string, folder: string, digests: readonly
     ["Chart", [`helm push chart/fairlead-${version}.tgz oci://REGISTRY/charts`, `cosign sign REGISTRY/charts/fairlead:${version}`]],
     ["Package", [`npm publish npm/fairlead-${version}.tgz${version.includes("-") ? " --tag next" : ""}`]],
     [
+      // The package has the name of the chart's archive, and files of a release have names of their own.
       "Files",
       [
         `gh release create v${version} --verify-tag --notes-file changelog/v${version}.md${version.includes("-") ? " --prerelease" : ""} \\\n` +
-          `    ${checksumFile}* ${provenanceFile}* npm/* chart/* executables/* sbom/* manifests/*.yaml crds/* iam/*.json`,
+          `    ${checksumFile}* ${provenanceFile}* chart/* executables/* sbom/* manifests/*.yaml crds/* iam/*.json`,
       ],
     ],
   ];
