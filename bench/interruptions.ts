@@ -4,19 +4,20 @@
  *     npm run bench interruptions notices [nodes] [pods] [program]    spot notices to all nodes at once: 60 with 10 pods each
  *     npm run bench interruptions memory [seconds]                    a process on every node: what it takes after so many seconds of idling
  *
- * Needs root: the reference reads its service account from one place only, which is made for it alone.
+ * Both run as in a pod, with a service account of their own. Needs root: its place is made for each alone.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { parseAllDocuments } from "yaml";
 import { bun } from "../deploy/build/bun.ts";
 import { bundle } from "../deploy/build/bundle.ts";
 import { nodeInformer } from "../src/identity/node-view.ts";
 import { type PodView, podView } from "../src/interruptions/pods.ts";
 import { nodes, pods } from "../src/kube/builtin.ts";
 import { informer } from "../src/kube/informer.ts";
-import type { Pod } from "../src/kube/types.ts";
+import type { DaemonSet, Pod } from "../src/kube/types.ts";
 import { realWorld } from "../src/runtime/world.ts";
 import { type Cloud, createCloud } from "../src/sandbox/cloud/cloud.ts";
 import { interruptSpot } from "../src/sandbox/cloud/ec2/interruptions.ts";
@@ -31,7 +32,7 @@ import type { Supervised } from "../src/sandbox/cluster/real/supervision.ts";
 import { serveTransport } from "../src/sandbox/serve.ts";
 import { TestCluster } from "../test/bed/cluster.ts";
 import { testHost } from "../test/bed/world.ts";
-import { awsEnvironment, managed, startReference } from "../test/referees/termination-handlers.ts";
+import { awsEnvironment, managed, startAsInPod, startReference } from "../test/referees/termination-handlers.ts";
 import { nodeFlags } from "./bed/entrants.ts";
 import { cpuSeconds, load } from "./bed/machine.ts";
 import { inParallel } from "./bed/parallel.ts";
@@ -65,13 +66,13 @@ async function main([what = "notices", ...more]: readonly string[]): Promise<voi
 /** Starts the shipped bundle with a runtime: its own flags for Node, none for Bun. */
 async function bundled(folder: string, command: string, runtimeFlags: readonly string[], words: readonly string[]): Promise<Start> {
   const program = join(folder, "fairlead.js");
-  return async (cluster, flags, aws, more = {}) => {
-    const { folder: place, supervision } = cluster.real;
-    const account = await cluster.account("our-handler", { apiGroups: ["*"], resources: ["*"], verbs: ["*"] });
-    const args = [...runtimeFlags, program, ...words, `--kubeconfig=${await account.kubeconfig()}`, ...flags];
-    const environment = { ...awsEnvironment(aws), PATH: process.env.PATH ?? "", ...more };
-    return supervision.start(command, args, { log: join(place, "ours.log"), folder: place, environment });
-  };
+  return (cluster, flags, aws, more = {}) =>
+    startAsInPod(cluster, {
+      name: "ours",
+      user: "our-handler",
+      command: [command, ...runtimeFlags, program, ...words, ...flags],
+      environment: { ...awsEnvironment(aws), ...more },
+    });
 }
 
 async function newCluster(): Promise<TestCluster> {
@@ -221,7 +222,8 @@ interface AuditLine {
 }
 
 async function compareMemory(folder: string, idleSeconds: number): Promise<void> {
-  const flags = await nodeFlags(join(folder, "fairlead.js"));
+  const usual = await nodeFlags(join(folder, "fairlead.js"));
+  const flags = await daemonSetFlags();
   const handler = ["node-termination-handler"];
   const config = join(folder, "node.yaml");
   await writeFile(config, "node-termination-handler: {}\n");
@@ -230,6 +232,7 @@ async function compareMemory(folder: string, idleSeconds: number): Promise<void>
   const entrants: Readonly<Record<string, { readonly start: Start; readonly hosted?: boolean }>> = {
     reference: { start: (cluster, given, aws) => startReference(cluster, "reference", given, aws) },
     "fairlead, Node": { start: await bundled(folder, process.execPath, flags, handler) },
+    "fairlead, Node with the flags of its first line": { start: await bundled(folder, process.execPath, usual, handler) },
     "fairlead, Node without its flags": { start: await bundled(folder, process.execPath, [], handler) },
     "fairlead, Bun": { start: await bundled(folder, bunPath, [], handler) },
     "fairlead, Bun with a small heap": { start: await bundled(folder, bunPath, ["--smol"], handler) },
@@ -248,6 +251,15 @@ async function compareMemory(folder: string, idleSeconds: number): Promise<void>
     await cluster.close();
     await cluster.real.stop();
   }
+}
+
+/** What the shipped DaemonSet says to Node. */
+async function daemonSetFlags(): Promise<readonly string[]> {
+  const manifest = await readFile(new URL("../deploy/manifests/node-termination-handler.yaml", import.meta.url), "utf8");
+  const daemonSet = parseAllDocuments(manifest)
+    .map((document) => document.toJS() as DaemonSet)
+    .find(({ kind }) => kind === "DaemonSet");
+  return daemonSet?.spec?.template?.spec?.containers[0]?.command?.filter((word) => word.startsWith("--")) ?? [];
 }
 
 async function idling(cluster: TestCluster, cloud: Cloud, instance: Instance, start: Start, hosted: boolean, idleSeconds: number) {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { parseAllDocuments } from "yaml";
 import { hostArchitecture } from "../../deploy/build/architecture.ts";
 import { assemble } from "../../deploy/image/assemble.ts";
 import manifest from "../../package.json" with { type: "json" };
@@ -69,6 +70,23 @@ test("the image for other installers takes the reference's arguments", async (t)
   const entries = [...dockerfile.matchAll(/^ENTRYPOINT (.*)$/gm)].map(([, entry]) => JSON.parse(entry!) as string[]);
   assert.deepEqual(entries[1], [...entries[0]!, "controller-manager"]);
   assert.match((await fairlead(...entries[1]!.slice(entries[0]!.length), "--version")).stdout, /^Kubernetes v/);
+});
+
+test("what the chart starts on every node is the image's own entry point, with more flags for Node that it knows", async (t) => {
+  const { root } = await image(t);
+  const [entry = []] = [...dockerfile.matchAll(/^ENTRYPOINT (.*)$/gm)].map(([, text]) => JSON.parse(text!) as string[]);
+  const daemonSet = await readFile(new URL("../../deploy/manifests/node-termination-handler.yaml", import.meta.url), "utf8");
+  const { command } = parseAllDocuments(daemonSet)
+    .map((document) => document.toJS() as { kind: string; spec?: { template: { spec: { containers: { command: string[] }[] } } } })
+    .find(({ kind }) => kind === "DaemonSet")!.spec!.template.spec.containers[0]!;
+  assert.deepEqual(
+    entry.filter((word) => !command.includes(word)),
+    [],
+  );
+  assert.deepEqual([command[0], command.at(-1)], [entry[0], entry.at(-1)]);
+  const [program = "", ...words] = command.map((word) => (word.startsWith("/") ? join(root, word) : word));
+  const { stdout, stderr } = await run(program, [...words, "node-termination-handler", "--help"]);
+  assert.match(stdout + stderr, /--node-name/);
 });
 
 test("the image runs as nobody in particular, on a base without a shell, and is labelled", () => {

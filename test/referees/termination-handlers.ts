@@ -42,9 +42,22 @@ export const reference: Start = async (t, { cluster }, name, flags, aws) => {
 
 /** Starts the reference's handler in a cluster, as the user `reference-handler`. */
 export async function startReference(cluster: TestCluster, name: string, flags: readonly string[], aws: string): Promise<Supervised> {
-  const program = await referenceTerminationHandler();
+  const command = [await referenceTerminationHandler(), ...flags];
+  return startAsInPod(cluster, { name, user: "reference-handler", command, environment: awsEnvironment(aws) });
+}
+
+export interface InPod {
+  readonly name: string;
+  /** Whose token it finds. */
+  readonly user: string;
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Starts a program that finds its service account and the API server as in a pod. Needs root. */
+export async function startAsInPod(cluster: TestCluster, { name, user, command, environment }: InPod): Promise<Supervised> {
   const { folder, supervision, apiserver } = cluster.real;
-  const account = await cluster.account("reference-handler", { apiGroups: ["*"], resources: ["*"], verbs: ["*"] });
+  const account = await cluster.account(user, { apiGroups: ["*"], resources: ["*"], verbs: ["*"] });
   const config = parse(await (await realWorld().files.read(await account.kubeconfig())).toString()) as {
     clusters: { cluster: { "certificate-authority-data": string } }[];
   };
@@ -52,14 +65,14 @@ export async function startReference(cluster: TestCluster, name: string, flags: 
   await mkdir(secrets, { recursive: true });
   await writeFile(join(secrets, "token"), account.token);
   await writeFile(join(secrets, "ca.crt"), Buffer.from(config.clusters[0]!.cluster["certificate-authority-data"], "base64"));
-  // It reads its service account from one place only, which is made for it alone.
+  // Programs read their service account from one place only, which is made for this one alone.
   const place = "/run/secrets/kubernetes.io/serviceaccount";
   const script = `mount -t tmpfs none /run && mkdir -p ${place} && cp "$0"/* ${place}/ && exec "$@"`;
   const { hostname, port } = apiserver.url;
-  return supervision.start("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script, secrets, program, ...flags], {
+  return supervision.start("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script, secrets, ...command], {
     log: join(folder, `${name}.log`),
     folder,
-    environment: { ...awsEnvironment(aws), PATH: process.env.PATH ?? "", KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
+    environment: { PATH: process.env.PATH ?? "", KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port, ...environment },
   });
 }
 
