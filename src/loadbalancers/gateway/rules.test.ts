@@ -238,6 +238,11 @@ test("what backends cannot be, each with its reason", () => {
   }
 });
 
+test("a target group that somebody else made, by its name", () => {
+  const [action] = actionsOf({ ...backends(backend("TargetGroupName mine 2")), sources: { targetGroupArn: () => "arn:mine" } });
+  assert.deepEqual(action, { kind: "forward", to: [{ arn: "arn:mine", weight: 2 }] });
+});
+
 test("a grant lets a route refer to another namespace: of its kind and namespace, to all or to one by name", () => {
   const granted = (more: object = {}, name?: string) => {
     const from = [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", namespace: "shop", ...more }];
