@@ -7,11 +7,13 @@ import { instanceDifferences } from "./differences/instances.ts";
 import { networkDifferences } from "./differences/network.ts";
 import { networkLoadBalancerDifferences } from "./differences/network-load-balancers.ts";
 import { securityGroupDifferences } from "./differences/security-groups.ts";
+import { volumeDifferences } from "./differences/volumes.ts";
 
 export const differences: readonly Accepted[] = [
   ...networkDifferences,
   ...securityGroupDifferences,
   ...instanceDifferences,
+  ...volumeDifferences,
   ...classicDifferences,
   ...networkLoadBalancerDifferences,
   ...applicationLoadBalancerDifferences,

@@ -15,6 +15,7 @@ import { ruleExchanges as eventRuleExchanges } from "./exchanges/rules.ts";
 import { ruleExchanges, securityGroupExchanges } from "./exchanges/security-groups.ts";
 import { tagExchanges } from "./exchanges/tags.ts";
 import { targetExchanges, targetGroupEndExchanges, targetGroupExchanges } from "./exchanges/target-groups.ts";
+import { volumeExchanges } from "./exchanges/volumes.ts";
 import { vpcExchanges } from "./exchanges/vpcs.ts";
 import type { Exchange } from "./script.ts";
 
@@ -30,6 +31,7 @@ export const exchanges: readonly Exchange[] = [
   ...tagExchanges,
   ...ipv6Exchanges,
   ...launchExchanges,
+  ...volumeExchanges,
   ...classicExchanges,
   ...networkLoadBalancerExchanges,
   ...targetGroupExchanges,
