@@ -28,7 +28,7 @@ const kept = 500;
 export class Ledger {
   readonly #metrics: CallMetrics;
   readonly #records: CallRecord[] = [];
-  readonly #followers: ((attempt: AttemptRecord) => void)[] = [];
+  readonly #followers: LedgerFollower[] = [];
 
   constructor(metrics: CallMetrics) {
     this.#metrics = metrics;
@@ -42,17 +42,25 @@ export class Ledger {
     this.#records.push(call);
     if (this.#records.length > kept) this.#records.shift();
     this.#metrics.called(call);
+    for (const { called } of this.#followers) called?.(call);
   }
 
-  /** Tells of every request that was sent, and what came of it, from now on. */
-  follow(tell: (attempt: AttemptRecord) => void): void {
-    this.#followers.push(tell);
+  /** Tells of everything that is asked, and what came of it, from now on. */
+  follow(follower: LedgerFollower): void {
+    this.#followers.push(follower);
   }
 
   attempted(attempt: AttemptRecord): void {
     this.#metrics.attempted(attempt.service, attempt.action, attempt.failure);
-    for (const tell of this.#followers) tell(attempt);
+    for (const { attempted } of this.#followers) attempted?.(attempt);
   }
+}
+
+export interface LedgerFollower {
+  /** A request was sent, and answered or not. */
+  readonly attempted?: (attempt: AttemptRecord) => void;
+  /** A call has ended, after all of its requests. */
+  readonly called?: (call: CallRecord) => void;
 }
 
 /** One request to AWS. */

@@ -1,6 +1,6 @@
 /** The driver's metrics, under the names that dashboards of its reference know. */
 import type { Registry } from "prom-client";
-import type { Ledger } from "../aws/ledger.ts";
+import type { AttemptRecord, Ledger } from "../aws/ledger.ts";
 import { counter, gauge, histogram } from "../runtime/metrics.ts";
 import type { DetachPending } from "./controller/detach-pending.ts";
 
@@ -44,14 +44,15 @@ export function exportApiMetrics(registry: Registry, ledger: Ledger): void {
     labels: ["operation_name", "request"],
   });
   for (const request of requests) duration.zero({ request });
-  ledger.follow(({ service, action: request, durationMs, failure }) => {
+  const attempted = ({ service, action: request, durationMs, failure }: AttemptRecord) => {
     if (service !== "ec2") return;
     if (failure === undefined) duration.observe({ request }, durationMs / 1000);
     else if (failure.class === "throttled") throttles.inc({ operation_name: request, request });
     // A dry run is answered with an error that means that all is well.
     else if (failure.status !== undefined && failure.code !== "DryRunOperation")
       errors.inc({ request, code: failure.code, error: failure.code });
-  });
+  };
+  ledger.follow({ attempted });
 }
 
 /** Shows volumes that take too long to come off their instance. */

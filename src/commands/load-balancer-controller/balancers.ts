@@ -1,4 +1,6 @@
 /** What all controllers of the process that make load balancers share: what is known of the account, and the group towards targets. */
+import type { Ledger } from "../../aws/ledger.ts";
+import { exportApiMetrics } from "../../loadbalancers/api-metrics.ts";
 import { clusterTag } from "../../loadbalancers/controller-names.ts";
 import { BackendGroup } from "../../loadbalancers/groups/backend-group.ts";
 import { ClaimBook } from "../../loadbalancers/groups/claim-book.ts";
@@ -14,6 +16,8 @@ export interface Balancers {
   readonly book: ClaimBook;
   readonly backendGroup: BackendGroup;
   readonly newGroups: NewTargetGroups;
+  /** Has the calls of a cloud counted; that of the controller's own account is counted already. */
+  readonly countCalls: (ledger: Ledger) => void;
 }
 
 /** With the gate, tags are read from AWS's index of them. */
@@ -32,6 +36,8 @@ export function balancersOf({ host, cloud, self }: Pick<ProcessContext, "host" |
     owns,
     ...indexedBy(options),
   });
+  const countCalls = exportApiMetrics(host.metrics);
+  countCalls(cloud.ledger);
   const given = options["backend-security-group"];
   const settings = {
     cluster,
@@ -44,5 +50,6 @@ export function balancersOf({ host, cloud, self }: Pick<ProcessContext, "host" |
     book: new ClaimBook(),
     backendGroup: new BackendGroup({ inventory, settings, ...(given !== "" && { given }) }),
     newGroups: new NewTargetGroups(host.world.clock),
+    countCalls,
   };
 }

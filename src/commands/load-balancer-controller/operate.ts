@@ -155,7 +155,7 @@ async function bindingControllerOf(
   { host, kube, recorder, cloud, clouds, informers, self }: ProcessContext,
   options: Options,
   { bindings, services, slices, pods }: BindingInformers,
-  { newGroups }: Pick<Balancers, "newGroups">,
+  { newGroups, countCalls }: Pick<Balancers, "newGroups" | "countCalls">,
 ) {
   const { bindingController } = await import("../../loadbalancers/targets/binding-controller.ts");
   if (self.vpc === undefined) throw new ConfigurationFailed("the VPC of the cluster is not known: set --aws-vpc-id");
@@ -165,7 +165,11 @@ async function bindingControllerOf(
     recorder,
     cloud,
     vpc: self.vpc,
-    cloudAs: (role) => cloudAs({ cloud, clouds }, options, role),
+    cloudAs: (role) => {
+      const other = cloudAs({ cloud, clouds }, options, role);
+      countCalls(other.ledger);
+      return other;
+    },
     newGroups,
     clusterTag: `kubernetes.io/cluster/${options["cluster-name"]}`,
     bindings: informers.shared(bindings),
