@@ -4,7 +4,14 @@ import { isStepOf, type Step } from "../../aws/plan.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
 import { sortedJson } from "../elbv2/actions.ts";
-import { type BindingSpec, type Bindings, type NetworkingPeer, type SeenBinding, targetGroupBindings } from "./binding.ts";
+import {
+  type BindingSpec,
+  type Bindings,
+  bindingFinalizer,
+  type NetworkingPeer,
+  type SeenBinding,
+  targetGroupBindings,
+} from "./binding.ts";
 
 /** A TargetGroupBinding as it is wanted; the ARN of its target group is known when that stands. */
 export interface BindingWish {
@@ -61,7 +68,9 @@ export async function writeBindings(
     const present = own.find((binding) => binding.spec.targetGroupARN === arn);
     if (present === undefined) {
       const { namespace, name, annotations } = wish;
-      const metadata = { namespace, name, labels: wish.labels, ...(annotations && { annotations }) };
+      // From the start: who deletes it before its controller has seen it would leave pods with a gate that nobody opens any more.
+      const finalizers = [bindingFinalizer];
+      const metadata = { namespace, name, labels: wish.labels, finalizers, ...(annotations && { annotations }) };
       await kube.create(targetGroupBindings, { metadata, spec }, { signal }).catch((error: unknown) => {
         // Made a moment ago, and not seen yet: the next look compares it.
         if (!isApiError(error, "already-exists")) throw error;
