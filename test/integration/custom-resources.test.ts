@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type ApiErrorReason, isApiError } from "../../src/kube/errors.ts";
 import { informer } from "../../src/kube/informer.ts";
-import { type KubeObject, resource } from "../../src/kube/resource.ts";
+import { type KubeObject, type Resource, resource } from "../../src/kube/resource.ts";
+import { listenerRuleConfigurations, loadBalancerConfigurations, targetGroupConfigurations } from "../../src/loadbalancers/gateway/api.ts";
+import { loadBalancerConfigurationDefinition, targetGroupConfigurationDefinition } from "../../src/loadbalancers/gateway/crd.ts";
+import { listenerRuleConfigurationDefinition } from "../../src/loadbalancers/gateway/rule-crd.ts";
 import { bed, eventually, type TestCluster } from "../bed/bed.ts";
 import { apply } from "../bed/manifests.ts";
 
@@ -57,6 +60,50 @@ test("every kind of patch reaches the real server, and its refusals come back by
   await refused(admin.delete(boats, ferry, { uid: "somebody-else" }), "conflict");
   await admin.delete(boats, ferry, { uid: made.uid });
   await refused(admin.get(boats, ferry), "not-found");
+});
+
+/** What a real server says of a spec: `taken`, or the words of its refusal that are looked for. */
+const listener = (mutualAuthentication: object) => ({ listenerConfigurations: [{ protocolPort: "HTTPS:443", mutualAuthentication }] });
+const pre = { type: "jwt-validation", jwtValidationConfig: { issuer: "i", jwksEndpoint: "j" } };
+const fixed = (statusCode: number) => ({ type: "fixed-response", fixedResponseConfig: { statusCode } });
+const verdicts = [
+  [loadBalancerConfigurations, {}, "taken"],
+  [loadBalancerConfigurations, { loadBalancerName: "a".repeat(33) }, "Too long"],
+  [loadBalancerConfigurations, { listenerConfigurations: [{ protocolPort: "HTTP:65536" }] }, "should match"],
+  [loadBalancerConfigurations, listener({ mode: "verify", trustStore: "t", ignoreClientCertificateExpiry: true }), "taken"],
+  [loadBalancerConfigurations, listener({ mode: "off" }), "taken"],
+  [loadBalancerConfigurations, listener({ mode: "verify" }), "trustStore is required when mutualAuthentication mode is 'verify'"],
+  [loadBalancerConfigurations, listener({ mode: "off", trustStore: "t" }), "does not support 'trustStore'"],
+  [loadBalancerConfigurations, listener({ mode: "passthrough", advertiseTrustStoreCaNames: "on" }), "does not support 'advertise"],
+  [targetGroupConfigurations, { targetReference: { name: "web" } }, "taken"],
+  [targetGroupConfigurations, { targetReference: {} }, "Required value"],
+  [listenerRuleConfigurations, { actions: [pre, fixed(200)] }, "taken"],
+  [listenerRuleConfigurations, { actions: [] }, "should have at least 1 items"],
+  [listenerRuleConfigurations, { actions: [pre, pre] }, "At most one pre-routing action"],
+  [listenerRuleConfigurations, { actions: [fixed(200), fixed(404)] }, "At most one routing action"],
+  [listenerRuleConfigurations, { actions: [fixed(302)] }, "statusCode must be"],
+  [listenerRuleConfigurations, { actions: [{ type: "forward" }] }, "forwardConfig must be specified only when type is 'forward'"],
+  [listenerRuleConfigurations, { actions: [{ ...fixed(200), forwardConfig: {} }] }, "forwardConfig must be specified only when"],
+  [listenerRuleConfigurations, { conditions: [{ field: "source-ip" }] }, "sourceIPConfig must be specified"],
+  [listenerRuleConfigurations, { conditions: [] }, "should have at least 1 items"],
+] as const;
+
+test("a real server takes the definitions of Gateway configurations, and refuses what they forbid", async (t) => {
+  const { cluster } = await bed(t);
+  const { admin } = cluster;
+  for (const definition of [loadBalancerConfigurationDefinition, targetGroupConfigurationDefinition, listenerRuleConfigurationDefinition])
+    await apply(admin, definition);
+  const kinds: readonly Resource<KubeObject>[] = [loadBalancerConfigurations, targetGroupConfigurations, listenerRuleConfigurations];
+  await eventually(() => Promise.all(kinds.map((of) => admin.list(of))));
+  const namespace = await cluster.namespace();
+  for (const [i, [of, spec, expected]] of verdicts.entries()) {
+    const metadata = { namespace, name: `case-${i}` };
+    const answer = await admin.create(of as typeof loadBalancerConfigurations, { metadata, spec: spec as object }).then(
+      () => "taken",
+      (error: unknown) => String(error),
+    );
+    assert.ok(answer.includes(expected), `${of.kind} ${JSON.stringify(spec)}: ${answer}`);
+  }
 });
 
 async function withBoats(t: TestContext): Promise<{ cluster: TestCluster; namespace: string }> {
