@@ -34,7 +34,7 @@ import { TestCluster } from "../test/bed/cluster.ts";
 import { testHost } from "../test/bed/world.ts";
 import { awsEnvironment, managed, startAsInPod, startReference } from "../test/referees/termination-handlers.ts";
 import { nodeFlags } from "./bed/entrants.ts";
-import { cpuSeconds, load } from "./bed/machine.ts";
+import { cpuSeconds, load, memoryOf } from "./bed/machine.ts";
 import { inParallel } from "./bed/parallel.ts";
 
 /** What is started in a cluster with these flags; `aws` is the address of the simulated AWS, or empty. */
@@ -285,13 +285,6 @@ async function idling(cluster: TestCluster, cloud: Cloud, instance: Instance, st
     await child.exit();
     await imds.close();
   }
-}
-
-/** Megabytes (10⁶ bytes): resident, and of those what is not a page of a file, which the kernel could drop or share. */
-async function memoryOf(pid: number): Promise<{ readonly residentMb: number; readonly ownMb: number }> {
-  const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8");
-  const of = (name: string) => (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0) * 1024) / 1e6;
-  return { residentMb: Math.round(of("Rss")), ownMb: Math.round(of("Anonymous")) };
 }
 
 function sum(counts: Readonly<Record<string, number>>): number {

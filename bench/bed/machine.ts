@@ -17,6 +17,13 @@ export async function memory(pid: number): Promise<{ readonly nowMb: number; rea
   return { nowMb: of("VmRSS"), peakMb: of("VmHWM") };
 }
 
+/** Megabytes (10⁶ bytes): resident, and of those what is not a page of a file, which the kernel could drop or share. */
+export async function memoryOf(pid: number): Promise<{ readonly residentMb: number; readonly ownMb: number }> {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8");
+  const of = (name: string) => (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0) * 1024) / 1e6;
+  return { residentMb: Math.round(of("Rss")), ownMb: Math.round(of("Anonymous")) };
+}
+
 /** Lets the peak begin anew at what the process has now. */
 export async function forgetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, "5");
