@@ -416,3 +416,13 @@ test("what is remembered of an Ingress is of the group that it was in", () => {
   );
   assert.deepEqual([bindings.length, rulesText({ model })], [1, ["1 path-pattern /* -> b/web-web:80"]]);
 });
+
+test("what a class says anew does not set those who are understood against one who is not", () => {
+  const { desire } = bed();
+  const member = (key: string, more = {}) => ingress(key, { annotations: { ...shared, ...more } });
+  const before = { name: "p", tags: [{ key: "cost", value: "19" }] };
+  const after = { name: "p", tags: [{ key: "cost", value: "33" }] };
+  desire([member("a/web"), before], [member("b/web"), before]);
+  const { model, faults } = desire([member("a/web", { "listen-ports": "[" }), after], [member("b/web"), after]);
+  assert.deepEqual([[...faults.keys()], model.tags.cost], [["a/web"], "33"]);
+});

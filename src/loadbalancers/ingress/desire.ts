@@ -10,7 +10,7 @@ import type { SubnetChoice } from "../subnets.ts";
 import type { BindingWish } from "../targets/owned-bindings.ts";
 import type { Backend } from "./backends.ts";
 import { type Frontend, type FrontendSources, frontendWish } from "./frontend.ts";
-import { type Group, stackOf } from "./groups.ts";
+import { type Group, type Member, stackOf } from "./groups.ts";
 import { type GuardSources, guardsWish, keepsOtherWebAcl } from "./guards.ts";
 import { type Port, type PortSources, type PortWish, portsOf, portWish } from "./listeners.ts";
 import { loadBalancerWish } from "./load-balancer.ts";
@@ -185,8 +185,14 @@ function readMembers(
           return { options, wish: portWish(options, sources), isCurrent: true };
         });
     const last = remembered.get(key);
-    return read ? [read] : last ? [{ options: last.options, wish: last.wish, isCurrent: false }] : [];
+    return read ? [read] : last ? [{ options: underClass(last.options, member), wish: last.wish, isCurrent: false }] : [];
   });
+}
+
+/** What an author said before, with what the class says now: that is somebody else's, and all members hear it at once. */
+function underClass(last: MemberOptions, { params, problem }: Member): MemberOptions {
+  if (problem !== undefined) return last;
+  return { ...last, member: { ingress: last.member.ingress, ...(params && { params }) } };
 }
 
 function attempt<T>(key: string, faults: MemberFaults, build: () => T): T | undefined {
