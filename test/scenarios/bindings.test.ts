@@ -438,6 +438,24 @@ test("hosted by fairlead cluster, the controller holds its own lease beside the 
   assert.equal(new Set(leases.map(({ spec }) => spec.holderIdentity)).size, 1);
 });
 
+test("pods do not wait for the gate of a binding whose port is gone, nor do those that come later", async (t) => {
+  const world = await bed(t);
+  const arn = await world.group("shop");
+  await world.service("web");
+  const gate = "target-health.elbv2.k8s.aws/web";
+  const [first = ""] = await world.pods("web", 1, { gates: [gate], ready: false });
+  world.start();
+  await world.bind("web", { targetGroupARN: arn });
+  await world.world.advance(1_000);
+  assert.equal(world.gate(first, gate)?.status, "False");
+  await world.edit("web", { spec: { serviceRef: { name: "web", port: 81 } } });
+  await world.world.advance(5_000);
+  const [later = ""] = await world.pods("web", 1, { gates: [gate], ready: false });
+  await world.world.advance(5_000);
+  const message = "backend not found: unable to find port 81 on service default/web";
+  for (const pod of [first, later]) assert.deepEqual([world.gate(pod, gate)?.status, world.gate(pod, gate)?.message], ["True", message]);
+});
+
 test("a section of fairlead cluster without the cluster's name is refused", () => {
   assert.throws(() => clusterPrograms["load-balancer-controller"]!.check(parseOptions([]).values), /--cluster-name/);
 });

@@ -15,7 +15,8 @@ import { type Outcome, played } from "./outcome.ts";
 import { Replicas, type Resident } from "./replicas.ts";
 
 const faultsMs = 5 * 60_000;
-const times: EndingTimes = { patienceMs: 60 * 60_000, restMs: 60_000, quietMs: 3 * 60_000 };
+/** A new load balancer takes two minutes, in which nothing is heard of its targets. */
+const times: EndingTimes = { patienceMs: 60 * 60_000, restMs: 3 * 60_000, quietMs: 3 * 60_000 };
 /** How often a process dies by what it has just done. */
 const deadly = 0.01;
 

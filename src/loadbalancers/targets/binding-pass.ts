@@ -8,7 +8,7 @@ import { isDue, letIn } from "./binding-networking.ts";
 import { holdMs, splitSurplus } from "./binding-plan.ts";
 import { statusAfter } from "./binding-status.ts";
 import { checkpointOf, identityOf } from "./checkpoint.ts";
-import { deregisterAll } from "./clean-up.ts";
+import { deregisterAll, openGates } from "./clean-up.ts";
 import { checkDrain } from "./drain-check.ts";
 import { type Endpoint, resolveEndpoints, type Unfit } from "./endpoints.ts";
 import { awaitsHealth, type GatedPod, gateAnswer, gatedPods, gateOf, pollMs, tellPod } from "./gates.ts";
@@ -210,6 +210,7 @@ async function backendGone(job: BindingJob, why: string, context: BindingContext
     await deregisterAll(job, context);
     await setCheckpoint(job, empty, context);
   }
+  await openGates(job, { status: "True", reason: "", message: why }, context);
   // Nobody needs to be let in to it, which has to be said: what it may have let in stays until then.
   if (binding.spec.networking !== undefined) await letIn(job, [], context);
   const targets = { wanted: 0, registered: 0, healthy: 0, draining: 0 };

@@ -7,21 +7,19 @@ import { messageOf } from "../../runtime/message-of.ts";
 import { hasBindingFinalizer } from "./binding.ts";
 import { type BindingContext, type BindingJob, groupCloud, stale } from "./binding-context.ts";
 import { groupNameOf, planDeregistration } from "./binding-plan.ts";
-import { bindingDeleted, gateOf, tellPod } from "./gates.ts";
+import { bindingDeleted, type GateVerdict, gateOf, tellPod } from "./gates.ts";
 import { isDraining } from "./group-targets.ts";
 import { recorded } from "./multi-cluster.ts";
 
 export async function cleanUp(job: BindingJob, context: BindingContext): Promise<Outcome> {
   const { binding, ask } = job;
-  const { report, records, rules, kube, pods } = context;
+  const { report, records, rules } = context;
   if (!hasBindingFinalizer(binding)) return done;
   try {
     await deregisterAll(job, context);
     await rules.forget(job.key, ask, binding.spec.networking !== undefined);
     if (binding.spec.multiClusterTargetGroup) await records.delete(binding, ask.signal);
-    const gate = gateOf(binding.metadata.name);
-    const waiting = pods.by("gate", `${binding.metadata.namespace}/${gate}`);
-    for (const pod of waiting) await tellPod(kube, gate, { pod, verdict: bindingDeleted }, report.now(), ask.signal);
+    await openGates(job, bindingDeleted, context);
     return (await report.removeFinalizer(binding, ask.signal)) ? done : stale;
   } catch (error) {
     ask.signal.throwIfAborted();
@@ -31,6 +29,13 @@ export async function cleanUp(job: BindingJob, context: BindingContext): Promise
     await report.status(binding, { conditions: { Ready: { status: "False", reason: "FailedCleanup", message } } }, ask.signal);
     throw error;
   }
+}
+
+/** Pods wait no longer for a binding that registers none of them. */
+export async function openGates({ binding, ask }: BindingJob, verdict: GateVerdict, { kube, pods, report }: BindingContext): Promise<void> {
+  const gate = gateOf(binding.metadata.name);
+  const waiting = pods.by("gate", `${binding.metadata.namespace}/${gate}`);
+  for (const pod of waiting) await tellPod(kube, gate, { pod, verdict }, report.now(), ask.signal);
 }
 
 /** By these AWS says that there is nothing left to deregister. */
