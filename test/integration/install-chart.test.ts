@@ -385,7 +385,7 @@ test("without sidecars controller, labeller and node are one container each with
   const roles = objects.filter(({ kind, metadata }) => kind === "ClusterRole" && metadata?.name?.includes("ebs"));
   assert.deepEqual(
     roles.map(({ metadata }) => metadata?.name),
-    ["fairlead-ebs-csi-controller", "fairlead-ebs-csi-controller:labeler", "fairlead-ebs-csi-node"],
+    ["fairlead-ebs-csi-controller", "fairlead-ebs-csi-controller:labeler", "fairlead-ebs-csi-node", "fairlead-ebs-csi-controller-webhooks"],
   );
 });
 
