@@ -24,10 +24,25 @@ export interface Search {
   readonly seed: string | undefined;
 }
 
-/** Plays histories until one breaks a rule. */
-export async function searchFrom({ world, name }: Mutant, seed: number): Promise<Search> {
-  const { status, output } = await play(world, "--mutant", name, "--seed", `${seed}`, "--runs", "100", "--first");
-  return { status, output, seed: /^seed (\d+) broke/m.exec(output)?.[1] };
+/** So many histories are played at most. */
+const histories = 100;
+
+/** Plays histories until one breaks the rule that the mutant must be found by: another may be broken by it earlier. */
+export async function searchFrom(mutant: Mutant, from: number): Promise<Search> {
+  const { world, name, killedBy } = mutant;
+  for (let next = from; ; ) {
+    const left = from + histories - next;
+    const { status, output } = await play(world, "--mutant", name, "--seed", `${next}`, "--runs", `${left}`, "--first");
+    const seed = /^seed (\d+) broke/m.exec(output)?.[1];
+    const isLast = seed === undefined || Number(seed) + 1 >= from + histories;
+    if (isLast || breachesOf(output).some((breach) => breach.startsWith(killedBy))) return { status, output, seed };
+    next = Number(seed) + 1;
+  }
+}
+
+/** The rules that were broken, as the story tells them. */
+export function breachesOf(output: string): string[] {
+  return [...output.matchAll(/ BROKEN {5}(.*)$/gm)].map(([, breach]) => breach!);
 }
 
 /** Runs the simulation in a process of its own. */

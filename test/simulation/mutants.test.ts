@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { availableParallelism } from "node:os";
 import { suite, test } from "node:test";
-import { mutantSeeds, play, searchFrom } from "./mutant-search.ts";
+import { breachesOf, mutantSeeds, play, searchFrom } from "./mutant-search.ts";
 import { mutants } from "./mutants.ts";
 
 suite("mutants", { concurrency: availableParallelism() }, () => {
@@ -22,10 +22,6 @@ suite("mutants", { concurrency: availableParallelism() }, () => {
     });
   }
 });
-
-function breachesOf(output: string): string[] {
-  return [...output.matchAll(/ BROKEN {5}(.*)$/gm)].map(([, breach]) => breach!);
-}
 
 function storyOf(output: string): string {
   return output.slice(0, output.indexOf("\nseed "));
