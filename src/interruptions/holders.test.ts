@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scriptedClient, scriptedServer } from "../kube/testing/scripted-server.ts";
 import { virtualWorld } from "../sandbox/virtual-clock.ts";
-import { Holders, nodeHolder, PatientWatch, replicaHolder } from "./holders.ts";
+import { Holders, leaderHolder, nodeHolder, PatientWatch, replicaHolder } from "./holders.ts";
 
 test("a holder without a Lease counts for as long as its plan changes, and five minutes more", async () => {
   const world = virtualWorld(1);
@@ -71,4 +71,21 @@ test("a thousand plans of one holder are one look at its Lease", async () => {
   server.take().json({ metadata: {}, spec: { holderIdentity: "handler-a_1", renewTime: "1", leaseDurationSeconds: 15 } });
   assert.deepEqual(new Set(await Promise.all(asked)), new Set([true]));
   assert.equal(server.requests.length, 1);
+});
+
+test("a leader whose Lease has run out is gone for each of its Nodes, whenever they are looked at, until it is renewed", async () => {
+  const { world, server, ask } = asking(leaderHolder({ namespace: "kube-system", name: "fairlead" }));
+  const asked = async (node: string, renewTime: string) => {
+    const alive = ask(node);
+    await world.settle();
+    server.take().json({ metadata: {}, spec: { holderIdentity: "somebody", renewTime, leaseDurationSeconds: 15 } });
+    return alive;
+  };
+  assert.equal(await asked("a", "1"), true);
+  await world.advance(16_000);
+  assert.equal(await asked("a", "1"), false);
+  await world.advance(1_500);
+  assert.equal(await asked("b", "1"), false, "it does not come back to life by being asked for");
+  await world.advance(2_000);
+  assert.equal(await asked("b", "2"), true);
 });

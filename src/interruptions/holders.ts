@@ -133,9 +133,9 @@ export class Holders implements HolderWatch {
     const lease = leaseOf(holder);
     const alive = lease && (await this.#recentLook(holder, lease, signal));
     if (alive === undefined) return this.#patient.isAlive(plan);
-    if (!alive) {
-      // A Lease that leaders share may be held again.
-      if (lease?.by !== undefined) this.#dead.add(holder);
+    // A Lease that leaders share may be held again: when it changes.
+    if (!alive && lease?.by !== undefined) {
+      this.#dead.add(holder);
       this.#seen.delete(holder);
       this.#looks.delete(holder);
     }
