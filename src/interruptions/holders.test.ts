@@ -73,6 +73,19 @@ test("a thousand plans of one holder are one look at its Lease", async () => {
   assert.equal(server.requests.length, 1);
 });
 
+test("an answer that is long on its way says how the Lease was when it was asked for, not that nobody has renewed it since", async () => {
+  const { world, server, ask, asked } = asking(replicaHolder("other", "handler-a_1"));
+  const lease = (renewTime: string) => ({ metadata: {}, spec: { holderIdentity: "handler-a_1", renewTime, leaseDurationSeconds: 15 } });
+  assert.equal(await asked(({ json }) => json(lease("1"))), true);
+  await world.advance(2_000);
+  const late = ask();
+  await world.settle();
+  await world.advance(16_000);
+  server.take().json(lease("1"));
+  assert.equal(await late, true);
+  assert.equal(await asked(({ json }) => json(lease("9"))), true, "a replica that was taken for dead would be so for ever");
+});
+
 test("a leader whose Lease has run out is gone for each of its Nodes, whenever they are looked at, until it is renewed", async () => {
   const { world, server, ask } = asking(leaderHolder({ namespace: "kube-system", name: "fairlead" }));
   const asked = async (node: string, renewTime: string) => {

@@ -158,6 +158,8 @@ export class Holders implements HolderWatch {
 
   /** What the Lease of a holder says; undefined when it may not be read. */
   async #look(holder: string, { namespace, name, by }: HolderLease, signal: AbortSignal): Promise<boolean | undefined> {
+    // An answer says how it was when it was asked for: it may be long on its way, and the process may have stood still.
+    const now = this.#clock.monotonic();
     const spec = await this.#specOf({ namespace, name }, signal);
     if (spec === "forbidden") return undefined;
     // A successor of the same name, or a holder that gave up: its predecessor does not write any more.
@@ -165,10 +167,9 @@ export class Holders implements HolderWatch {
     // Who finds its own Lease removed makes it again.
     const renewal = spec === "missing" ? "none" : `${spec.renewTime} ${spec.leaseTransitions}`;
     const duration = spec === "missing" ? undefined : spec.leaseDurationSeconds;
-    const now = this.#clock.monotonic();
     const before = this.#seen.get(holder);
     if (before?.renewal !== renewal) {
-      this.#seen.set(holder, { renewal, since: now });
+      this.#seen.set(holder, { renewal, since: this.#clock.monotonic() });
       return true;
     }
     return now - before.since <= (duration ?? 15) * 1000;
