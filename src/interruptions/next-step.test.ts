@@ -412,3 +412,15 @@ test("a plan whose drain lies ahead is taken from nobody, dead or alive, until i
   assert.equal(asWrite(asked([{ ...ahead, hook }])).plan.holder, "a");
   assert.equal(asWrite(asked([ahead, { id: "r", kind: "rebalance", policy: "cordon" }])).plan.holder, "a");
 });
+
+test("a plan that nobody works on and whose reason is over is not left until its drain would be due: the Node serves again", () => {
+  const ahead = { id: "m", kind: "maintenance" as const, startTime: now + 86_400_000, deadline: now + 86_400_000, restarts: true };
+  const node = cordonedNode(planned({ phase: "cordoned", holder: "b" }, [ahead]));
+  const served = (at: PlannedNode, over: ReadonlySet<string>) => {
+    const { plan: mine } = asWrite(nextStep(situation({ node: at, over })));
+    return [mine.holder, asWrite(nextStep(situation({ node: { ...at, plan: mine }, over }))).change.unschedulable];
+  };
+  assert.deepEqual(served({ ...node, bootId: "boot-2" }, new Set()), ["a", false], "the machine was started anew before its time");
+  assert.deepEqual(served(node, new Set(["m"])), ["a", false], "AWS took it back");
+  assert.equal(nextStep(situation({ node, over: new Set(["m"]), holderAlive: true })).kind, "wait");
+});

@@ -40,7 +40,7 @@ export function nextStep(situation: Situation): Step {
   const watches = awaitsInstanceEnd(plan, situation.now);
   if (active.length === 0 && taken === undefined && !watches) return wait(undefined, "every interruption has ended");
   if (plan.holder !== situation.me) {
-    if (situation.holderAlive !== false || isResting(situation, plan))
+    if (situation.holderAlive !== false || (taken === undefined && isResting(situation, plan)))
       return wait(situation.now + holderCheckMs, `${plan.holder} works on it`);
     return write(plan, { holder: situation.me }, {});
   }
