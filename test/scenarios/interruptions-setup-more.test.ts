@@ -93,7 +93,7 @@ test("the role: its plan shows both documents, what is made is enough for the ha
   const { w, as } = await bed();
   const plan = await run(w, "--role=handler");
   assert.equal(plan.status, 2);
-  assert.match(plan.out, /\+ create role handler .*\n {2}~ put policy fairlead-interruptions into role handler/);
+  assert.match(plan.out, /\+ create role handler .*\n {2}~ put policy fairlead-interruptions-test-us-east-1 into role handler/);
   assert.match(plan.out, /role handler trusts\n\{[\s\S]*pods\.eks\.amazonaws\.com[\s\S]*and allows\n\{[\s\S]*sqs:ReceiveMessage/);
   assert.deepEqual(roles(w.aws.account).values(), []);
   const made = await run(w, "--role=handler", "--yes");
@@ -101,7 +101,7 @@ test("the role: its plan shows both documents, what is made is enough for the ha
   assert.match(made.out, /aws eks create-pod-identity-association --cluster-name test --namespace kube-system /);
   await nothingToDo(w, "--role=handler");
 
-  const document = JSON.parse(roles(w.aws.account).get("handler")!.policies["fairlead-interruptions"]!) as Document;
+  const document = JSON.parse(roles(w.aws.account).get("handler")!.policies["fairlead-interruptions-test-us-east-1"]!) as Document;
   const onQueue = document.Statement.filter(({ Action }) => Action.some((action) => action.startsWith("sqs:")));
   assert.deepEqual([...new Set(onQueue.flatMap(({ Resource }) => Resource))], [queue(w)?.arn]);
   w.aws.controls.change({
@@ -144,14 +144,28 @@ test("a role that is there keeps its trust and others' policies; ours in it is c
   const { w } = await bed();
   const { account } = w.aws;
   createRole(account, { RoleName: "node", AssumeRolePolicyDocument: '{"Statement":[{"Principal":{"Service":"ec2.amazonaws.com"}}]}' });
-  roles(account).update("node", { policies: { own: '{"Statement":[]}', "fairlead-interruptions": '{"Statement":[]}' } });
+  roles(account).update("node", { policies: { own: '{"Statement":[]}', "fairlead-interruptions-test-us-east-1": '{"Statement":[]}' } });
   const { out } = await run(w, "--role=node", "--yes");
-  assert.match(out, /put policy fairlead-interruptions into role node {2}\(it says something else\)/);
+  assert.match(out, /put policy fairlead-interruptions-test-us-east-1 into role node {2}\(it says something else\)/);
   assert.match(out, /= role node trusts others than it would if it were made/);
   const { trust, policies } = roles(account).get("node")!;
   assert.match(trust, /ec2\.amazonaws\.com/);
   assert.deepEqual([policies.own, Object.keys(policies).length], ['{"Statement":[]}', 2]);
   await nothingToDo(w, "--role=node");
+  w.close();
+});
+
+test("clusters that share a role each have a policy of their own in it: what is set up for one takes nothing from another", async () => {
+  const { w } = await bed();
+  const names = ["first", "second"];
+  for (const own of names) await run(w, `--name=${own}`, "--role=shared", "--yes");
+  const policies = Object.values(roles(w.aws.account).get("shared")!.policies);
+  const queues = policies.map((policy) => (JSON.parse(policy) as Document).Statement[0]?.Resource);
+  assert.deepEqual(
+    queues,
+    names.map((own) => [queue(w, own)?.arn]),
+  );
+  for (const own of names) await nothingToDo(w, `--name=${own}`, "--role=shared");
   w.close();
 });
 

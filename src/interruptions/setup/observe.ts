@@ -30,7 +30,7 @@ export async function observeSetup(cloud: Cloud, wish: SetupWish, choice: GroupC
   const [queue, deadLetters, role, rules, named, groups] = await Promise.all([
     queueNamed(cloud, wish.name, ask),
     wish.deadLetters === "never" ? undefined : queueNamed(cloud, deadLetterName(wish), ask),
-    wish.role && roleNamed(cloud, wish.role.name, ask),
+    wish.role && roleNamed(cloud, wish.role.name, rolePolicyName(wish), ask),
     rulesTo(cloud, queueArn(wish), ask),
     Promise.all(names.map((name) => ruleNamed(cloud, name, ask))),
     groupsOf(cloud, wish, choice, ask),
@@ -55,10 +55,10 @@ async function queueNamed(cloud: Cloud, name: string, ask: Ask): Promise<SeenQue
   }
 }
 
-async function roleNamed(cloud: Cloud, name: string, ask: Ask): Promise<SeenRole | undefined> {
+async function roleNamed(cloud: Cloud, name: string, policy: string, ask: Ask): Promise<SeenRole | undefined> {
   const role = await unlessMissing(cloud.call(getRole, { RoleName: name }, ask));
   if (role === undefined) return undefined;
-  const own = await unlessMissing(cloud.call(getRolePolicy, { RoleName: name, PolicyName: rolePolicyName }, ask));
+  const own = await unlessMissing(cloud.call(getRolePolicy, { RoleName: name, PolicyName: policy }, ask));
   return { trust: documentIn(role.Role?.AssumeRolePolicyDocument), policy: documentIn(own?.PolicyDocument) };
 }
 

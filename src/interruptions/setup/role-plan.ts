@@ -8,6 +8,7 @@ import { canonical, rolePolicyName, type SetupPlan, type SetupSeen, type SetupWi
 export function planRole(wish: SetupWish, { role: seen }: SetupSeen): SetupPlan {
   if (wish.role === undefined) return { steps: [], kept: [] };
   const { name, trust, policy } = wish.role;
+  const PolicyName = rolePolicyName(wish);
   const Tags = Object.entries(wish.tags).map(([Key, Value]) => ({ Key, Value }));
   const create = step(
     createRole,
@@ -21,9 +22,9 @@ export function planRole(wish: SetupWish, { role: seen }: SetupSeen): SetupPlan 
   );
   const allow = step(
     putRolePolicy,
-    { RoleName: name, PolicyName: rolePolicyName, PolicyDocument: JSON.stringify(policy) },
+    { RoleName: name, PolicyName, PolicyDocument: JSON.stringify(policy) },
     {
-      what: `put policy ${rolePolicyName} into role ${name}`,
+      what: `put policy ${PolicyName} into role ${name}`,
       why: seen?.policy === undefined ? "the handler needs it" : "it says something else",
     },
   );

@@ -102,8 +102,10 @@ export function deadLetterName({ name }: Pick<SetupWish, "name">): string {
   return `${name}-dead`;
 }
 
-/** The name of our policy in the role. */
-export const rolePolicyName = "fairlead-interruptions";
+/** The name of our policy in the role: clusters may share one, in several regions, and each has its own policy in it. */
+export function rolePolicyName({ name, region }: Pick<SetupWish, "name" | "region">): string {
+  return `${name}-${region}`;
+}
 
 /** The name of the rule of a kind. */
 export function ruleName({ name }: Pick<SetupWish, "name">, kind: HeardKind): string {
