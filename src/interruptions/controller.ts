@@ -115,6 +115,8 @@ class InterruptionWork {
       const step = nextStep(await this.#situation(name, state, memory, signal));
       if (step.kind === "wait") {
         this.#settle(name, state?.plan);
+        // While there is something to wait for it may be the end of a holder's patience.
+        if (step.until === undefined) this.#parts.holders.forget(name);
         const { clock } = this.#parts.host.world;
         return step.until === undefined ? done : again(Math.max(1, step.until - clock.now()), step.why);
       }
@@ -279,12 +281,11 @@ class InterruptionWork {
 
   /** What is remembered of a Node's work goes with it. */
   #settle(name: string, plan: NodePlan | undefined): void {
-    const { me, pods, inbox, metrics, holders, host } = this.#parts;
+    const { me, pods, inbox, metrics } = this.#parts;
     const active = plan !== undefined && activeEvents(plan).length > 0;
     const phase = active && plan.holder === me ? plan.phase : undefined;
     if (phase !== "draining") pods.release(name);
     metrics.phase(name, phase);
-    if (plan === undefined || !(active || awaitsInstanceEnd(plan, host.world.clock.now()))) holders.forget(name);
     if (!active && inbox.eventsOf(name).length === 0) {
       this.#memories.delete(name);
       this.#states.forget(name);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { autoScalingOf } from "../../src/sandbox/cloud/autoscaling/state.ts";
 import { endMaintenance, interruptSpot, recommendRebalance, scheduleMaintenance } from "../../src/sandbox/cloud/ec2/interruptions.ts";
+import { rules } from "../../src/sandbox/cloud/events/bus.ts";
 import { interruptionWorld } from "../bed/interruption-world.ts";
 
 async function machine() {
@@ -75,6 +76,21 @@ test("after the restart that was announced the Node serves again, and the notice
   await w.pod({ name: "after", node: name });
   await w.world.advance(30_000);
   assert.deepEqual([w.isCordoned(name), w.podNames(name)], [false, ["after"]]);
+  w.close();
+});
+
+test("a Node that was drained by a handler that is no more: after the restart, one that reads a queue lets it serve again", async () => {
+  const { w, name, instance, ec2, now } = await machine();
+  rules(w.aws.account).delete("all");
+  const before = w.metadataHandler(instance);
+  scheduleMaintenance(ec2, now(), { code: "instance-reboot", description: "why", notBefore: w.now + 60_000 });
+  await w.until("it is drained", () => w.plan(name)?.phase === "ended", 10_000);
+  before.kill();
+  w.queueHandler();
+  await w.restart(name, "boot-2");
+  await w.world.advance(240_000);
+  assert.equal(w.isCordoned(name), true, "the handler of the machine may be about to come");
+  await w.until("it serves again", () => !w.isCordoned(name), 120_000);
   w.close();
 });
 
