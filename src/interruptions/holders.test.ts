@@ -102,3 +102,13 @@ test("a leader whose Lease has run out is gone for each of its Nodes, whenever t
   await world.advance(2_000);
   assert.equal(await asked("b", "2"), true);
 });
+
+test("a process that leads without a Lease is not taken for dead because there is none", async () => {
+  const { world, asked } = asking(leaderHolder({ namespace: "kube-system", name: "fairlead" }));
+  const missing = () => asked(({ refuse }) => refuse(404, "NotFound"));
+  assert.equal(await missing(), "perhaps");
+  await world.advance(60_000);
+  assert.equal(await missing(), "perhaps");
+  await world.advance(240_000);
+  assert.equal(await missing(), false, "its plan has not changed for five minutes");
+});

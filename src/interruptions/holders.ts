@@ -156,12 +156,13 @@ export class Holders implements HolderWatch {
     return answer;
   }
 
-  /** What the Lease of a holder says; undefined when it may not be read. */
+  /** What the Lease of a holder says; undefined when that cannot be told. */
   async #look(holder: string, { namespace, name, by }: HolderLease, signal: AbortSignal): Promise<boolean | undefined> {
     // An answer says how it was when it was asked for: it may be long on its way, and the process may have stood still.
     const now = this.#clock.monotonic();
     const spec = await this.#specOf({ namespace, name }, signal);
-    if (spec === "forbidden") return undefined;
+    // One that elects no leader (--leader-elect=false) has no Lease.
+    if (spec === "forbidden" || (spec === "missing" && by === undefined)) return undefined;
     // A successor of the same name, or a holder that gave up: its predecessor does not write any more.
     if (spec !== "missing" && (!spec.holderIdentity || (by !== undefined && spec.holderIdentity !== by))) return false;
     // Who finds its own Lease removed makes it again.
