@@ -14,6 +14,10 @@ upstreams:
   path: /
   authorization:
     resourceAttributes: {namespace: ns, apiGroup: apps, apiVersion: v1, resource: deployments, subresource: prometheus-metrics, name: d}
+- upstream: http://127.0.0.1:8082/
+  path: /second
+  authorization:
+    resourceAttributes: {namespace: ns, resource: pods, name: second}
 `);
 const users: Readonly<Record<string, User>> = { scraper: { name: "scraper", groups: [] }, other: { name: "other", groups: [] } };
 
@@ -102,6 +106,17 @@ test("a definite refusal ends it, and who cannot be judged at all is told of an 
   server.onlyTokens = true;
   await world.advance(60_000);
   await assert.rejects(ask("/metrics", "scraper"), AccessUnknown);
+});
+
+test("a token that is no longer known is refused everywhere, also where it was not asked about before the API server went away", async () => {
+  const { ask, server, world } = proxy();
+  assert.deepEqual([await ask("/metrics", "scraper"), await ask("/second", "scraper")], ["allowed", "allowed"]);
+  server.refused.add("scraper");
+  await world.advance(3 * 60_000);
+  assert.equal(await ask("/metrics", "scraper"), "unauthorized");
+  server.down = true;
+  await world.advance(3 * 60_000);
+  assert.deepEqual([await ask("/metrics", "scraper"), await ask("/second", "scraper")], ["unauthorized", "unauthorized"]);
 });
 
 test("without an interval nobody outlives the API server", async () => {

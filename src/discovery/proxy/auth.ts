@@ -37,8 +37,8 @@ export class ProxyAuth {
   readonly #options: ProxyAuthOptions;
   readonly #users: Remembered<User | undefined>;
   readonly #verdicts: Remembered<boolean>;
-  /** Until when a token may be used in a way it was allowed to, by both. */
-  readonly #allowed = new Lru<number>(remembered);
+  /** By token: until when it may be used in a way it was allowed to. */
+  readonly #allowed = new Lru<Map<string, number>>(remembered);
 
   constructor(host: Host, options: ProxyAuthOptions) {
     this.#host = host;
@@ -64,16 +64,16 @@ export class ProxyAuth {
     const { reviews } = this.#options;
     // Only digests are kept: a dump of the memory gives no token away.
     const identity = digest(token);
-    const use = `${identity} ${verb} ${JSON.stringify(attributes)}`;
+    const use = `${verb} ${JSON.stringify(attributes)}`;
     let user: User | undefined;
     try {
       user = await this.#users.get(identity, () => reviews.authenticate(token));
     } catch (error) {
       this.#host.log.error("cannot check a bearer token", { error });
-      return this.#stale(use) ?? { kind: "unauthorized" };
+      return this.#stale(identity, use) ?? { kind: "unauthorized" };
     }
     if (user === undefined) {
-      this.#allowed.delete(use);
+      this.#allowed.delete(identity);
       return { kind: "unauthorized" };
     }
     const known = user;
@@ -83,20 +83,20 @@ export class ProxyAuth {
         reviews.authorize(known, verb, attributes),
       );
     } catch (cause) {
-      const stale = this.#stale(use);
+      const stale = this.#stale(identity, use);
       if (stale !== undefined) return stale;
       throw new AccessUnknown("cannot check access", { cause });
     }
     if (!allowed) {
-      this.#allowed.delete(use);
+      this.#allowed.get(identity)?.delete(use);
       return { kind: "forbidden", user };
     }
-    this.#allowed.set(use, this.#host.world.clock.monotonic() + this.#options.staleMs);
+    this.#allowed.getOr(identity, () => new Map()).set(use, this.#host.world.clock.monotonic() + this.#options.staleMs);
     return { kind: "allowed", user };
   }
 
-  #stale(use: string): Decision | undefined {
-    const until = this.#allowed.get(use);
+  #stale(identity: string, use: string): Decision | undefined {
+    const until = this.#allowed.get(identity)?.get(use);
     return until !== undefined && this.#host.world.clock.monotonic() < until ? { kind: "allowed", user: undefined } : undefined;
   }
 }
