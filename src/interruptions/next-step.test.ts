@@ -424,3 +424,14 @@ test("a plan that nobody works on and whose reason is over is not left until its
   assert.deepEqual(served(node, new Set(["m"])), ["a", false], "AWS took it back");
   assert.equal(nextStep(situation({ node, over: new Set(["m"]), holderAlive: true })).kind, "wait");
 });
+
+test("whose clock is behind that of who began a plan, or was set back, shows all the same that it works on it, and not more often", () => {
+  const memory = new WorkingMemory();
+  memory.attempts.set("web", { how: "evict", accepted: true, retryAt: now + 600_000 });
+  const ahead = planned({ since: now + 900_000, drainSince: now + 900_000 }, [{ deadline: now + 3_600_000 }]);
+  const at = (plan: NodePlan, time = now) => nextStep(situation({ node: cordonedNode(plan), pods: [pod("web")], memory, now: time }));
+  const { plan } = asWrite(at(ahead));
+  assert.equal(plan.renewedAt, now);
+  assert.equal(at(plan).kind, "wait");
+  assert.equal(asWrite(at(plan, now + 120_000)).plan.renewedAt, now + 120_000);
+});

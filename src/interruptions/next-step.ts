@@ -62,8 +62,10 @@ function isResting({ now, settings }: Situation, plan: NodePlan): boolean {
 /** Who has nothing to do but wait changes the plan from time to time: where there is no Lease, others see by that that it is held. */
 function renewed({ now }: Situation, plan: NodePlan, step: Step): Step {
   if (step.kind !== "wait" || plan.phase === "cordoned") return step;
-  const { since, drainSince = 0, drainedAt = 0, failedAt = 0, renewedAt = 0 } = plan;
-  const at = Math.max(since, drainSince, drainedAt, failedAt, renewedAt) + renewMs;
+  const { since, drainSince = 0, drainedAt = 0, failedAt = 0, renewedAt } = plan;
+  const last = renewedAt ?? Math.max(since, drainSince, drainedAt, failedAt);
+  // What lies ahead was written by another clock, or before this one was set back.
+  const at = last > now ? now : last + renewMs;
   return at <= now ? write(plan, { renewedAt: now }, {}) : { ...step, until: Math.min(step.until ?? at, at) };
 }
 
