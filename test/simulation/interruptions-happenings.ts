@@ -131,7 +131,8 @@ export class Happenings {
   /** Maintenance is called off, which only the metadata service tells. */
   callOff(node: string): void {
     const named = this.named.get(node);
-    if (named?.maintenance === undefined || named.calledOff || named.restarted || !this.#isRunning(named.instance)) return;
+    if (named?.maintenance === undefined || named.calledOff || named.restarted) return;
+    if (!this.#isRunning(named.instance) || this.#isEnding(named)) return;
     if (!(this.#w.plan(node)?.events.some(({ id }) => id === named.maintenance) ?? false)) return;
     named.calledOff = true;
     named.over.add(named.maintenance);
@@ -205,9 +206,13 @@ export class Happenings {
   #mayBeTold(instance: Instance): boolean {
     const named = this.named.get(instance.privateDnsName);
     if (this.nodeless.has(instance.id) || !this.#isRunning(instance)) return false;
-    // What is told to a machine in its last seconds nobody can hear.
-    if (named?.notices.some(({ deadline }) => deadline !== undefined && deadline - this.#w.now < lastWordMs)) return false;
+    if (named !== undefined && this.#isEnding(named)) return false;
     return named === undefined || (named.notices.length < 2 && !named.restarted);
+  }
+
+  /** What is told to a machine in its last seconds nobody can hear. */
+  #isEnding({ notices }: Named): boolean {
+    return notices.some(({ deadline }) => deadline !== undefined && deadline - this.#w.now < lastWordMs);
   }
 
   #isRunning({ id }: Instance): boolean {
