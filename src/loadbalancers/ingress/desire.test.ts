@@ -426,3 +426,32 @@ test("what a class says anew does not set those who are understood against one w
   const { model, faults } = desire([member("a/web", { "listen-ports": "[" }), after], [member("b/web"), after]);
   assert.deepEqual([[...faults.keys()], model.tags.cost], [["a/web"], "33"]);
 });
+
+test("addresses that a class lets in anew are those of all, also while one member is not understood", () => {
+  const { desire } = bed();
+  const member = (key: string, more = {}) => ingress(key, { annotations: { ...shared, ...more } });
+  const under = (...inboundCIDRs: readonly string[]) => ({ name: "p", inboundCIDRs });
+  desire([member("a/web"), under("10.0.0.0/8")], [member("b/web"), under("10.0.0.0/8")]);
+  const bad = member("a/web", { "listen-ports": "[" });
+  const { model, faults } = desire([bad, under("10.1.0.0/16")], [member("b/web"), under("10.1.0.0/16")]);
+  assert.deepEqual([...faults.keys()], ["a/web"], JSON.stringify([...faults]));
+  assert.match(JSON.stringify(model.securityGroups), /10\.1\.0\.0\/16/);
+  assert.doesNotMatch(JSON.stringify(model.securityGroups), /10\.0\.0\.0\/8/);
+});
+
+test("a mistake in a class changes nothing of what stands", () => {
+  const wrong: Readonly<Record<string, object>> = {
+    redirect: { sslRedirectPort: "https" },
+    "redirect to nowhere": { sslRedirectPort: "8443" },
+    tags: { tags: [{ key: "theirs", value: "1" }] },
+    addresses: { inboundCIDRs: ["10.0.0.0/33"] },
+  };
+  for (const [what, change] of Object.entries(wrong)) {
+    const { deploy } = bed({ settings: { ...settings, externalManagedTags: ["theirs"] } });
+    const web = ingress("a/web", { annotations: { ...shared, "listen-ports": '[{"HTTP":80},{"HTTPS":443}]', "certificate-arn": "arn:c" } });
+    const params = { name: "p", sslRedirectPort: "443", tags: [{ key: "cost", value: "19" }], inboundCIDRs: ["10.0.0.0/8"] };
+    deploy([web, params]);
+    assert.deepEqual(deploy([web, params]), []);
+    assert.deepEqual(deploy([web, { ...params, ...change }]), [], what);
+  }
+});

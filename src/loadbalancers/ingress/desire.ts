@@ -10,14 +10,15 @@ import type { SubnetChoice } from "../subnets.ts";
 import type { BindingWish } from "../targets/owned-bindings.ts";
 import type { Backend } from "./backends.ts";
 import { type Frontend, type FrontendSources, frontendWish } from "./frontend.ts";
-import { type Group, type Member, stackOf } from "./groups.ts";
+import { type Group, stackOf } from "./groups.ts";
 import { type GuardSources, guardsWish, keepsOtherWebAcl } from "./guards.ts";
-import { type Port, type PortSources, type PortWish, portsOf, portWish } from "./listeners.ts";
+import { type Port, type PortSources, type PortWish, portsOf } from "./listeners.ts";
 import { loadBalancerWish } from "./load-balancer.ts";
-import { MemberFault, type MemberOptions, readMember } from "./member.ts";
+import type { MemberOptions } from "./member.ts";
 import { MemberFaults } from "./merge.ts";
 import { parts } from "./names.ts";
 import { withoutUseless } from "./optimise.ts";
+import { attempt, type Distrusted, readMembers } from "./reading.ts";
 import { actionsOf, type Backends, type DraftRule, type RuleSources, rulesOf } from "./rules.ts";
 import { sslRedirect } from "./ssl-redirect.ts";
 import { allTags, groupTags, userTags } from "./tags.ts";
@@ -74,19 +75,23 @@ export function desireGroup(
   sources: GroupSources,
 ): GroupDesire {
   const all = new Map<string, readonly string[]>();
+  const misled = new Set<string>();
   const ofGroup = new Map([...remembered].filter(([, { stack }]) => stack === stackOf(group.id)));
   for (;;) {
-    const desire = desireWithout(new Set(all.keys()), group, standing, ofGroup, sources);
+    const desire = desireWithout({ faulty: new Set(all.keys()), misled }, group, standing, ofGroup, sources);
     const found = [...desire.faults].filter(([key]) => !all.has(key));
-    if (found.length === 0) return { ...desire, faults: all };
+    // What they said before was right: their class is not, and what it says now is not followed either.
+    const newlyMisled = [...desire.faults.keys()].filter((key) => all.has(key) && !misled.has(key));
+    if (found.length + newlyMisled.length === 0) return { ...desire, faults: all };
     // Whoever has a fault has no say in anything now: what the others share is put together anew.
     for (const [key, faults] of found) all.set(key, faults);
+    for (const key of newlyMisled) misled.add(key);
   }
 }
 
 /** The same, where these members are known to have faults. */
 function desireWithout(
-  faulty: ReadonlySet<string>,
+  distrusted: Distrusted,
   group: Group,
   standing: string | undefined,
   remembered: ReadonlyMap<string, MemberModel>,
@@ -94,7 +99,7 @@ function desireWithout(
 ): GroupDesire {
   const { settings } = sources;
   const faults = new MemberFaults();
-  const reading = readMembers(group, faulty, remembered, sources, faults);
+  const reading = readMembers(group, distrusted, remembered, sources, faults);
   const members = reading.map(({ options }) => options);
   const ports = portsOf(members, new Map(reading.map(({ options, wish }) => [options.key, wish])), settings, faults);
   const balancer = loadBalancerWish(group.id, members, ports, sources, faults);
@@ -160,49 +165,6 @@ function desireWithout(
       ...(unknown.length > 0 && { keepsUnclaimed: { prefixes: unknown.map((key) => `${key}-`) } }),
     },
   };
-}
-
-interface Reading {
-  readonly options: MemberOptions;
-  readonly wish: PortWish;
-  /** Whether it is what the Ingress says now, and not what it said before. */
-  readonly isCurrent: boolean;
-}
-
-function readMembers(
-  group: Group,
-  faulty: ReadonlySet<string>,
-  remembered: ReadonlyMap<string, MemberModel>,
-  sources: GroupSources,
-  faults: MemberFaults,
-): readonly Reading[] {
-  return group.members.flatMap((member): Reading[] => {
-    const key = keyOf(member.ingress);
-    const read = faulty.has(key)
-      ? undefined
-      : attempt(key, faults, () => {
-          const options = readMember(member, sources.settings.gates);
-          return { options, wish: portWish(options, sources), isCurrent: true };
-        });
-    const last = remembered.get(key);
-    return read ? [read] : last ? [{ options: underClass(last.options, member), wish: last.wish, isCurrent: false }] : [];
-  });
-}
-
-/** What an author said before, with what the class says now: that is somebody else's, and all members hear it at once. */
-function underClass(last: MemberOptions, { params, problem }: Member): MemberOptions {
-  if (problem !== undefined) return last;
-  return { ...last, member: { ingress: last.member.ingress, ...(params && { params }) } };
-}
-
-function attempt<T>(key: string, faults: MemberFaults, build: () => T): T | undefined {
-  try {
-    return build();
-  } catch (error) {
-    if (!(error instanceof MemberFault)) throw error;
-    faults.add(key, error.message);
-    return undefined;
-  }
 }
 
 function memberModel(options: MemberOptions, wish: PortWish, ports: readonly Port[], sources: RuleSources): MemberModel {

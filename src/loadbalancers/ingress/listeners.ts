@@ -70,7 +70,8 @@ function certificatesFor(options: MemberOptions, { settings, certificates, reque
   return arns;
 }
 
-function givenCidrs({ member: { params }, values }: MemberOptions): { readonly cidrs?: readonly string[] } {
+/** Throws a `MemberFault` for what the class says wrong. */
+export function givenCidrs({ member: { params }, values }: MemberOptions): { readonly cidrs?: readonly string[] } {
   if (!params?.inboundCIDRs?.length) return values["inbound-cidrs"]?.length ? { cidrs: values["inbound-cidrs"] } : {};
   const cidrs = params.inboundCIDRs.map((given) => {
     const cidr = parseCidr(given);
