@@ -455,3 +455,13 @@ test("a mistake in a class changes nothing of what stands", () => {
     assert.deepEqual(deploy([web, { ...params, ...change }]), [], what);
   }
 });
+
+test("a redirect to nowhere of one Ingress and a mistake in the class of another are their own affairs", () => {
+  const member = (key: string, more = {}) => ingress(key, { annotations: { ...shared, ...more } });
+  const { faults, model } = bed().desire(
+    [member("a/web"), { name: "p", sslRedirectPort: "8443" }],
+    [member("b/web"), { name: "q", sslRedirectPort: "https" }],
+    member("c/web"),
+  );
+  assert.deepEqual([[...faults.keys()].toSorted(), rulesText({ model })], [["a/web", "b/web"], ["1 path-pattern /* -> c/web-web:80"]]);
+});

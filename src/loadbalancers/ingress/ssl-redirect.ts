@@ -10,7 +10,8 @@ export function sslRedirect(members: readonly MemberOptions[], ports: readonly P
   const target = ports.find(({ port }) => port === said.value);
   if (target?.protocol === "HTTPS") return said.value;
   const problem = target ? "listener protocol non-SSL" : "listener does not exist";
-  for (const member of members.filter((each) => sslRedirectOf(each) === said.value))
+  // Of one with a fault nobody knows what it says.
+  for (const member of members.filter((each) => !faults.has(each.key) && sslRedirectOf(each) === said.value))
     faults.add(member.key, `${problem} for SSLRedirect port: ${said.value}`);
   return undefined;
 }
