@@ -82,6 +82,30 @@ test("with EnhancedDefaultBehavior what is no longer asked for goes back to AWS'
   assert.deepEqual([world.mutations(), state(world)[0]], [{}, "77"], "it is nobody's business any more");
 });
 
+test("one that joins another group brings no record of what its own has set: what others set on the load balancer there stays", async (t) => {
+  const world = await bed(t);
+  world.serve(gate);
+  await world.ingress("shop", rules, { "group.name": "shop" });
+  await served(world, "shop");
+  const [lb] = balancers(world);
+  await world.ingress("web", rules, { "group.name": "other", "load-balancer-attributes": `${idle}=90` });
+  await world.ingress("xyz", rules, { "group.name": "other" });
+  await served(world, "web", "xyz");
+  await world.world.advance(15 * 60_000);
+  const client = new ElasticLoadBalancingV2Client(sdkConfig(world.aws));
+  await client.send(new ModifyLoadBalancerAttributesCommand({ LoadBalancerArn: lb!.arn, Attributes: [{ Key: idle, Value: "300" }] }));
+  await world.change("web", { "group.name": "shop", "load-balancer-attributes": null });
+  await world.world.advance(30 * 60_000);
+  assert.deepEqual(
+    balancers(world).map(({ arn, attributes }) => [arn === lb!.arn, attributes[idle]]),
+    [
+      [true, "300"],
+      [false, "60"],
+    ],
+  );
+  assert.doesNotMatch(JSON.stringify(world.get("web")), /set-attributes/);
+});
+
 test("without the gate what is no longer asked for stays, and nothing is written down", async (t) => {
   const world = await bed(t);
   world.serve();

@@ -1,6 +1,6 @@
 /** Which attributes a group has set, as it is written down on its Ingresses. */
 import type { GroupContext, SurveyContext } from "./context.ts";
-import type { Group } from "./groups.ts";
+import { type Group, stackOf } from "./groups.ts";
 import { type SetAttribute, setAttributesOf, setCapacity } from "./resets.ts";
 import type { SeenIngress } from "./seen.ts";
 import type { GroupSurvey } from "./survey.ts";
@@ -8,10 +8,15 @@ import { keyOf } from "./view.ts";
 
 type Ingresses = Pick<SurveyContext["ingresses"], "get">;
 
+/** Begins what is recorded of a group: an Ingress that moves takes with it what its former group has set elsewhere. */
+const markOf = ({ id }: Group) => `${stackOf(id)} `;
+
 /** Whoever was the first of the group before may have the record. Nothing without the gate. */
 export function recordedAttributes(group: Group, { ingresses, settings }: Pick<SurveyContext, "ingresses" | "settings">) {
   if (!settings.gates.enhancedDefaults) return [];
-  const all = [...new Set(holders(group, ingresses).flatMap(({ setAttributes }) => setAttributes))].toSorted();
+  const mark = markOf(group);
+  const own = holders(group, ingresses).flatMap(({ setAttributes }) => setAttributes.filter((each) => each.startsWith(mark)));
+  const all = [...new Set(own.map((each) => each.slice(mark.length)))].toSorted();
   return settings.gates.capacityReservation ? all : all.filter((each) => each !== setCapacity);
 }
 
@@ -41,5 +46,11 @@ async function record(group: Group, all: readonly SetAttribute[], context: Group
   const [first] = group.members;
   const firstKey = first && keyOf(first.ingress);
   const kept = holders(group, context.ingresses).filter(({ view }) => !view.isDeleted);
-  for (const ingress of kept) await context.report.recordAttributes(ingress, keyOf(ingress.view) === firstKey ? all : [], signal);
+  const mark = markOf(group);
+  const own = all.map((each) => mark + each);
+  for (const ingress of kept) {
+    const others = ingress.setAttributes.filter((each) => !each.startsWith(mark));
+    const wanted = [...others, ...(keyOf(ingress.view) === firstKey ? own : [])];
+    await context.report.recordAttributes(ingress, wanted.toSorted(), signal);
+  }
 }

@@ -48,7 +48,7 @@ export interface IngressState {
   readonly sentSecrets: Readonly<Record<string, string>>;
   /** What its group's load balancer was when all of it was as wanted, where it is recorded on this one; empty: nowhere. */
   readonly checkpoint: string;
-  /** Which attributes its group has set, where it is recorded on this one. */
+  /** Which attributes its group has set, where it is recorded on this one; each begins with the name of the group. */
   readonly setAttributes: readonly string[];
   /** A digest of the plan that is written on it; empty: none is. */
   readonly plan: string;
