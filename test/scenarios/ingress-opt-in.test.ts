@@ -106,6 +106,23 @@ test("one that joins another group brings no record of what its own has set: wha
   assert.doesNotMatch(JSON.stringify(world.get("web")), /set-attributes/);
 });
 
+test("what one has set who leaves while another is not understood goes back when that one is", async (t) => {
+  const world = await bed(t);
+  world.serve(gate);
+  const shared = { "group.name": "shop" };
+  await world.ingress("a", rules, { ...shared, "load-balancer-attributes": `${idle}=90` });
+  await world.ingress("b", rules, { ...shared });
+  await world.ingress("c", { "c.example.com": ["Prefix / web:80"] }, { ...shared, "listen-ports": "[" });
+  await served(world, "a");
+  await world.world.advance(15 * 60_000);
+  assert.equal(state(world)[0], "90");
+  await world.drop("a");
+  await world.until("it is let go", () => world.get("a") === undefined, 15 * 60_000);
+  await world.change("c", { "listen-ports": null });
+  await world.world.advance(15 * 60_000);
+  assert.equal(state(world)[0], "60");
+});
+
 test("without the gate what is no longer asked for stays, and nothing is written down", async (t) => {
   const world = await bed(t);
   world.serve();

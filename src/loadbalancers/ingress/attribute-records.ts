@@ -31,10 +31,11 @@ export function recordBefore(group: Group, survey: GroupSurvey, context: GroupCo
   return asked.length > 0 ? record(group, [...before, ...asked].toSorted(), context, signal) : Promise.resolve();
 }
 
-/** After all of it was brought about. */
+/** After all of it was brought about. Where nothing is reset, because somebody is not understood, whoever leaves must not take the record along. */
 export function recordAfter(group: Group, survey: GroupSurvey, context: GroupContext, signal: AbortSignal): Promise<void> {
   const { model } = survey.desire;
-  return model.keepsUnclaimed ? Promise.resolve() : record(group, setAttributesOf(model), context, signal);
+  const kept = model.keepsUnclaimed ? recordedAttributes(group, context) : [];
+  return record(group, [...new Set([...kept, ...setAttributesOf(model)])].toSorted(), context, signal);
 }
 
 /** Nothing of the group is left to be reset. */
