@@ -285,3 +285,19 @@ test("a Service that is named in an action alone, or beside one that cannot be r
   assert.match(last("half"), /actions\.bad/, "it was looked at at once, not when its last failure is forgotten");
   await world.until("its address is published", () => world.hostname("action") !== "", 10_000);
 });
+
+test("a mistake in the one Ingress that says whom a group lets in opens the group to nobody, also after a restart", async (t) => {
+  const world = await bed(t);
+  const end = world.serve();
+  const group = { "group.name": "g" };
+  await world.ingress("close", toWeb, { ...group, "inbound-cidrs": "10.0.0.0/8" });
+  await world.ingress("plain", toWeb, group);
+  await world.until("both are served", () => ["close", "plain"].every((name) => world.hostname(name) !== ""), 120_000);
+  await world.world.advance(15 * 60_000);
+  end();
+  await world.change("close", { "listen-ports": "[" });
+  world.resetCalls();
+  world.serve();
+  await world.world.advance(15 * 60_000);
+  assert.deepEqual(world.mutations(), {});
+});

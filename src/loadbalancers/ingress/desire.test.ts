@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { managedGroups } from "../model.ts";
 import { bed, ingress, rulesText, service, settings } from "./ingress.fixture.ts";
 
 const https = '[{"HTTP":80},{"HTTPS":443}]';
@@ -464,4 +465,22 @@ test("a redirect to nowhere of one Ingress and a mistake in the class of another
     member("c/web"),
   );
   assert.deepEqual([[...faults.keys()].toSorted(), rulesText({ model })], [["a/web", "b/web"], ["1 path-pattern /* -> c/web-web:80"]]);
+});
+
+test("while nobody knows whom an Ingress lets in, a port that stands is not opened to everybody for another's sake", () => {
+  const { deploy, desire } = bed({ forgets: true });
+  const close = ingress("a/close", {
+    annotations: { ...shared, "inbound-cidrs": "10.0.0.0/8" },
+    rules: { "a.example.com": ["Prefix / web:80"] },
+  });
+  const plain = (more = {}) => ingress("b/plain", { annotations: { ...shared, ...more }, rules: { "b.example.com": ["Prefix / web:80"] } });
+  const opened = (...ingresses: ReturnType<typeof ingress>[]) =>
+    managedGroups(desire(...ingresses).model).flatMap(({ rules }) => rules.map(({ fromPort, cidr }) => `${fromPort} ${cidr}`));
+  deploy(close, plain());
+  assert.deepEqual(opened(close, plain()), ["80 10.0.0.0/8"]);
+  const bad = { ...close, annotations: { ...close.annotations, "alb.ingress.kubernetes.io/listen-ports": "[" } };
+  assert.deepEqual(opened(bad, plain()), []);
+  const ports = '[{"HTTP":80},{"HTTP":8080}]';
+  assert.deepEqual(opened(bad, plain({ "listen-ports": ports })), ["8080 0.0.0.0/0"], "what was never there was never closed");
+  assert.deepEqual(opened(bad, plain({ "inbound-cidrs": "10.1.0.0/16" })), ["80 10.1.0.0/16"], "who says so is let in");
 });

@@ -101,7 +101,9 @@ function desireWithout(
   const faults = new MemberFaults();
   const reading = readMembers(group, distrusted, remembered, sources, faults);
   const members = reading.map(({ options }) => options);
-  const ports = portsOf(members, new Map(reading.map(({ options, wish }) => [options.key, wish])), settings, faults);
+  const isComplete = reading.length === group.members.length;
+  const guarded = new Set(isComplete ? [] : sources.seen.loadBalancer?.listeners.map(({ port }) => port));
+  const ports = portsOf(members, new Map(reading.map(({ options, wish }) => [options.key, wish])), guarded, settings, faults);
   const balancer = loadBalancerWish(group.id, members, ports, sources, faults);
   const guards = guardsWish(members, sources, faults);
   const frontend = frontendWish(group.id, members, balancer, standing ?? balancer.name, sources, faults);

@@ -89,10 +89,11 @@ function resolvedMutualTls(wish: MutualTlsWish, trustStore: PortSources["trustSt
   return { ...wish, trustStore: arn };
 }
 
-/** All ports, by number. */
+/** All ports, by number. `guarded`: those for which somebody who is not understood may have said whom to let in. */
 export function portsOf(
   members: readonly MemberOptions[],
   wishes: ReadonlyMap<string, PortWish>,
+  guarded: ReadonlySet<number>,
   settings: IngressSettings,
   faults: MemberFaults,
 ): readonly Port[] {
@@ -102,6 +103,7 @@ export function portsOf(
       port,
       members.filter(({ ports }) => ports.has(port)),
       wishes,
+      guarded.has(port),
       settings,
       faults,
     ),
@@ -112,6 +114,7 @@ function portOf(
   port: number,
   members: readonly MemberOptions[],
   wishes: ReadonlyMap<string, PortWish>,
+  isGuarded: boolean,
   settings: IngressSettings,
   faults: MemberFaults,
 ): Port {
@@ -138,7 +141,7 @@ function portOf(
     sameSet,
   )?.value;
   const prefixLists = merge(prefixListsOf, "inbound-prefix-lists", (value) => `[${value.join(", ")}]`, sameSet)?.value;
-  const isOpen = !cidrs?.length && !prefixLists?.length;
+  const isOpen = !cidrs?.length && !prefixLists?.length && !isGuarded;
   const base = {
     port,
     protocol,
