@@ -29,6 +29,13 @@ import { streamedListsOf } from "./streamed-lists.ts";
 const shapes = new Shapes();
 const leaseName = "aws-load-balancer-controller-leader";
 
+/** The longest pause before a refused call is made again, and some. */
+const retriesMs = 45_000;
+
+/** The name of the load balancer that a request is about; empty where it names none. */
+const loadBalancerIn = ({ body }: { readonly body?: unknown }) =>
+  /\/app\/([^/]+)\//.exec(decodeURIComponent(typeof body === "string" ? body : ""))?.[1] ?? "";
+
 export class IngressesScene {
   readonly world: VirtualWorld;
   readonly history: History;
@@ -56,6 +63,8 @@ export class IngressesScene {
   lastChangeAt = 0;
   /** Called after everything by which a replica changed AWS. */
   onWrite: () => void = () => {};
+  /** When AWS last refused to change a load balancer, by its name. */
+  readonly #refused = new Map<string, number>();
   /** In every second world the API server asks a webhook about Ingresses. */
   readonly #webhook: IngressWebhook | undefined;
   #before: Snapshot = {};
@@ -119,7 +128,8 @@ export class IngressesScene {
       return answer;
     } finally {
       if (!isRead(request)) {
-        if (!isRefused) this.#changed(actionOf(request));
+        if (isRefused) this.#refused.set(loadBalancerIn(request), this.world.clock.monotonic());
+        else this.#changed(actionOf(request));
         this.onWrite();
       }
     }
@@ -181,9 +191,17 @@ export class IngressesScene {
   settle(): void {
     for (const wish of this.wishes.values()) {
       if (this.#settled.has(wish.name) || !isServed(wish) || wish.mistake !== undefined || this.#wrongWith(wish).length > 0) continue;
+      if (this.#isTriedAgain(stackOf(wish, this.around))) continue;
       this.#settled.set(wish.name, wantedRules(wish, this.around));
       this.history.tell("world", `${wish.name} has all it wants`);
     }
+  }
+
+  /** Whether a change of its load balancer that AWS has refused may still be on its way: it is tried again for a while. */
+  #isTriedAgain(stack: string): boolean {
+    const hostname = this.account.loadBalancers().find((lb) => lb.stack === stack)?.hostname ?? "";
+    const at = [...this.#refused].flatMap(([name, time]) => (name !== "" && hostname.includes(name) ? [time] : []));
+    return at.some((time) => this.world.clock.monotonic() - time < retriesMs);
   }
 
   /** What is wrong, were it final. */
