@@ -1,11 +1,9 @@
 /** Delegated authentication and authorization: the API server says who a token belongs to and what they may read. */
-import { createHash } from "node:crypto";
 import type { AccessReviews, User } from "../runtime/access.ts";
 import { openGate } from "../runtime/gate.ts";
-import type { Clock } from "../runtime/world.ts";
 import { subjectAccessReviews, tokenReviews } from "./builtin.ts";
 import type { KubeClient } from "./client.ts";
-import { Lru } from "./lru.ts";
+import { hashed, ReviewAnswers } from "./review-answers.ts";
 
 export interface AccessReviewOptions {
   readonly authenticatedTtlMs?: number;
@@ -13,7 +11,6 @@ export interface AccessReviewOptions {
   readonly unauthorizedTtlMs?: number;
 }
 
-const remembered = 4096;
 const tenSecondsMs = 10_000;
 
 /** Reviews through this API server, remembered for a short while. */
@@ -22,8 +19,8 @@ export function accessReviews(base: KubeClient, options: AccessReviewOptions = {
   const client = base.as({ gate: openGate(), limit: { qps: 200, burst: 400 }, timeoutMs: 10_000 });
   const { clock } = base.host.world;
   const { authenticatedTtlMs = tenSecondsMs, authorizedTtlMs = tenSecondsMs, unauthorizedTtlMs = tenSecondsMs } = options;
-  const users = new Answers<User | undefined>(clock, () => authenticatedTtlMs);
-  const verdicts = new Answers<boolean>(clock, (allowed) => (allowed ? authorizedTtlMs : unauthorizedTtlMs));
+  const users = new ReviewAnswers<User | undefined>(clock, () => authenticatedTtlMs);
+  const verdicts = new ReviewAnswers<boolean>(clock, (allowed) => (allowed ? authorizedTtlMs : unauthorizedTtlMs));
   return {
     authenticate: (token, signal) => users.get(hashed(token), () => reviewToken(client, token, signal)),
     authorize: (user, path, verb, signal) =>
@@ -42,29 +39,4 @@ async function reviewAccess(client: KubeClient, user: User, path: string, verb: 
   const spec = { user: user.name, uid: user.uid, groups: [...user.groups], extra, nonResourceAttributes: { path, verb } };
   const { status } = await client.create(subjectAccessReviews, { spec }, { signal, repeatable: true });
   return status?.allowed === true && status.denied !== true;
-}
-
-/** What is remembered must not hold a token that could be used. */
-function hashed(text: string): string {
-  return createHash("sha256").update(text).digest("base64");
-}
-
-/** Answers by question, each for as long as it may be believed. Failures are not remembered. */
-class Answers<T> {
-  readonly #clock: Clock;
-  readonly #ttlMs: (answer: T) => number;
-  readonly #known = new Lru<{ readonly answer: T; readonly untilMs: number }>(remembered);
-
-  constructor(clock: Clock, ttlMs: (answer: T) => number) {
-    this.#clock = clock;
-    this.#ttlMs = ttlMs;
-  }
-
-  async get(question: string, ask: () => Promise<T>): Promise<T> {
-    const known = this.#known.get(question);
-    if (known !== undefined && this.#clock.monotonic() < known.untilMs) return known.answer;
-    const answer = await ask();
-    this.#known.set(question, { answer, untilMs: this.#clock.monotonic() + this.#ttlMs(answer) });
-    return answer;
-  }
 }

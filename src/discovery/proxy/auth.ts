@@ -1,10 +1,9 @@
 /** Who may ask for what the proxy forwards: the API server is asked, and its answers outlive its silence for a while. */
-import { createHash } from "node:crypto";
 import { Lru } from "../../kube/lru.ts";
+import { hashed, ReviewAnswers, rememberedQuestions } from "../../kube/review-answers.ts";
 import type { User } from "../../runtime/access.ts";
 import type { AccessRequest, Decision } from "../../runtime/delegated-auth.ts";
 import type { Host } from "../../runtime/host.ts";
-import type { Clock } from "../../runtime/world.ts";
 import { matchesPath, type ProxyConfig, type ResourceAttributes, upstreamFor } from "./config.ts";
 
 /** Asks the API server. */
@@ -22,7 +21,6 @@ export interface ProxyAuthOptions {
   readonly staleMs: number;
 }
 
-const remembered = 4096;
 const tokenTtlMs = 2 * 60_000;
 const allowedTtlMs = 5 * 60_000;
 const deniedTtlMs = 30_000;
@@ -35,17 +33,17 @@ export class AccessUnknown extends Error {
 export class ProxyAuth {
   readonly #host: Host;
   readonly #options: ProxyAuthOptions;
-  readonly #users: Remembered<User | undefined>;
-  readonly #verdicts: Remembered<boolean>;
+  readonly #users: ReviewAnswers<User | undefined>;
+  readonly #verdicts: ReviewAnswers<boolean>;
   /** By token: until when it may be used in a way it was allowed to. */
-  readonly #allowed = new Lru<Map<string, number>>(remembered);
+  readonly #allowed = new Lru<Map<string, number>>(rememberedQuestions);
 
   constructor(host: Host, options: ProxyAuthOptions) {
     this.#host = host;
     this.#options = options;
     const { clock } = host.world;
-    this.#users = new Remembered(clock, () => tokenTtlMs);
-    this.#verdicts = new Remembered(clock, (allowed) => (allowed ? allowedTtlMs : deniedTtlMs));
+    this.#users = new ReviewAnswers(clock, () => tokenTtlMs);
+    this.#verdicts = new ReviewAnswers(clock, (allowed) => (allowed ? allowedTtlMs : deniedTtlMs));
   }
 
   /** Rejects with `AccessUnknown` when the API server cannot be asked what a user may do. */
@@ -63,7 +61,7 @@ export class ProxyAuth {
   async #review(token: string, verb: string, attributes: ResourceAttributes): Promise<Decision> {
     const { reviews } = this.#options;
     // Only digests are kept: a dump of the memory gives no token away.
-    const identity = digest(token);
+    const identity = hashed(token);
     const use = `${verb} ${JSON.stringify(attributes)}`;
     let user: User | undefined;
     try {
@@ -79,7 +77,7 @@ export class ProxyAuth {
     const known = user;
     let allowed: boolean;
     try {
-      allowed = await this.#verdicts.get(digest(JSON.stringify([user, verb, attributes])), () =>
+      allowed = await this.#verdicts.get(hashed(JSON.stringify([user, verb, attributes])), () =>
         reviews.authorize(known, verb, attributes),
       );
     } catch (cause) {
@@ -110,28 +108,4 @@ function verbOf(method: string): string {
 
 function bearerToken(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === "string" ? /^bearer +(\S+) *$/i.exec(header)?.[1] : undefined;
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("base64");
-}
-
-/** Answers for as long as they may be believed; a failure is none. */
-class Remembered<T> {
-  readonly #clock: Clock;
-  readonly #ttlMs: (answer: T) => number;
-  readonly #known = new Lru<{ readonly answer: T; readonly untilMs: number }>(remembered);
-
-  constructor(clock: Clock, ttlMs: (answer: T) => number) {
-    this.#clock = clock;
-    this.#ttlMs = ttlMs;
-  }
-
-  async get(question: string, ask: () => Promise<T>): Promise<T> {
-    const known = this.#known.get(question);
-    if (known !== undefined && this.#clock.monotonic() < known.untilMs) return known.answer;
-    const answer = await ask();
-    this.#known.set(question, { answer, untilMs: this.#clock.monotonic() + this.#ttlMs(answer) });
-    return answer;
-  }
 }
