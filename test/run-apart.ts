@@ -15,17 +15,17 @@ export type Times = Readonly<Record<string, number>>;
 const timesFile = () => join(cacheFolder(process.env), "test-times.json");
 
 /** Node's options for a process that computes while others wait, and lets them go first when they do not. */
-export const steppingAside = ["--import", pathToFileURL(join(import.meta.dirname, "step-aside.ts")).href];
+export const atLowPriority = ["--import", pathToFileURL(join(import.meta.dirname, "low-priority.ts")).href];
 
-interface Manner {
+interface ApartOptions {
   readonly atOnce: number;
-  readonly aside: boolean;
+  readonly low: boolean;
 }
 
-export async function runApart(files: readonly string[], { atOnce, aside }: Manner, note: (outcome: Outcome) => void): Promise<void> {
+export async function runApart(files: readonly string[], { atOnce, low }: ApartOptions, note: (outcome: Outcome) => void): Promise<void> {
   const before = readTimes();
   const took: Record<string, number> = {};
-  const events = run({ files: longestFirst(files, before), concurrency: atOnce, execArgv: aside ? steppingAside : [] });
+  const events = run({ files: longestFirst(files, before), concurrency: atOnce, execArgv: low ? atLowPriority : [] });
   for (const kind of ["pass", "fail"] as const) {
     events.on(`test:${kind}`, (data) => {
       const outcome = outcomeOf(kind, data as TestEvent, files);

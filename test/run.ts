@@ -12,23 +12,23 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import type { Outcome } from "./outcome.ts";
 import { notBuilt, referees } from "./referees/table.ts";
-import { runApart, steppingAside } from "./run-apart.ts";
+import { atLowPriority, runApart } from "./run-apart.ts";
 
 interface Suite {
   readonly name: string;
   readonly folder: string;
   /** Files in one process, a worker a core; or a process a file, so many at once. */
   readonly isolation: "together" | { readonly atOnce: number };
-  /** It computes all the time: in a whole run it takes the time that others spend waiting, and steps aside for them. */
-  readonly stepsAside?: boolean;
+  /** It computes all the time: in a whole run it takes the time that others spend waiting, and lets them go first. */
+  readonly lowPriority?: boolean;
 }
 
 const cores = availableParallelism();
 const slow: readonly Suite[] = [
-  { name: "scenarios", folder: "test/scenarios", isolation: "together", stepsAside: true },
+  { name: "scenarios", folder: "test/scenarios", isolation: "together", lowPriority: true },
   // Much of their time these wait, for real programs and real clocks.
   { name: "integration", folder: "test/integration", isolation: { atOnce: 2 * cores } },
-  { name: "simulation", folder: "test/simulation", isolation: { atOnce: cores }, stepsAside: true },
+  { name: "simulation", folder: "test/simulation", isolation: { atOnce: cores }, lowPriority: true },
   { name: "referees", folder: "test/referees", isolation: { atOnce: 2 * cores } },
 ];
 const suites: readonly Suite[] = [{ name: "unit", folder: "{src,test,bench,deploy}", isolation: "together" }, ...slow];
@@ -74,7 +74,7 @@ if (mode === "all") {
   const [unit, rest] = [asked.slice(0, 1), asked.slice(1)];
   await runInTurn(unit);
   await prepare();
-  await Promise.all([runInTurn(rest.filter(({ stepsAside }) => !stepsAside)), runInTurn(rest.filter(({ stepsAside }) => stepsAside))]);
+  await Promise.all([runInTurn(rest.filter(({ lowPriority }) => !lowPriority)), runInTurn(rest.filter(({ lowPriority }) => lowPriority))]);
 } else await runInTurn(asked);
 
 const cpu = cpuSecondsOfChildren();
@@ -142,7 +142,7 @@ function exit(child: ChildProcess): Promise<number | null> {
   });
 }
 
-async function runSuite({ name, isolation, stepsAside = false }: Suite, files: readonly string[]): Promise<void> {
+async function runSuite({ name, isolation, lowPriority = false }: Suite, files: readonly string[]): Promise<void> {
   if (files.length === 0) return;
   const started = performance.now();
   const own: Record<Outcome["kind"], number> = { pass: 0, fail: 0, skip: 0 };
@@ -156,9 +156,9 @@ async function runSuite({ name, isolation, stepsAside = false }: Suite, files: r
     if (outcome.kind === "skip") console.log(`  skipped: ${outcome.name}: ${outcome.why}`);
     if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K  ${name}: ${own.pass} passed `);
   };
-  const aside = stepsAside && mode === "all";
-  if (isolation === "together") await Promise.all(shares(files, cores).map((share) => runTogether(share, aside, note)));
-  else await runApart(files, { atOnce: isolation.atOnce, aside }, note);
+  const low = lowPriority && mode === "all";
+  if (isolation === "together") await Promise.all(shares(files, cores).map((share) => runTogether(share, low, note)));
+  else await runApart(files, { atOnce: isolation.atOnce, low }, note);
   say(own.fail === 0, name, `${own.pass} passed, ${own.fail} failed`, started);
   if (files.length > 8) console.log(`  longest: ${longest(byFile)}`);
 }
@@ -196,9 +196,9 @@ function shares(files: readonly string[], count: number): string[][] {
   return piles.map((pile) => pile.files);
 }
 
-async function runTogether(files: readonly string[], aside: boolean, note: (outcome: Outcome) => void): Promise<void> {
+async function runTogether(files: readonly string[], low: boolean, note: (outcome: Outcome) => void): Promise<void> {
   const silent = process.env.VERBOSE ? "inherit" : "ignore";
-  const execArgv = aside ? steppingAside : [];
+  const execArgv = low ? atLowPriority : [];
   const child = fork("test/run-together.ts", files, { execArgv, stdio: ["ignore", silent, silent, "ipc"] });
   child.on("message", (outcome) => note(outcome as Outcome));
   const status = await exit(child);
