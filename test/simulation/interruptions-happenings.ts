@@ -90,11 +90,7 @@ export class Happenings {
     if (hit.length < 2) return;
     const { account } = this.#w.aws;
     const ids = hit.map(({ id }) => id);
-    const message = this.#emit(scheduledChange(account, ids, "AWS_EC2_SYSTEM_REBOOT_SCHEDULED", "why", this.#w.now + 60 * minuteMs));
-    this.#several.set(
-      eventHex(JSON.stringify(message)),
-      hit.map(({ privateDnsName }) => privateDnsName),
-    );
+    this.#emitOfSeveral(scheduledChange(account, ids, "AWS_EC2_SYSTEM_REBOOT_SCHEDULED", "why", this.#w.now + 60 * minuteMs), hit);
     for (const instance of hit) this.#tell(instance, "maintenance");
   }
 
@@ -103,7 +99,7 @@ export class Happenings {
     const hit = nodes.filter((instance) => this.#mayBeTold(instance));
     if (this.#blockEnds || hit.length < nodes.length) return;
     this.#blockEnds = true;
-    this.#emit(capacityBlockExpiration(this.#w.aws.account, reservationId, this.#w.now + 40 * minuteMs));
+    this.#emitOfSeveral(capacityBlockExpiration(this.#w.aws.account, reservationId, this.#w.now + 40 * minuteMs), hit);
     for (const instance of hit) this.#tell(instance, "capacity-block", this.#w.now + 10 * minuteMs);
   }
 
@@ -224,6 +220,11 @@ export class Happenings {
     const message = envelope(this.#w.aws.account, event);
     this.#w.send(message);
     return message;
+  }
+
+  #emitOfSeveral(event: CloudEvent, machines: readonly Instance[]): void {
+    const nodes = machines.map(({ privateDnsName }) => privateDnsName);
+    this.#several.set(eventHex(JSON.stringify(this.#emit(event))), nodes);
   }
 
   #tell(instance: Instance, kind: string, deadline?: number): void {
