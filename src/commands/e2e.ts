@@ -1,7 +1,7 @@
 /** `fairlead e2e`: tests what is installed, on the user's own cluster and account, and removes everything that it made. */
 
 import { cases, notIncluded } from "../e2e/cases.ts";
-import { reportText } from "../e2e/report.ts";
+import { printedReport } from "../e2e/report.ts";
 import { casesNamed, type Report, runSuite } from "../e2e/run.ts";
 import { build } from "../process/build.ts";
 import { exitStatus } from "../process/exit.ts";
@@ -68,9 +68,7 @@ export async function testEndToEnd({ argv, world, console, stopSignal }: Paramet
       const about = { version: build.version, commit: build.commit, server: await serverVersion(live), region: live.cloud.region };
       const context = contextOf(values, live, id, world);
       const report = await runSuite(context, chosen, (line) => console.err(`fairlead e2e: ${redact(line)}\n`));
-      console.out(
-        redact(values.output === "json" ? `${JSON.stringify({ ...about, ...report }, undefined, 2)}\n` : reportText(report, about)),
-      );
+      console.out(printedReport(report, about, values.output));
       return isGood(report) ? exitStatus.done : exitStatus.failed;
     } finally {
       await live.close();

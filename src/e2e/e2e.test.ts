@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { balancerName } from "./balancers.ts";
 import { cases } from "./cases.ts";
-import { reportText } from "./report.ts";
+import { printedReport } from "./report.ts";
 import { casesNamed, deniedIn } from "./run.ts";
 
 test("cases are chosen by name, and a name that there is not is told of", () => {
@@ -60,12 +60,23 @@ test("the report names what failed, what was denied and what is left", () => {
     denied: ["ec2:X"],
     left: ["load balancer a1"],
   };
-  const text = reportText(report, about);
+  const text = printedReport(report, about, "text");
   assert.match(text, /^0 passed, 1 failed, 0 skipped\.$/m);
   assert.match(text, /^\| nlb-udp \| failed \| 3 s \| no listener \|$/m);
   assert.match(text, /^- ec2:X: see/m);
   assert.match(text, /^## LEFT BEHIND/m);
-  const good = reportText({ ...report, outcomes: [{ ...outcome, result: "passed", why: "" }], denied: [], left: [] }, about);
+  const good = printedReport({ ...report, outcomes: [{ ...outcome, result: "passed", why: "" }], denied: [], left: [] }, about, "text");
   assert.match(good, /a listener \\\| for UDP/);
   assert.match(good, /^Nothing is left of this run\.$/m);
+});
+
+test("however much there is to tell, the report is whole, and names no account", () => {
+  const about = { version: "v0.1.0", commit: "abc", server: "v1.36.3", region: "us-east-1" };
+  const refused = "User: arn:aws:sts::123456789012:assumed-role/ops/me is not authorized to perform: ec2:X";
+  const warnings = Array.from({ length: 300 }, (_, n) => `e2e-1c114-${n}: SyncLoadBalancerFailed: ${refused}`);
+  const report = { run: "1c114", outcomes: [], warnings, denied: [], left: ["load balancer last"] };
+  assert.match(printedReport(report, about, "text"), /load balancer last\n$/);
+  const json = printedReport(report, about, "json");
+  assert.equal(JSON.parse(json).warnings.length, warnings.length);
+  assert.doesNotMatch(json, /123456789012/);
 });

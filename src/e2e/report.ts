@@ -1,4 +1,5 @@
-/** The report of a run, in Markdown: to be attached to an issue. It names no account, and no secrets. */
+/** The report of a run, to be attached to an issue: it names no account, and no secrets. */
+import { redactLines } from "../runtime/redact.ts";
 import { notIncluded } from "./cases.ts";
 import type { Report } from "./run.ts";
 
@@ -10,7 +11,13 @@ export interface About {
   readonly region: string;
 }
 
-export function reportText({ run, outcomes, warnings, denied, left }: Report, { version, commit, server, region }: About): string {
+/** The report in the form that is asked for. What AWS refused and what is left carries ARNs, and so the account's number. */
+export function printedReport(report: Report, about: About, form: "text" | "json"): string {
+  const text = form === "json" ? `${JSON.stringify({ ...about, ...report }, undefined, 2)}\n` : reportText(report, about);
+  return redactLines(text.replaceAll(/\b\d{12}\b/g, "<account>"));
+}
+
+function reportText({ run, outcomes, warnings, denied, left }: Report, { version, commit, server, region }: About): string {
   const count = (result: string) => outcomes.filter((outcome) => outcome.result === result).length;
   const rows = outcomes.map(
     ({ name, result, seconds, why, checks }) => `| ${[name, result, `${seconds} s`, why || checks].map(cell).join(" | ")} |`,
