@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { publishRequest, refusedWith, volumeWorld } from "../../../test/bed/volume-world.ts";
+import { obstructions } from "../../sandbox/cloud/ec2/volumes/state.ts";
+import type { StringMap } from "../csi/messages.ts";
 import { contextKeys } from "../names.ts";
 import { attached } from "./attachment-wait.ts";
 import { DetachPending } from "./detach-pending.ts";
@@ -47,6 +49,79 @@ test("a volume under another name than the one that is waited for is never said 
     await refusedWith(world.finish(attached(elsewhere, rpc, world.driver.context)), "Internal"),
     new RegExp(`is attached at ${node!.id}`),
   );
+});
+
+test("a volume whose attachment EC2 carries out late is not said to be detached before", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  world.aws.controls.faults.add({ action: "ec2:AttachVolume", effect: { kind: "delay", ms: 20_000 }, times: 1 });
+  const impatience = new AbortController();
+  const call = world.begin("ControllerPublishVolume", publishRequest(volumeId, node!.id), impatience.signal);
+  await world.world.advance(5_000);
+  impatience.abort(new Error("the caller no longer waits"));
+  await world.finish(call.catch(() => {}));
+  assert.deepEqual(world.volume(volumeId)!.attachments, []);
+  await world.unpublish(volumeId, node!);
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual(world.volume(volumeId)!.attachments, []);
+  assert.equal(world.calls("ec2:AttachVolume"), 1);
+});
+
+test("a detachment after an attachment that never arrived takes a minute, and comes to its end", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  world.aws.controls.faults.add({ action: "ec2:AttachVolume", effect: { kind: "cut" } });
+  await refusedWith(world.publish(volumeId, node!), "Internal");
+  const before = world.world.clock.monotonic();
+  await world.unpublish(volumeId, node!);
+  const tookMs = world.world.clock.monotonic() - before;
+  assert.ok(tookMs > 30_000 && tookMs < 90_000, `${tookMs} ms`);
+});
+
+test("a slow attachment is not given up by a machine whose time of day is ahead", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  const { clock } = world.world;
+  world.driver = world.start({ ...world.world, clock: { ...clock, now: () => clock.now() + 4 * 60_000 } });
+  obstructions(world.aws.account.ec2).put(volumeId, { attaching: true });
+  const call = world.begin<{ publishContext: StringMap }>("ControllerPublishVolume", publishRequest(volumeId, node!.id));
+  await world.world.advance(30_000);
+  const { ec2 } = world.aws.account;
+  const volume = ec2.volumes.get(volumeId)!;
+  ec2.volumes.put(volumeId, { ...volume, attachments: volume.attachments.map((each) => ({ ...each, state: "attached" })) });
+  assert.deepEqual((await world.finish(call)).publishContext, { devicePath: "/dev/xvdaa" });
+  assert.equal(world.calls("ec2:DetachVolume"), 0);
+});
+
+test("an attachment that hangs is given up also by callers who each wait for half a minute", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  obstructions(world.aws.account.ec2).put(volumeId, { attaching: true });
+  for (let time = 0; time < 5; time++) {
+    const impatience = new AbortController();
+    const call = world.begin("ControllerPublishVolume", publishRequest(volumeId, node!.id), impatience.signal);
+    await world.world.advance(30_000);
+    impatience.abort(new Error("the caller no longer waits"));
+    await world.finish(call.catch(() => {}));
+  }
+  assert.equal(world.calls("ec2:DetachVolume"), 1);
+});
+
+test("a volume that the instance shows and the volume does not is asked for again", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  await world.publish(volumeId, node!);
+  const { ec2 } = world.aws.account;
+  const wanted = { volumeId, nodeId: node!.id, device: "/dev/xvdaa", card: undefined };
+  ec2.volumes.put(volumeId, { ...ec2.volumes.get(volumeId)!, state: "available", attachments: [] });
+  await world.finish(attached(wanted, rpc, world.driver.context));
+  assert.equal(world.calls("ec2:AttachVolume"), 2);
+  assert.equal(world.volume(volumeId)!.attachments[0]!.state, "attached");
 });
 
 test("a class that waits for the volume to be filled asks EC2 once, and remembers that it is", async () => {

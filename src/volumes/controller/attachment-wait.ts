@@ -10,6 +10,8 @@ import { ask, type ControllerContext, type Rpc } from "./context.ts";
 const schedule: Schedule = { firstMs: 1_000, factor: 1.5, maxMs: 10_000, overallMs: 4 * 60_000 };
 /** An attachment that takes this long is not coming: the instance's system does not answer. */
 const stuckMs = 90_000;
+/** A request whose answer never came is carried out within this time, or not at all. */
+const lateMs = 60_000;
 
 export interface Attachment {
   readonly volumeId: string;
@@ -27,7 +29,7 @@ export function ownAttachment({ attachments }: Volume, instanceId: string): Volu
 export async function attached(wanted: Attachment, rpc: Rpc, context: ControllerContext): Promise<void> {
   const { volumeId, nodeId } = wanted;
   const { clock } = context.host.world;
-  const [missing, absent, attaching] = [new Span(clock), new Span(clock), new Span(clock)];
+  const [missing, absent] = [new Span(clock), new Span(clock)];
   let last = "not shown by EC2";
   const done = await poll(clock, schedule, rpc.signal, async () => {
     const found = await context.cloud.volumes.lookup(volumeId, ask(rpc));
@@ -43,16 +45,18 @@ export async function attached(wanted: Attachment, rpc: Rpc, context: Controller
     last = own === undefined || isOld ? "detached" : `${own.state} as ${own.device}`;
     if ((absent.note(own === undefined || isOld) ?? 0) >= lagMs) await repeatRequest(wanted, volume, rpc, context);
     if (own === undefined || isOld) return undefined;
-    const attachingMs = attaching.note(own.state === "attaching") ?? 0;
-    if (attachingMs >= lagMs && isStuck(own, clock.now())) await giveUp(wanted, own, rpc, context);
+    if (own.state === "attaching" && isStuck(wanted, own, context)) await giveUp(wanted, own, rpc, context);
     const isRight = own.device === wanted.device && (wanted.card === undefined || own.card === wanted.card);
     return own.state === "attached" && isRight ? true : undefined;
   });
   if (!done) throw new CsiError("Internal", `still ${last}, expected attached as ${wanted.device}`);
 }
 
-function isStuck({ attachTime }: VolumeAttachment, now: number): boolean {
-  return attachTime !== undefined && now - Date.parse(attachTime) > stuckMs;
+/** By our own clock since we first saw it, over several calls if need be: the machine's time of day may differ from EC2's. */
+function isStuck({ volumeId, nodeId }: Attachment, { attachTime }: VolumeAttachment, { attaching }: ControllerContext): boolean {
+  const id = `${volumeId} ${nodeId} ${attachTime}`;
+  if (!attaching.has(id)) attaching.note(id);
+  return (attaching.ageMs(id) ?? 0) > stuckMs;
 }
 
 /** The name was promised or shown, and the volume is not there: an attachment that was asked for did not come to be. */
@@ -73,6 +77,7 @@ async function repeatRequest(
       { ...ask(rpc), target: `${volumeId} to ${nodeId}`, repeatable: true },
     );
   } catch (error) {
+    if (!isAwsError(error) || error.mayHaveHappened) context.uncertainAttachments.note(volumeId + nodeId);
     // EC2 says that it is attached after all, and will show it.
     if (isAwsError(error) && error.code === "VolumeInUse") return;
     // Another name is chosen at the next try.
@@ -94,6 +99,20 @@ async function giveUp({ volumeId, nodeId }: Attachment, own: VolumeAttachment, r
     "Internal",
     `volume ${volumeId} is stuck in attaching state at ${nodeId} since ${own.attachTime} and is detached again`,
   );
+}
+
+/**
+ * Returns when what an earlier call asked for has come to be, or is too old to. Such a call did not learn what became of its
+ * request; a detachment that overtakes it would leave an attachment that nobody knows of.
+ */
+export async function requestEnded(volumeId: string, nodeId: string, rpc: Rpc, context: ControllerContext): Promise<void> {
+  const { uncertainAttachments, cloud, host } = context;
+  await poll(host.world.clock, schedule, rpc.signal, async () => {
+    if ((uncertainAttachments.ageMs(volumeId + nodeId) ?? lateMs) >= lateMs) return true;
+    const found = await cloud.volumes.lookup(volumeId, ask(rpc));
+    return found.kind === "found" && ownAttachment(found.volume, nodeId) !== undefined ? true : undefined;
+  });
+  uncertainAttachments.forget(volumeId + nodeId);
 }
 
 /**

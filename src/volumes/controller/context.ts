@@ -39,6 +39,10 @@ export interface ControllerContext {
   readonly deleted: RecentIds;
   readonly detachments: Detachments;
   readonly detachPending: DetachPending;
+  /** Attachments that were seen on their way, since when. */
+  readonly attaching: RecentIds;
+  /** Volumes and nodes, joined, for which an attachment was asked without an answer. */
+  readonly uncertainAttachments: RecentIds;
   /** Volumes that are filled from their snapshot, which they stay. */
   readonly initialisedVolumes: RecentIds;
   /** Names of snapshots that were asked for a moment ago: EC2 may not show them yet. */

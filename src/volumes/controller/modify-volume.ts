@@ -23,6 +23,16 @@ export interface ModifyParts {
 
 /** The size of the volume afterwards; undefined when only tags were changed. */
 export async function modify(volumeId: string, change: VolumeChange, signal: AbortSignal, parts: ModifyParts): Promise<number | undefined> {
+  try {
+    return await carriedOut(volumeId, change, signal, parts);
+  } catch (error) {
+    // EC2 did not tell how the volume is: what was asked for now or before may be under way.
+    if (isAwsError(error)) throw wrapped(`Could not modify volume ${JSON.stringify(volumeId)}`, error, "Aborted");
+    throw error;
+  }
+}
+
+async function carriedOut(volumeId: string, change: VolumeChange, signal: AbortSignal, parts: ModifyParts): Promise<number | undefined> {
   const ask: Ask = { cause: "CSI ModifyVolume", signal, urgency: "user" };
   const tagged = await changeTags(volumeId, change, ask, parts);
   const { sizeGiB, type, iops, throughput, iopsPerGb } = change;

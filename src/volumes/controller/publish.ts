@@ -61,12 +61,13 @@ async function attach(volumeId: string, nodeId: string, rpc: Rpc, context: Contr
     throw notAttached(volumeId, nodeId, error);
   }
   devices.release(nodeId, volumeId);
+  context.uncertainAttachments.forget(volumeId + nodeId);
   return device;
 }
 
 /** Asks EC2 for the attachment. The name under which it is made, or was made before. */
 async function request(volumeId: string, nodeId: string, choice: Choice, rpc: Rpc, context: ControllerContext): Promise<string> {
-  const { cloud, devices } = context;
+  const { cloud, devices, uncertainAttachments } = context;
   const card = choice.card === undefined ? {} : { EbsCardIndex: choice.card };
   try {
     await cloud.call(
@@ -77,11 +78,12 @@ async function request(volumeId: string, nodeId: string, choice: Choice, rpc: Rp
     devices.clear(nodeId, choice.name);
     return choice.name;
   } catch (error) {
-    // The answer may be lost: then the volume may be under this name.
-    if (isAwsError(error, "transient", "throttled")) throw notAttached(volumeId, nodeId, error);
+    // The answer may be lost, or nobody waited for it: then the volume may be under this name, now or in a moment.
+    if (!isAwsError(error) || error.mayHaveHappened) uncertainAttachments.note(volumeId + nodeId);
+    if (!isAwsError(error)) throw error;
+    if (["transient", "throttled"].includes(error.class)) throw notAttached(volumeId, nodeId, error);
     devices.release(nodeId, volumeId);
     if (isNotFound(error, volumeId)) throw noVolume(volumeId);
-    if (!isAwsError(error)) throw error;
     if (error.code === "InvalidParameterValue" && error.detail.includes("already in use")) devices.suspect(nodeId, choice.name);
     if (error.code === "AttachmentLimitExceeded") {
       throw wrapped(

@@ -33,6 +33,8 @@ export function controllerContext(host: Host, cloud: Cloud, settings: Controller
     deleted: new RecentIds(clock),
     detachments: new Detachments(clock),
     detachPending: new DetachPending(clock),
+    attaching: new RecentIds(clock),
+    uncertainAttachments: new RecentIds(clock),
     initialisedVolumes: new RecentIds(clock),
     uncertainSnapshots: new RecentIds(clock),
     completedSnapshots: new RecentIds(clock),

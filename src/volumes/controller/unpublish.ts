@@ -6,7 +6,7 @@ import { isInstanceId } from "../../aws/instances.ts";
 import { CsiError, invalidArgument, wrapped } from "../csi/errors.ts";
 import type { UnpublishVolumeRequest } from "../csi/messages.ts";
 import { isNodeLocal, isVolumeId } from "../names.ts";
-import { detached, ownAttachment } from "./attachment-wait.ts";
+import { detached, ownAttachment, requestEnded } from "./attachment-wait.ts";
 import { ask, type ControllerContext, type Rpc } from "./context.ts";
 
 export async function unpublishVolume({ volumeId, nodeId }: UnpublishVolumeRequest, rpc: Rpc, context: ControllerContext): Promise<void> {
@@ -30,6 +30,7 @@ export async function unpublishVolume({ volumeId, nodeId }: UnpublishVolumeReque
 
 async function detach(volumeId: string, nodeId: string, rpc: Rpc, context: ControllerContext): Promise<void> {
   const { cloud, host, detachments } = context;
+  await requestEnded(volumeId, nodeId, rpc, context);
   const instance = await cloud.instances.lookup(nodeId, ask(rpc));
   if (instance.kind === "found") {
     // Its volumes are free, or will be in a moment: nothing runs there that could write to them.
