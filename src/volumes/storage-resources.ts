@@ -31,11 +31,10 @@ export const claims = resource<PersistentVolumeClaim>({
   namespaced: true,
 });
 
-export const volumeAttributesClasses = resource<VolumeAttributesClass>({
-  ...storage,
-  plural: "volumeattributesclasses",
-  kind: "VolumeAttributesClass",
-});
+const attributesClass = { ...storage, plural: "volumeattributesclasses", kind: "VolumeAttributesClass" } as const;
+export const volumeAttributesClasses = resource<VolumeAttributesClass>(attributesClass);
+/** As servers before Kubernetes 1.34 know them. */
+export const betaVolumeAttributesClasses = resource<VolumeAttributesClass>({ ...attributesClass, version: "v1beta1" });
 
 /** A user's wish for a snapshot. The snapshot controller of the cluster binds it to a content. */
 export interface VolumeSnapshot extends KubeObject {
@@ -49,6 +48,7 @@ export interface VolumeSnapshotContent extends KubeObject {
     readonly driver: string;
     readonly deletionPolicy: "Delete" | "Retain";
     readonly source: { readonly volumeHandle?: string; readonly snapshotHandle?: string };
+    readonly sourceVolumeMode?: string;
     readonly volumeSnapshotClassName?: string;
     readonly volumeSnapshotRef: { readonly name?: string; readonly namespace?: string; readonly uid?: string };
   };
@@ -95,4 +95,11 @@ export async function servesSnapshots(kube: KubeClient): Promise<boolean> {
     if (!isApiError(error, "not-found")) throw error;
     return false;
   }
+}
+
+/** Whether classes of attributes are served in the version that Kubernetes 1.34 brought. */
+export async function servesAttributesClasses(kube: KubeClient): Promise<boolean> {
+  const { group, version, plural } = volumeAttributesClasses;
+  const { resources } = JSON.parse(await kube.raw(`/apis/${group}/${version}`)) as { resources: readonly { name: string }[] };
+  return resources.some(({ name }) => name === plural);
 }

@@ -125,3 +125,39 @@ test("a claim that is there before the nodes are known is placed where a node is
   for (const name of names) await world.until(`${name} is bound`, isBound(world, name));
   assert.deepEqual(new Set(world.disks.map((disk) => disk.zone)), new Set([zone]));
 });
+
+for (const [what, spec, says] of [
+  [
+    "a selector, which chooses among volumes that are there",
+    { selector: { matchLabels: { disk: "old" } } },
+    /claim Selector is not supported/,
+  ],
+  [
+    "a source in another namespace",
+    { dataSourceRef: { kind: "PersistentVolumeClaim", name: "data", namespace: "other" } },
+    /dataSourceRef is in the namespace other/,
+  ],
+] as const) {
+  test(`a claim with ${what}, gets no volume and is told why`, async () => {
+    const world = await claimWorld();
+    world.start();
+    await world.class("now", atOnce);
+    await world.claim("data", { storageClassName: "now" });
+    await world.until("the other one is bound", isBound(world, "data"));
+    await world.claim("odd", { storageClassName: "now", ...spec });
+    await world.until("it is refused", async () => says.test((await world.events("odd")).get("ProvisioningFailed") ?? ""));
+    assert.equal(world.disks.length, 1);
+  });
+}
+
+test("a claim that a populator fills is left to it", async () => {
+  const world = await claimWorld();
+  world.start();
+  await world.class("now", atOnce);
+  const dataSourceRef = { apiGroup: "example.com", kind: "Backup", name: "monday" };
+  await world.claim("data", { storageClassName: "now", dataSourceRef });
+  await world.until("it is said", async () => (await world.events("data")).has("Provisioning"));
+  assert.match((await world.events("data")).get("Provisioning")!, /external populator/);
+  await world.world.advance(60_000);
+  assert.deepEqual([world.disks.length, (await world.events("data")).has("ProvisioningFailed")], [0, false]);
+});

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import { pods } from "../../src/kube/builtin.ts";
 import type { PolicyRule } from "../../src/kube/types.ts";
-import { claims, volumeSnapshotContents } from "../../src/volumes/storage-resources.ts";
+import { claims, volumeSnapshotContents, volumeSnapshots } from "../../src/volumes/storage-resources.ts";
 import { type ClaimWorld, claimWorld } from "../bed/claim-world.ts";
 
 const group = "/apis/snapshot.storage.k8s.io/v1";
@@ -15,6 +15,9 @@ const protection = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-p
 const of = (kind: string) => ({ apiVersion: "snapshot.storage.k8s.io/v1", kind });
 const content = (world: ClaimWorld) => world.world.holding(world.kube.get(volumeSnapshotContents, { name: "content" }));
 const snapshots = (world: ClaimWorld) => [...world.aws.account.ec2.snapshots.values()];
+
+const uidOf = async ({ world, kube }: ClaimWorld) =>
+  (await world.holding(kube.get(volumeSnapshots, { namespace: "default", name: "before" }))).metadata.uid;
 
 /** A claim with a volume, and a content for its snapshot, as the cluster's snapshot controller makes it. */
 async function snapshotted(): Promise<ClaimWorld> {
@@ -44,7 +47,8 @@ async function snapshotted(): Promise<ClaimWorld> {
       deletionPolicy: "Delete",
       volumeSnapshotClassName: "tagged",
       source: { volumeHandle: world.disks[0]!.id },
-      volumeSnapshotRef: { name: "before", namespace: "default", uid: "u-1" },
+      sourceVolumeMode: "Filesystem",
+      volumeSnapshotRef: { name: "before", namespace: "default", uid: await uidOf(world) },
     },
   });
   await world.until("the snapshot can be used", async () => (await content(world)).status?.readyToUse === true, 60 * 60_000);
@@ -56,7 +60,7 @@ test("a content gets its snapshot, a claim can be filled from it, and the snapsh
   const [snapshot] = snapshots(world);
   const made = await content(world);
   assert.partialDeepStrictEqual(snapshot!.tags, {
-    CSIVolumeSnapshotName: "snapshot-u-1",
+    CSIVolumeSnapshotName: `snapshot-${await uidOf(world)}`,
     of: "before",
     "kubernetes.io/cluster/test": "owned",
   });
@@ -78,6 +82,22 @@ test("a content gets its snapshot, a claim can be filled from it, and the snapsh
   await world.remove(volumeSnapshotContents, "content");
   await world.until("the snapshot is gone", () => snapshots(world).length === 0);
   await world.until("the content goes with it", async () => (await content(world).catch(() => undefined)) === undefined);
+});
+
+test("a snapshot of a file system is restored as a block device only where its content allows it", async () => {
+  const world = await snapshotted();
+  await world.say("PATCH", `${group}/namespaces/default/volumesnapshots/before/status`, {
+    status: { boundVolumeSnapshotContentName: "content", readyToUse: true },
+  });
+  const dataSource = { apiGroup: "snapshot.storage.k8s.io", kind: "VolumeSnapshot", name: "before" };
+  await world.claim("raw", { dataSource, volumeMode: "Block" });
+  await world.pod("copy", world.nodes[0]!, "raw");
+  await world.until("it is refused", async () => /volumeMode Filesystem/.test((await world.events("raw")).get("ProvisioningFailed") ?? ""));
+  assert.equal(world.disks.length, 1);
+  await world.change(volumeSnapshotContents, "content", {
+    metadata: { annotations: { "snapshot.storage.kubernetes.io/allow-volume-mode-change": "true" } },
+  });
+  await world.until("it is bound", async () => (await world.seenClaim("raw")).status?.phase === "Bound");
 });
 
 test("a content whose snapshot may still come is followed to its end when it is deleted, and leaves no snapshot", async () => {
@@ -103,7 +123,7 @@ test("a content whose snapshot may still come is followed to its end when it is 
   await world.until("it is gone", async () => (await late()) === undefined, 60 * 60_000);
   assert.deepEqual(
     snapshots(world).map(({ tags }) => tags.CSIVolumeSnapshotName),
-    ["snapshot-u-1"],
+    [`snapshot-${await uidOf(world)}`],
   );
 });
 

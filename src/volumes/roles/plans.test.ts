@@ -70,6 +70,13 @@ test("the request carries the claim's names and the parameters that are not the 
   assert.throws(() => creationRequest(odd), /asks for "much" of storage, which is not a size/);
 });
 
+test("the file system is named by either key of the class, in any case, but not by both", () => {
+  const of = (parameters: Record<string, string>) =>
+    creationRequest({ ...provisioning, storageClass: storageClass({ parameters }) }).volumeCapabilities[0]?.mount?.fsType;
+  assert.deepEqual([of({}), of({ fsType: "xfs" }), of({ "csi.storage.k8s.io/fstype": "ext3" })], ["ext4", "xfs", "ext3"]);
+  assert.throws(() => of({ fstype: "xfs", "csi.storage.k8s.io/fstype": "xfs" }), /names the file system more than once/);
+});
+
 test("the PersistentVolume says where the disk is, whose it is and who made it", () => {
   const made = {
     volumeId: "vol-1",
@@ -104,15 +111,46 @@ test("a disk is deleted when its volume is released, is to be deleted, and was m
   assert.equal(wantsDeletion(volume({ ...leaving, finalizers: ["external-provisioner.volume.kubernetes.io/finalizer"] })), true);
 });
 
-test("a claim wants to grow while it asks for more than it has, and the node's part is not all that is left", () => {
-  const bound = (status: object) =>
-    claim({ spec: { ...claim().spec, resources: { requests: { storage: "20Gi" } } }, status: { phase: "Bound", ...status } });
-  assert.equal(wantedGrowth(bound({ capacity: { storage: "10Gi" } }), volume()), 20n * 2n ** 30n);
-  assert.equal(wantedGrowth(bound({ capacity: { storage: "20Gi" } }), volume()), undefined);
-  const pending = { capacity: { storage: "10Gi" }, allocatedResourceStatuses: { storage: "NodeResizePending" } };
-  assert.equal(wantedGrowth(bound(pending), volume()), undefined);
-  assert.equal(wantedGrowth({ ...bound(pending), status: { ...bound(pending).status, phase: "Pending" } }, volume()), undefined);
-});
+const bytes = (size: number | undefined) => (size === undefined ? undefined : BigInt(size) * 2n ** 30n);
+
+for (const [what, requested, status, disk, expected, isRefused] of [
+  ["a claim that asks for more than it has", 20, {}, 10, 20],
+  ["a claim that has what it asks for", 10, {}, 10, undefined],
+  ["a claim that is not bound", 20, { phase: "Pending" }, 10, undefined],
+  ["a node that has its part to do", 20, { word: "NodeResizePending", begun: 20 }, 20, undefined],
+  ["a node that does its part, and a claim that grew again meanwhile", 30, { word: "NodeResizeInProgress", begun: 20 }, 20, undefined],
+  ["the same claim when the node has finished", 30, { begun: 20, has: 20 }, 20, 30],
+  ["a node's part that began before the disk had grown", 30, { word: "NodeResizePending", begun: 20 }, 10, 20],
+  ["a server that keeps no words, only conditions", 20, { condition: "FileSystemResizePending" }, 20, undefined],
+  ["a node that cannot grow the file system: it is told again", 30, { word: "NodeResizeInfeasible", begun: 20 }, 20, 20],
+  ["a growth of uncertain end, and a claim that was made smaller", 50, { word: "ControllerResizeInProgress", begun: 100 }, 10, 100],
+  ["the same claim when the growth had no effect", 50, { word: "ControllerResizeInProgress", begun: 100 }, 10, 50, true],
+  ["a growth in vain, and a claim that was made smaller", 50, { word: "ControllerResizeInfeasible", begun: 100 }, 10, 50],
+  ["a growth in vain, and a claim smaller than its disk", 15, { word: "ControllerResizeInfeasible", begun: 100 }, 20, 20],
+] as const satisfies readonly (readonly [
+  string,
+  number,
+  { readonly phase?: string; readonly word?: string; readonly begun?: number; readonly has?: number; readonly condition?: string },
+  number,
+  number | undefined,
+  boolean?,
+])[]) {
+  test(`what is asked of the driver for ${what}`, () => {
+    const { phase = "Bound", word, begun, has = 10, condition } = status as { [key: string]: never } & typeof status;
+    const seen = claim({
+      spec: { ...claim().spec, resources: { requests: { storage: `${requested}Gi` } } },
+      status: {
+        phase,
+        capacity: { storage: `${has}Gi` },
+        ...(word && { allocatedResourceStatuses: { storage: word } }),
+        ...(begun && { allocatedResources: { storage: `${begun}Gi` } }),
+        ...(condition && { conditions: [{ type: condition, status: "True" }] }),
+      },
+    });
+    const of = { ...volume(), spec: { ...volume().spec, capacity: { storage: `${disk}Gi` } } };
+    assert.equal(wantedGrowth(seen, of, isRefused), bytes(expected));
+  });
+}
 
 test("a class of attributes is wanted until it is the current one, and both beginnings are one change of the status", () => {
   const classed = (current: string) =>

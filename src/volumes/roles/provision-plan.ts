@@ -3,6 +3,7 @@
 import type { Trimmed } from "../../kube/informer.ts";
 import type { Frozen } from "../../kube/resource.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../kube/types.ts";
+import { CsiError } from "../csi/errors.ts";
 import type { ContentSource, CreateVolumeRequest, StringMap, VolumeAnswer, VolumeCapability } from "../csi/messages.ts";
 import { asInTree, inTreeName } from "../migration.ts";
 import { driverName } from "../names.ts";
@@ -59,6 +60,9 @@ export function creationRequest(provisioning: Provisioning): CreateVolumeRequest
   const { claim, storageClass, accessibility, source, attributes } = provisioning;
   const { metadata, spec } = claim;
   const name = volumeNameOf(claim);
+  if (spec?.selector !== undefined) {
+    throw new CsiError("InvalidArgument", "claim Selector is not supported: a selector chooses among volumes that are there already");
+  }
   const size = bytesOfQuantity(spec?.resources?.requests?.storage ?? "");
   if (size === undefined)
     throw new Error(`the claim asks for ${JSON.stringify(spec?.resources?.requests?.storage)} of storage, which is not a size`);
@@ -88,7 +92,13 @@ function withoutSidecars(parameters: StringMap): StringMap {
 
 function fsTypeOf({ claim, storageClass, defaultFsType }: Pick<Provisioning, "claim" | "storageClass" | "defaultFsType">): string {
   if (claim.spec?.volumeMode === "Block") return "";
-  return storageClass.parameters?.[`${sidecarPrefix}fstype`] ?? storageClass.parameters?.fstype ?? defaultFsType;
+  const named = Object.entries(storageClass.parameters ?? {}).filter(
+    ([key]) => key === `${sidecarPrefix}fstype` || key.toLowerCase() === "fstype",
+  );
+  if (named.length > 1) {
+    throw new CsiError("InvalidArgument", `the class names the file system more than once: ${named.map(([key]) => key).join(", ")}`);
+  }
+  return named[0]?.[1] || defaultFsType;
 }
 
 const modes: Readonly<Record<string, string>> = {

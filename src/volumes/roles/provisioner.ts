@@ -14,9 +14,10 @@ import { CsiError } from "../csi/errors.ts";
 import type { StringMap, VolumeAnswer } from "../csi/messages.ts";
 import { inTreeName, translatedClass } from "../migration.ts";
 import { driverName } from "../names.ts";
-import { claims, persistentVolumes, volumeAttributesClasses } from "../storage-resources.ts";
+import { claims, persistentVolumes } from "../storage-resources.ts";
 import { type Accessibility, accessibilityOf, type DriverNode } from "./accessibility.ts";
-import { sourceOf } from "./content-source.ts";
+import { attributesOf } from "./attributes-class.ts";
+import { isPopulated, sourceOf } from "./content-source.ts";
 import { callDriver, mayStillHappen, type RoleParts } from "./parts.ts";
 import {
   annotations,
@@ -86,6 +87,11 @@ class Provisioner {
       return this.#reconcile(key, signal);
     }
     if (!isWanted) return done;
+    if (isPopulated(claim)) {
+      const text = "Assuming an external populator will provision the volume";
+      this.#parts.recorder.record(objectRef(claims, claim), "Normal", "Provisioning", text);
+      return done;
+    }
     // Made already, and not bound yet.
     const made = volumes.get(volumeNameOf(claim));
     if (made !== undefined && made.metadata.deletionTimestamp === undefined) return done;
@@ -184,11 +190,9 @@ class Provisioner {
   async #attributes(claim: SeenClaim, signal: AbortSignal): Promise<StringMap> {
     const name = attributesClassOf(claim);
     if (name === undefined) return {};
-    const found = await this.#parts.kube.get(volumeAttributesClasses, { name }, { signal });
-    if (found.driverName !== driverName) {
-      throw new CsiError("InvalidArgument", `VolumeAttributesClass ${name} is of the driver ${found.driverName}, not of ${driverName}`);
-    }
-    return found.parameters ?? {};
+    const found = await attributesOf(this.#parts.kube, name, signal);
+    if (found === undefined) throw new Error(`there is no VolumeAttributesClass ${name}`);
+    return found;
   }
 
   #warn(claim: SeenClaim, storageClass: SeenClass, error: unknown): void {

@@ -3,21 +3,34 @@ import type { PersistentVolumeClaimCondition, PersistentVolumeClaimStatus } from
 import { bytesOfQuantity } from "../quantity.ts";
 import { attributesClassOf, type SeenClaim, type SeenVolume } from "./provision-plan.ts";
 
-/** Bytes that the claim asks for and does not have; undefined when it has them. */
-export function wantedGrowth({ spec, status }: SeenClaim, volume: SeenVolume): bigint | undefined {
+/**
+ * The size that the driver is to be asked for; undefined when there is nothing to ask. What was begun comes to its end before
+ * anything else does: a size that EC2 may still bring about, and a file system that the node still grows. `isRefused` says that the
+ * last attempt ended without effect, so that a claim which was made smaller since then gets what it asks for now.
+ */
+export function wantedGrowth({ spec, status }: SeenClaim, volume: SeenVolume, isRefused = false): bigint | undefined {
   if (status?.phase !== "Bound") return undefined;
   const wanted = bytesOfQuantity(spec?.resources?.requests?.storage ?? "");
   const has = bytesOfQuantity(status.capacity?.storage ?? "") ?? 0n;
   if (wanted === undefined || wanted <= has) return undefined;
-  // The disk is as large as wanted, and the node's part is under way.
-  if (isNodesTurn(status) && (bytesOfQuantity(volume.spec?.capacity?.storage ?? "") ?? 0n) >= wanted) return undefined;
-  return wanted;
+  const disk = bytesOfQuantity(volume.spec?.capacity?.storage ?? "") ?? 0n;
+  const begun = bytesOfQuantity(status.allocatedResources?.storage ?? "") ?? wanted;
+  const word = resizeWord(status);
+  if (isNodesTurn(word)) return disk >= wanted || disk >= begun ? undefined : begun;
+  const goesOn = word === "NodeResizeInfeasible" || (word === "ControllerResizeInProgress" && !isRefused);
+  const size = goesOn ? begun : wanted;
+  return size > disk ? size : disk;
 }
 
-function isNodesTurn({ allocatedResourceStatuses, conditions }: SeenClaim["status"] & object): boolean {
+/** How far the growth is, as the claim says it; servers that keep no such word have a condition. */
+export function resizeWord({ allocatedResourceStatuses, conditions }: SeenClaim["status"] & object): string {
   const word = allocatedResourceStatuses?.storage ?? "";
-  if (word !== "") return word.startsWith("NodeResize");
-  return conditions?.some(({ type, status }) => type === "FileSystemResizePending" && status === "True") ?? false;
+  const isPending = conditions?.some(({ type, status }) => type === "FileSystemResizePending" && status === "True") ?? false;
+  return word === "" && isPending ? "NodeResizePending" : word;
+}
+
+function isNodesTurn(word: string): boolean {
+  return word === "NodeResizePending" || word === "NodeResizeInProgress";
 }
 
 /** The class of attributes that the volume is to have and has not. */
@@ -35,7 +48,8 @@ export type StatusChange = {
   readonly [Field in Exclude<keyof PersistentVolumeClaimStatus, "conditions">]?: PersistentVolumeClaimStatus[Field] | null;
 } & { readonly conditions: readonly ConditionChange[] };
 
-const resizing = ["Resizing", "FileSystemResizePending", "ControllerResizeError", "NodeResizeError"];
+const resizeErrors = ["ControllerResizeError", "NodeResizeError"];
+const resizing = ["Resizing", "FileSystemResizePending", ...resizeErrors];
 const modifying = ["ModifyingVolume", "ModifyVolumeError"];
 
 /** This condition in place of all of its group; none of them when it is undefined. */
@@ -60,17 +74,15 @@ export function growthBegun(size: string, now: string): StatusChange {
   };
 }
 
-/** The disk is larger, the file system not yet. */
+/** The disk is larger, the file system not yet: as before it is still being resized. */
 export function nodesTurn(size: string, now: string): StatusChange {
   return {
     allocatedResources: { storage: size },
     allocatedResourceStatuses: { storage: "NodeResizePending" },
-    conditions: instead(resizing, {
-      type: "FileSystemResizePending",
-      status: "True",
-      lastTransitionTime: now,
-      message: pendingMessage,
-    }),
+    conditions: [
+      ...instead(resizeErrors, undefined),
+      { type: "FileSystemResizePending", status: "True", lastTransitionTime: now, message: pendingMessage },
+    ],
   };
 }
 
@@ -84,16 +96,15 @@ export function growthDone(size: string): StatusChange {
   };
 }
 
-/** It was refused; `infeasible` says that it always will be. */
-export function growthFailed(infeasible: boolean, message: string, now: string): StatusChange {
+/** How an attempt failed: it always will, it had no effect, or EC2 may still carry it out. */
+export type GrowthFailure = "infeasible" | "refused" | "uncertain";
+
+/** What failed, and why. The word stays that of a growth under way unless it is in vain. */
+export function growthFailed(how: GrowthFailure, message: string, now: string): StatusChange {
+  const type = how === "uncertain" ? "Resizing" : "ControllerResizeError";
   return {
-    allocatedResourceStatuses: { storage: infeasible ? "ControllerResizeInfeasible" : "ControllerResizeInProgress" },
-    conditions: instead(resizing, {
-      type: infeasible ? "ControllerResizeError" : "Resizing",
-      status: "True",
-      lastTransitionTime: now,
-      message,
-    }),
+    allocatedResourceStatuses: { storage: how === "infeasible" ? "ControllerResizeInfeasible" : "ControllerResizeInProgress" },
+    conditions: [{ type, status: "True", lastTransitionTime: now, message }],
   };
 }
 
@@ -103,6 +114,11 @@ export function modificationBegun(target: string, now: string): StatusChange {
     modifyVolumeStatus: { targetVolumeAttributesClassName: target, status: "InProgress" },
     conditions: instead(modifying, { type: "ModifyingVolume", status: "True", lastTransitionTime: now }),
   };
+}
+
+/** There is no such class yet: nothing was asked of EC2. */
+export function modificationPending(target: string): StatusChange {
+  return { modifyVolumeStatus: { targetVolumeAttributesClassName: target, status: "Pending" }, conditions: [] };
 }
 
 export function modificationDone(target: string): StatusChange {

@@ -2,24 +2,29 @@
 import { objectRef } from "../../kube/event-recorder.ts";
 import { keyOf } from "../../kube/store.ts";
 import { watchSource } from "../../kube/watch-source.ts";
-import { type Controller, done, type Outcome } from "../../runtime/controller.ts";
+import { again, type Controller, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { CsiError } from "../csi/errors.ts";
+import type { StringMap } from "../csi/messages.ts";
 import { translatedVolume } from "../migration.ts";
 import { driverName } from "../names.ts";
 import { quantityOfBytes } from "../quantity.ts";
-import { claims, persistentVolumes, volumeAttributesClasses } from "../storage-resources.ts";
-import { callDriver, type RoleParts, timestamp } from "./parts.ts";
+import { claims, persistentVolumes } from "../storage-resources.ts";
+import { attributesOf } from "./attributes-class.ts";
+import { callDriver, mayStillHappen, type RoleParts, timestamp } from "./parts.ts";
 import { capabilityOf, type SeenClaim, type SeenVolume } from "./provision-plan.ts";
 import {
+  type GrowthFailure,
   growthBegun,
   growthDone,
   growthFailed,
   modificationBegun,
   modificationDone,
   modificationFailed,
+  modificationPending,
   nodesTurn,
+  resizeWord,
   type StatusChange,
   together,
   wantedAttributes,
@@ -29,6 +34,9 @@ import {
 /** Longer than csi-resizer waits: EC2 takes minutes, and what it is asked for twice in one window is one change. */
 const callMs = 4 * 60_000;
 
+/** How often it is looked whether a class is there by now. */
+const classMs = 60_000;
+
 /** Who lets the volume of a claim grow; put there by kube-controller-manager when one is to. */
 const resizerAnnotation = "volume.kubernetes.io/storage-resizer";
 
@@ -37,12 +45,17 @@ const infeasibleGrowth: ReadonlySet<string> = new Set(["InvalidArgument", "OutOf
 
 export function resizer(parts: RoleParts): Controller {
   const { claims: seen, volumes, settings } = parts;
+  /** Keys of claims whose last growth ended without effect. Of others it is not known; then it is asked for again. */
+  const refused = new Set<string>();
   return {
     name: "volume-resizer",
     concurrency: settings.concurrency,
     backoff: { baseMs: 1_000, maxMs: 5 * 60_000 },
     sources: [
-      watchSource(seen, (before, after) => (after === undefined || isStatusOnly(before, after) ? [] : [keyOf(after)])),
+      watchSource(seen, (before, after) => {
+        if (after === undefined) refused.delete(keyOf(before!));
+        return after === undefined || isStatusOnly(before, after) ? [] : [keyOf(after)];
+      }),
       watchSource(volumes, (before, after) =>
         before === undefined && after !== undefined ? seen.by("volume", after.metadata.name).map(keyOf) : [],
       ),
@@ -53,41 +66,58 @@ export function resizer(parts: RoleParts): Controller {
       if (claim === undefined || stored === undefined || !isOurs(claim, stored)) return done;
       const volume = translatedVolume(stored);
       if (claim.metadata.deletionTimestamp !== undefined) return done;
-      const size = wantedGrowth(claim, volume);
+      const size = wantedGrowth(claim, volume, refused.has(key));
       const target = wantedAttributes(claim);
       if (size === undefined && target === undefined) return done;
       const now = timestamp(parts.host);
-      const begun = together([
+      // A mistake in the class does not keep the volume from growing.
+      const [read] = await Promise.allSettled(target === undefined ? [] : [classFor(claim, target, parts, signal)]);
+      const attributes = read?.status === "fulfilled" ? read.value : undefined;
+      const begun = [
         ...(size === undefined ? [] : [growthBegun(quantityOfBytes(size), now)]),
-        ...(target === undefined ? [] : [modificationBegun(target, now)]),
-      ]);
+        ...(attributes === undefined ? [] : [modificationBegun(attributes.name, now)]),
+      ];
       // Only if the claim is still as it was read: kubelet may have finished what we would begin again.
-      await change(claim, begun, parts, signal, claim.metadata.resourceVersion);
+      if (begun.length > 0) await change(claim, together(begun), parts, signal, claim.metadata.resourceVersion);
       // Asked for at the same time they are one change in EC2, which allows few of them.
       const outcomes = await Promise.allSettled([
-        ...(size === undefined ? [] : [grow(claim, volume, size, parts, signal)]),
-        ...(target === undefined ? [] : [modify(claim, volume, target, parts, signal)]),
+        ...(size === undefined ? [] : [grow(claim, volume, size, refused, parts, signal)]),
+        ...(attributes === undefined ? [] : [modify(claim, volume, attributes, parts, signal)]),
       ]);
-      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+      for (const outcome of [...outcomes, read]) if (outcome?.status === "rejected") throw outcome.reason;
+      if (target !== undefined && attributes === undefined) return again(classMs, `there is no VolumeAttributesClass ${target}`);
       return done;
     },
   };
 }
 
-/** A volume of the driver, or one from before CSI that kube-controller-manager has given to it. */
+/** A volume of the driver that is bound to this very claim, or one from before CSI that kube-controller-manager has given to it. */
 function isOurs({ metadata }: SeenClaim, { spec }: SeenVolume): boolean {
+  // A claim that was made again under the same name is another one: the volume is still the former one's.
+  if (spec?.claimRef?.uid !== metadata.uid || spec.claimRef.namespace !== metadata.namespace) return false;
   if (spec?.awsElasticBlockStore !== undefined) return metadata.annotations?.[resizerAnnotation] === driverName;
   return spec?.csi?.driver === driverName;
 }
 
-/** A change of nothing that is read here: our own words, and kubelet's. */
+/** A change of nothing that is read here: our own words. What kubelet has finished or given up is read. */
 function isStatusOnly(before: SeenClaim | undefined, after: SeenClaim): boolean {
   if (before === undefined || before.metadata.uid !== after.metadata.uid) return false;
-  const read = ({ metadata, spec, status }: SeenClaim) => JSON.stringify([spec, status?.phase, metadata.annotations?.[resizerAnnotation]]);
+  const read = ({ metadata, spec, status }: SeenClaim) => {
+    const word = status && resizeWord(status);
+    const ofNode = word?.startsWith("NodeResize") ? word : "";
+    return JSON.stringify([spec, status?.phase, status?.capacity, ofNode, metadata.annotations?.[resizerAnnotation]]);
+  };
   return read(before) === read(after);
 }
 
-async function grow(claim: SeenClaim, volume: SeenVolume, bytes: bigint, parts: RoleParts, signal: AbortSignal): Promise<void> {
+async function grow(
+  claim: SeenClaim,
+  volume: SeenVolume,
+  bytes: bigint,
+  refused: Set<string>,
+  parts: RoleParts,
+  signal: AbortSignal,
+): Promise<void> {
   const { kube, recorder, host } = parts;
   const ref = objectRef(claims, claim);
   const size = quantityOfBytes(bytes);
@@ -105,6 +135,7 @@ async function grow(claim: SeenClaim, volume: SeenVolume, bytes: bigint, parts: 
       callMs,
       signal,
     );
+    refused.delete(keyOf(claim));
     const actual = quantityOfBytes(BigInt(answer.capacityBytes));
     const { name, uid } = volume.metadata;
     await kube.patch(persistentVolumes, { name }, { merge: { spec: { capacity: { storage: actual } } }, uid }, { signal });
@@ -118,7 +149,9 @@ async function grow(claim: SeenClaim, volume: SeenVolume, bytes: bigint, parts: 
   } catch (error) {
     signal.throwIfAborted();
     if (refusalIn(error)) throw error;
-    const infeasible = error instanceof CsiError && infeasibleGrowth.has(error.code);
+    const how = failureOf(error);
+    if (how === "uncertain") refused.delete(keyOf(claim));
+    else refused.add(keyOf(claim));
     const message = messageOf(error);
     recorder.record(
       ref,
@@ -127,19 +160,45 @@ async function grow(claim: SeenClaim, volume: SeenVolume, bytes: bigint, parts: 
       `resize volume ${JSON.stringify(volume.metadata.name)} by resizer ${JSON.stringify(driverName)} failed: ${message}`,
       "growth",
     );
-    await change(claim, growthFailed(infeasible, message, timestamp(host)), parts, signal);
+    await change(claim, growthFailed(how, message, timestamp(host)), parts, signal);
     throw error;
   }
 }
 
-async function modify(claim: SeenClaim, volume: SeenVolume, target: string, parts: RoleParts, signal: AbortSignal): Promise<void> {
-  const { kube, recorder, host } = parts;
+function failureOf(error: unknown): GrowthFailure {
+  if (mayStillHappen(error)) return "uncertain";
+  return infeasibleGrowth.has((error as CsiError).code) ? "infeasible" : "refused";
+}
+
+interface AttributesClass {
+  readonly name: string;
+  readonly parameters: StringMap;
+}
+
+/** The class that the claim names; undefined, and said on the claim, while there is none. */
+async function classFor(claim: SeenClaim, name: string, parts: RoleParts, signal: AbortSignal): Promise<AttributesClass | undefined> {
+  const parameters = await attributesOf(parts.kube, name, signal).catch((error: unknown) =>
+    modificationRefused(claim, name, error, parts, signal),
+  );
+  if (parameters !== undefined) return { name, parameters };
+  parts.recorder.record(objectRef(claims, claim), "Warning", "VolumeModifyFailed", `VAC ${name} does not exist.`, "modification");
+  const said = claim.status?.modifyVolumeStatus;
+  const isSaid = said?.status === "Pending" && said.targetVolumeAttributesClassName === name;
+  if (!isSaid) await change(claim, modificationPending(name), parts, signal);
+  return undefined;
+}
+
+async function modify(
+  claim: SeenClaim,
+  volume: SeenVolume,
+  { name: target, parameters }: AttributesClass,
+  parts: RoleParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kube, recorder } = parts;
   const ref = objectRef(claims, claim);
   recorder.record(ref, "Normal", "VolumeModify", `external resizer is modifying volume ${claim.metadata.name} with vac ${target}`);
   try {
-    const { driverName: of, parameters = {} } = await kube.get(volumeAttributesClasses, { name: target }, { signal });
-    if (of !== driverName)
-      throw new CsiError("InvalidArgument", `VolumeAttributesClass ${target} is of the driver ${of}, not of ${driverName}`);
     const { namespace = "", name } = claim.metadata;
     const mutableParameters = {
       ...parameters,
@@ -154,14 +213,25 @@ async function modify(claim: SeenClaim, volume: SeenVolume, target: string, part
     await change(claim, modificationDone(target), parts, signal);
     recorder.record(ref, "Normal", "VolumeModifySuccessful", `external resizer modified volume ${name} with vac ${target} successfully`);
   } catch (error) {
-    signal.throwIfAborted();
-    if (refusalIn(error)) throw error;
-    const message = messageOf(error);
-    recorder.record(ref, "Warning", "VolumeModifyFailed", message, "modification");
-    const infeasible = error instanceof CsiError && error.code === "InvalidArgument";
-    await change(claim, modificationFailed(target, infeasible, message, timestamp(host)), parts, signal);
-    throw error;
+    await modificationRefused(claim, target, error, parts, signal);
   }
+}
+
+/** Says on the claim why the class was not brought to its volume, and throws the reason. */
+async function modificationRefused(
+  claim: SeenClaim,
+  target: string,
+  error: unknown,
+  parts: RoleParts,
+  signal: AbortSignal,
+): Promise<never> {
+  signal.throwIfAborted();
+  if (refusalIn(error)) throw error;
+  const message = messageOf(error);
+  parts.recorder.record(objectRef(claims, claim), "Warning", "VolumeModifyFailed", message, "modification");
+  const infeasible = error instanceof CsiError && error.code === "InvalidArgument";
+  await change(claim, modificationFailed(target, infeasible, message, timestamp(parts.host)), parts, signal);
+  throw error;
 }
 
 async function change(
