@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cached, cachedPath } from "../../deploy/build/cache.ts";
-import { goBuild } from "../../src/sandbox/cluster/assets/go.ts";
+import { go, goBuild } from "../../src/sandbox/cluster/assets/go.ts";
 
 type Say = (line: string) => void;
 
@@ -37,11 +37,10 @@ export function referenceTerminationHandler(say?: Say): Promise<string> {
 /** The release of the EBS CSI driver. */
 const volumeDriverVersion = "v1.63.0";
 
-/** The path of the reference's EBS CSI driver. Its replacement is its own module's: Go takes none of a dependency. */
+/** The path of the reference's EBS CSI driver. */
 export function referenceVolumeDriver(say?: Say): Promise<string> {
   const module = "github.com/kubernetes-sigs/aws-ebs-csi-driver";
-  const replacements = ["github.com/kubernetes-csi/csi-proxy/v2 => github.com/kubernetes-csi/csi-proxy/v2 v2.0.0-alpha.1"];
-  return program({ name: "aws-ebs-csi-driver", module, version: volumeDriverVersion, package: "cmd", replacements }, say);
+  return program({ name: "aws-ebs-csi-driver", module, version: volumeDriverVersion, package: "cmd", takesItsReplacements: true }, say);
 }
 
 /** Where it is once it is built. */
@@ -64,31 +63,56 @@ export async function builtLoadBalancerController(): Promise<string> {
   return cachedPath(cacheKey(loadBalancerController));
 }
 
-interface ReferenceProgram {
+export interface ReferenceProgram {
   readonly name: string;
   readonly module: string;
   readonly version: string;
   /** Below the module; empty: the module itself. */
   readonly package: string;
   readonly replacements?: readonly string[];
+  /** Builds with the replacements of the module's own go.mod as well: Go applies none of a dependency. */
+  readonly takesItsReplacements?: boolean;
+  /** Modules beside it, each with its version. */
+  readonly alsoRequires?: readonly string[];
 }
 
-function cacheKey({ name, version }: Pick<ReferenceProgram, "name" | "version">): string {
+/** The name of a program in the project's cache folder. */
+export function cacheKey({ name, version }: Pick<ReferenceProgram, "name" | "version">): string {
   return `reference/${name}-${version}`;
 }
 
-function program(reference: ReferenceProgram, say: Say = () => {}): Promise<string> {
-  const { name, module, version, replacements = [] } = reference;
+/** The path of a program that is built from a Go module of this version. */
+export function program(reference: ReferenceProgram, say: Say = () => {}): Promise<string> {
+  const { name, module, version, alsoRequires = [] } = reference;
   const make = async (output: string) => {
     say(`building ${name} ${version} with Go (some minutes, once)`);
     const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));
     try {
-      const replaced = replacements.map((each) => `replace ${each}\n`).join("");
-      await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\nrequire ${module} ${version}\n${replaced}`);
+      const required = [`${module} ${version}`, ...alsoRequires].map((each) => `require ${each}\n`).join("");
+      const replaced = (await replacementsOf(reference, folder)).map((each) => `replace ${each}\n`).join("");
+      await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\n${required}${replaced}`);
       await goBuild({ folder, package: [module, reference.package].filter(Boolean).join("/"), output }, { environment: process.env });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   };
   return cached(cacheKey(reference), make, { say });
+}
+
+interface GoModule {
+  readonly Path: string;
+  readonly Version?: string;
+}
+
+async function replacementsOf(reference: ReferenceProgram, folder: string): Promise<readonly string[]> {
+  const { module, version, replacements = [], takesItsReplacements = false } = reference;
+  if (!takesItsReplacements) return replacements;
+  const options = { environment: process.env };
+  const { GoMod } = JSON.parse(await go(["mod", "download", "-json", `${module}@${version}`], folder, options)) as { GoMod: string };
+  const file = await go(["mod", "edit", "-json", GoMod], folder, options);
+  const { Replace } = JSON.parse(file) as { Replace: readonly { Old: GoModule; New: GoModule }[] | null };
+  // One without a version is a folder of the module's repository.
+  const own = (Replace ?? []).filter(({ New }) => New.Version !== undefined);
+  const side = ({ Path, Version }: GoModule) => [Path, Version].filter(Boolean).join(" ");
+  return [...replacements, ...own.map(({ Old, New }) => `${side(Old)} => ${side(New)}`)];
 }

@@ -12,6 +12,7 @@ import {
   referenceTerminationHandler,
   referenceVolumeDriver,
 } from "./reference.ts";
+import { allSidecars, builtSidecars } from "./sidecars.ts";
 
 type Say = (line: string) => void;
 
@@ -60,6 +61,12 @@ export const referees: readonly Referee[] = [
     tests: ["test/referees/ebs-csi-driver.test.ts", "test/referees/ebs-csi-driver-limits.test.ts"],
     obtain: referenceVolumeDriver,
     builtOnDemand: builtVolumeDriver,
+  },
+  {
+    name: "csi-provisioner, csi-resizer and csi-snapshotter",
+    tests: ["test/referees/sidecars.test.ts"],
+    obtain: allSidecars,
+    builtOnDemand: builtSidecars,
   },
   {
     name: "the reference's load balancer controller",
