@@ -4,6 +4,7 @@ import { applicationLoadBalancerDifferences } from "./differences/application-lo
 import { classicDifferences } from "./differences/classic.ts";
 import { eventRuleDifferences, groupDifferences, queueDifferences } from "./differences/groups.ts";
 import { instanceDifferences } from "./differences/instances.ts";
+import { layoutDifferences } from "./differences/layouts.ts";
 import { networkDifferences } from "./differences/network.ts";
 import { networkLoadBalancerDifferences } from "./differences/network-load-balancers.ts";
 import { securityGroupDifferences } from "./differences/security-groups.ts";
@@ -11,6 +12,7 @@ import { volumeDifferences } from "./differences/volumes.ts";
 
 export const differences: readonly Accepted[] = [
   ...networkDifferences,
+  ...layoutDifferences,
   ...securityGroupDifferences,
   ...instanceDifferences,
   ...volumeDifferences,

@@ -8,6 +8,7 @@ import { instanceExchanges, lifecycleExchanges } from "./exchanges/instances.ts"
 import { addressExchanges, interfaceEndExchanges, interfaceExchanges } from "./exchanges/interfaces.ts";
 import { ipv6Exchanges } from "./exchanges/ipv6.ts";
 import { launchExchanges } from "./exchanges/launches.ts";
+import { keyPairExchanges, peeringExchanges, roleExchanges } from "./exchanges/layouts.ts";
 import { networkEndExchanges, networkListenerExchanges, networkLoadBalancerExchanges } from "./exchanges/network-load-balancers.ts";
 import { queueExchanges } from "./exchanges/queues.ts";
 import { podRouteExchanges, routeTableExchanges } from "./exchanges/routes.ts";
@@ -28,6 +29,9 @@ export const exchanges: readonly Exchange[] = [
   ...interfaceExchanges,
   ...addressExchanges,
   ...podRouteExchanges,
+  ...peeringExchanges,
+  ...keyPairExchanges,
+  ...roleExchanges,
   ...tagExchanges,
   ...ipv6Exchanges,
   ...launchExchanges,

@@ -8,6 +8,7 @@ import { AutoScalingClient } from "@aws-sdk/client-auto-scaling";
 import { EC2Client } from "@aws-sdk/client-ec2";
 import { ElasticLoadBalancingClient } from "@aws-sdk/client-elastic-load-balancing";
 import { ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { IAMClient } from "@aws-sdk/client-iam";
 import { ResourceGroupsTaggingAPIClient } from "@aws-sdk/client-resource-groups-tagging-api";
 import { ShieldClient } from "@aws-sdk/client-shield";
 import { SQSClient } from "@aws-sdk/client-sqs";
@@ -19,7 +20,7 @@ import { awsSockets } from "../../../src/aws/sockets.ts";
 import { realWorld } from "../../../src/runtime/world.ts";
 import { pageMarks } from "./normal.ts";
 
-export type ServiceName = "ec2" | "elb" | "elbv2" | "sqs" | "autoscaling" | "acm" | "wafv2" | "shield" | "tagging" | "events";
+export type ServiceName = "ec2" | "elb" | "elbv2" | "sqs" | "autoscaling" | "acm" | "wafv2" | "shield" | "tagging" | "events" | "iam";
 
 /** One call: what it is about, what is asked, and which parts of the answer get names. */
 export interface Exchange {
@@ -111,6 +112,7 @@ function clientsOf(endpoint: string): Record<ServiceName, Sender> {
     ec2: new EC2Client(config) as unknown as Sender,
     elb: new ElasticLoadBalancingClient(config) as unknown as Sender,
     elbv2: new ElasticLoadBalancingV2Client(config) as unknown as Sender,
+    iam: new IAMClient(config) as unknown as Sender,
     acm: new ACMClient(config) as unknown as Sender,
     wafv2: new WAFV2Client(config) as unknown as Sender,
     shield: new ShieldClient(config) as unknown as Sender,
@@ -170,7 +172,7 @@ function filled(value: unknown, kept: ReadonlyMap<string, string>): unknown {
     return value.replace(reference, (_, name: string) => kept.get(name)!);
   }
   if (Array.isArray(value)) return value.map((item) => filled(item, kept));
-  if (value === null || typeof value !== "object" || value instanceof Date) return value;
+  if (value === null || typeof value !== "object" || value instanceof Date || value instanceof Uint8Array) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item, kept)]));
 }
 

@@ -32,6 +32,7 @@ export const settingsSchema: z.ZodType<SettingsChange> = z.strictObject({
   trust: z.array(trust).optional(),
   keys: z.array(z.string()).optional(),
   guardTargets: z.boolean().optional(),
+  checkInstanceProfiles: z.boolean().optional(),
   maxSkewMs: z.number().positive().optional(),
 });
 

@@ -34,6 +34,8 @@ export interface Settings {
    * balancers do, and what runs on a machine can be reached.
    */
   readonly guardTargets: boolean;
+  /** Whether launches are refused whose instance profile IAM does not have, or has without a role. */
+  readonly checkInstanceProfiles: boolean;
   /** How far a request's date may be from the cloud's clock; undefined leaves dates alone. */
   readonly maxSkewMs: number | undefined;
 }
@@ -132,5 +134,6 @@ export const DEFAULT_SETTINGS: Settings = {
   certificateValidationMs: 120_000,
   provisioningMs: 120_000,
   guardTargets: false,
+  checkInstanceProfiles: false,
   maxSkewMs: undefined,
 };

@@ -21,6 +21,7 @@ import { type FilterTable, filtered, tagFilters } from "./filters.ts";
 import { find, findAll, KINDS } from "./kinds.ts";
 import type { Ec2, ElasticAddress, NetworkInterface } from "./state.ts";
 import { needsCreateTags, specifiedTags, tagList } from "./tags.ts";
+import { zonesOf } from "./zones.ts";
 
 /** The operations on addresses. */
 export function addressOperations(ec2: Ec2): Operations {
@@ -33,7 +34,7 @@ export function addressOperations(ec2: Ec2): Operations {
           PublicIp: address.publicIp,
           AllocationId: address.id,
           PublicIpv4Pool: "amazon",
-          NetworkBorderGroup: ec2.account.region,
+          NetworkBorderGroup: borderGroupOf(ec2, address),
           Domain: "vpc",
         };
       },
@@ -69,8 +70,18 @@ function allocate(ec2: Ec2, input: AllocateAddressRequest): ElasticAddress {
   if (ec2.addresses.size >= ec2.account.settings().quotas.addresses) {
     throw new ServiceError("AddressLimitExceeded", "The maximum number of addresses has been reached.");
   }
+  const { NetworkBorderGroup: borderGroup } = input;
+  if (borderGroup !== undefined && !zonesOf(ec2.account.region, ec2.account.id).some((zone) => zone.borderGroup === borderGroup)) {
+    throw new ServiceError("InvalidParameterValue", `Invalid network border group: ${borderGroup}`);
+  }
   const id = ec2.account.ids.resource("eipalloc");
-  return ec2.addresses.put(id, { id, publicIp: ec2.pools.takePublic(), association: undefined, managedBy: undefined, tags });
+  const address = { id, publicIp: ec2.pools.takePublic(), association: undefined, managedBy: undefined, tags };
+  return ec2.addresses.put(id, borderGroup === undefined ? address : { ...address, borderGroup });
+}
+
+/** Where an address is advertised from: the region, if nothing else was asked for. */
+function borderGroupOf(ec2: Ec2, { borderGroup = ec2.account.region }: ElasticAddress): string {
+  return borderGroup;
 }
 
 function associate(ec2: Ec2, input: AssociateAddressRequest): string {
@@ -179,7 +190,7 @@ function describeAddress(ec2: Ec2, address: ElasticAddress): AddressAnswer {
     PrivateIpAddress: association?.privateIp,
     Tags: tagList(address.tags),
     PublicIpv4Pool: "amazon",
-    NetworkBorderGroup: ec2.account.region,
+    NetworkBorderGroup: borderGroupOf(ec2, address),
     InstanceId: networkInterface?.attachment?.instanceId,
     PublicIp: address.publicIp,
   };
@@ -192,7 +203,7 @@ function filterTable(ec2: Ec2): FilterTable<ElasticAddress> {
     "association-id": (address) => address.association?.id,
     domain: () => "vpc",
     "instance-id": (address) => describeAddress(ec2, address).InstanceId,
-    "network-border-group": () => ec2.account.region,
+    "network-border-group": (address) => borderGroupOf(ec2, address),
     "network-interface-id": (address) => address.association?.interfaceId,
     "network-interface-owner-id": (address) => (address.association === undefined ? undefined : ec2.account.id),
     "private-ip-address": (address) => address.association?.privateIp,

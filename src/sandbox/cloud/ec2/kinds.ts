@@ -45,6 +45,14 @@ export const KINDS = {
   allocation: kind("eipalloc", "elastic-ip", "InvalidAllocationID.Malformed", "InvalidAllocationID.NotFound", "allocation ID"),
   image: kind("ami", "image", "InvalidAMIID.Malformed", "InvalidAMIID.NotFound", "image id"),
   volume: kind("vol", "volume", "InvalidParameterValue", "InvalidVolume.NotFound", "volume"),
+  keyPair: kind("key", "key-pair", "InvalidKeyPair.Malformed", "InvalidKeyPair.NotFound", "key pair"),
+  peering: kind(
+    "pcx",
+    "vpc-peering-connection",
+    "InvalidVpcPeeringConnectionId.Malformed",
+    "InvalidVpcPeeringConnectionID.NotFound",
+    "vpcPeeringConnection ID",
+  ),
   snapshot: kind("snap", "snapshot", "InvalidSnapshotID.Malformed", "InvalidSnapshot.NotFound", "snapshot"),
 } as const;
 

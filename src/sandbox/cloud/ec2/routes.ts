@@ -12,7 +12,8 @@ import {
 import { ServiceError } from "../errors.ts";
 import { type Operations, write } from "../service.ts";
 import { contains, formatBlock, parseBlock } from "./cidr.ts";
-import { find, KINDS } from "./kinds.ts";
+import { find, KINDS, missing } from "./kinds.ts";
+import { peerings } from "./peerings.ts";
 import { checkedPrefixList } from "./permissions.ts";
 import type { Ec2, Route, RouteTable, RouteTarget } from "./state.ts";
 
@@ -101,6 +102,8 @@ function leadsSomewhere(ec2: Ec2, target: RouteTarget): boolean {
       const state = ec2.instances.get(attachment.instanceId)?.state;
       return state === "running" || state === "pending";
     }
+    case "peering":
+      return peerings(ec2).get(target.id)?.status === "active";
     default:
       return true;
   }
@@ -221,7 +224,7 @@ function targetOf(ec2: Ec2, table: RouteTable, input: TargetInput): RouteTarget 
     case "TransitGatewayId":
       return { kind: "transit", id };
     case "VpcPeeringConnectionId":
-      return { kind: "peering", id };
+      return peeringTarget(ec2, table, id);
     default:
       throw new ServiceError("InvalidParameterValue", `The simulated cloud has no target of the kind ${given[0]}.`);
   }
@@ -255,6 +258,18 @@ function gatewayTarget(ec2: Ec2, table: RouteTable, id: string): RouteTarget {
     throw new ServiceError("InvalidParameterValue", `route table ${table.id} and network gateway ${id} belong to different networks`);
   }
   return { kind: "gateway", id };
+}
+
+function peeringTarget(ec2: Ec2, table: RouteTable, id: string): RouteTarget {
+  const { requester, accepter, status } = find(peerings(ec2), KINDS.peering, id);
+  if (requester.vpcId !== table.vpcId && accepter.vpcId !== table.vpcId) {
+    throw new ServiceError(
+      "InvalidParameterValue",
+      `route table ${table.id} and VPC peering connection ${id} belong to different networks`,
+    );
+  }
+  if (status === "deleted" || status === "failed") throw missing(KINDS.peering, [id]);
+  return { kind: "peering", id };
 }
 
 function routeTo(table: RouteTable, destination: Destination): Route | undefined {

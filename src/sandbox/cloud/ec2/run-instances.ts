@@ -1,14 +1,22 @@
 /** RunInstances: everything a launch decides, and everything EC2 refuses about it. */
-import { type InstanceNetworkInterfaceSpecification, type Reservation, RunInstances$, type RunInstancesRequest } from "@aws-sdk/client-ec2";
+import {
+  type IamInstanceProfileSpecification,
+  type InstanceNetworkInterfaceSpecification,
+  type Reservation,
+  RunInstances$,
+  type RunInstancesRequest,
+} from "@aws-sdk/client-ec2";
 import { ServiceError } from "../errors.ts";
 import { emit } from "../events/bus.ts";
 import { stateChange } from "../events/shapes.ts";
+import { instanceProfiles } from "../iam/instance-profiles.ts";
 import { type Operations, write } from "../service.ts";
 import { describeReservation } from "./instance-answers.ts";
 import { becomeRunning, PENDING } from "./instance-lifecycle.ts";
 import { type InstanceType, instanceTypeNamed } from "./instance-types.ts";
 import { takePrefixes } from "./interface-addresses.ts";
 import { createInterface, newAttachment } from "./interfaces.ts";
+import { checkKeyName } from "./key-pairs.ts";
 import { find, KINDS, type Kind } from "./kinds.ts";
 import { instanceName } from "./names.ts";
 import type { Ec2, Instance, NameOptions, NetworkInterface, Subnet, Tags } from "./state.ts";
@@ -66,6 +74,8 @@ function launch(ec2: Ec2, input: RunInstancesRequest): readonly Instance[] {
   }
   const type = instanceTypeNamed(input.InstanceType ?? "t3.micro");
   if (type === undefined) throw new ServiceError("InvalidParameterValue", `Invalid value '${input.InstanceType}' for InstanceType.`);
+  checkKeyName(ec2, input.KeyName);
+  checkProfile(ec2, input.IamInstanceProfile);
   const shared: Launch = {
     input,
     type,
@@ -169,6 +179,17 @@ function profileArn(ec2: Ec2, input: RunInstancesRequest): string | undefined {
   const { Arn, Name } = input.IamInstanceProfile ?? {};
   if (Arn !== undefined) return Arn;
   return Name === undefined ? undefined : `arn:${ec2.account.partition}:iam::${ec2.account.id}:instance-profile/${Name}`;
+}
+
+/** IAM is asked only where the account is set to: most accounts of tests have no profiles, and launch as if they had. */
+function checkProfile(ec2: Ec2, { Name, Arn }: IamInstanceProfileSpecification = {}): void {
+  if (!ec2.account.settings().checkInstanceProfiles || (Name === undefined && Arn === undefined)) return;
+  const profile = instanceProfiles(ec2.account).get(Name ?? Arn!.split("/").at(-1)!);
+  const [field, value] = Name === undefined ? ["arn", Arn] : ["name", Name];
+  const refused = (why: string) =>
+    new ServiceError("InvalidParameterValue", `Value (${value}) for parameter iamInstanceProfile.${field} is invalid. ${why}`);
+  if (profile === undefined) throw refused(`Invalid IAM Instance Profile ${field}`);
+  if (profile.role === undefined) throw refused("IAM Instance Profile has no associated IAM Roles");
 }
 
 interface LaunchInterface {

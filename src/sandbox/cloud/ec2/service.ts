@@ -12,6 +12,8 @@ import { instanceTypeOfferingOperations } from "./instance-type-offerings.ts";
 import { instanceTypeOperations } from "./instance-types.ts";
 import { interfaceAddressOperations } from "./interface-addresses.ts";
 import { interfaceOperations } from "./interface-operations.ts";
+import { keyPairOperations } from "./key-pairs.ts";
+import { peeringOperations } from "./peerings.ts";
 import { routeTableOperations } from "./route-tables.ts";
 import { routeOperations } from "./routes.ts";
 import { runInstanceOperations } from "./run-instances.ts";
@@ -44,6 +46,8 @@ export function ec2Service({ ec2 }: Account): Service {
       routeTableOperations,
       routeOperations,
       gatewayOperations,
+      peeringOperations,
+      keyPairOperations,
       securityGroupOperations,
       securityGroupRuleOperations,
       interfaceOperations,

@@ -169,6 +169,8 @@ export interface ElasticAddress {
   readonly association: { readonly id: string; readonly interfaceId: string; readonly privateIp: string } | undefined;
   /** The service that holds it associated: nobody else may take it away. */
   readonly managedBy: string | undefined;
+  /** Set when it was allocated for another place than the region's usual one. */
+  readonly borderGroup?: string;
   readonly tags: Tags;
 }
 

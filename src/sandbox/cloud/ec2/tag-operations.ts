@@ -12,8 +12,10 @@ import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
 import type { Table } from "../store.ts";
 import { type FilterTable, filtered } from "./filters.ts";
+import { keyPairs } from "./key-pairs.ts";
 import { find, KINDS, type Kind } from "./kinds.ts";
 import { page } from "./pages.ts";
+import { peerings } from "./peerings.ts";
 import type { Ec2, Tags } from "./state.ts";
 import { checkedKey, withTags } from "./tags.ts";
 
@@ -106,6 +108,8 @@ function taggedTables(ec2: Ec2): readonly { readonly kind: Kind; readonly table:
     entry(KINDS.allocation, ec2.addresses),
     entry(KINDS.volume, ec2.volumes),
     entry(KINDS.snapshot, ec2.snapshots),
+    entry(KINDS.keyPair, keyPairs(ec2)),
+    entry(KINDS.peering, peerings(ec2)),
   ];
 }
 

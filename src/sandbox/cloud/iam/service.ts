@@ -1,19 +1,58 @@
-/** AWS IAM, as much of it as tells what a principal may do, and roles with policies of their own. */
+/** AWS IAM, as much of it as tells what a principal may do, and roles with their policies and instance profiles. */
 import {
+  AddRoleToInstanceProfile$,
+  CreateInstanceProfile$,
   CreateRole$,
+  DeleteInstanceProfile$,
+  DeleteRole$,
+  DeleteRolePolicy$,
+  GetInstanceProfile$,
   GetRole$,
   GetRolePolicy$,
+  ListAttachedRolePolicies$,
+  ListInstanceProfilesForRole$,
+  ListRolePolicies$,
+  ListRoleTags$,
   PutRolePolicy$,
+  RemoveRoleFromInstanceProfile$,
   type SimulatePolicyResponse,
   SimulatePrincipalPolicy$,
   type SimulatePrincipalPolicyRequest,
+  TagRole$,
+  UntagRole$,
+  UpdateAssumeRolePolicy$,
 } from "@aws-sdk/client-iam";
 import { type CheckedResource, judge } from "../access/policy.ts";
 import type { Account } from "../account.ts";
 import { ServiceError } from "../errors.ts";
 import { query } from "../protocol/protocol.ts";
 import { read, type Service, write } from "../service.ts";
-import { createRole, getRole, getRolePolicy, putRolePolicy, type RoleInput, type RolePolicyInput } from "./roles.ts";
+import {
+  addRoleToInstanceProfile,
+  createInstanceProfile,
+  deleteInstanceProfile,
+  getInstanceProfile,
+  listInstanceProfilesForRole,
+  type ProfileInput,
+  type ProfileRoleInput,
+  removeRoleFromInstanceProfile,
+} from "./instance-profiles.ts";
+import {
+  createRole,
+  deleteRole,
+  deleteRolePolicy,
+  getRole,
+  getRolePolicy,
+  listAttachedRolePolicies,
+  listRolePolicies,
+  listRoleTags,
+  putRolePolicy,
+  type RoleInput,
+  type RolePolicyInput,
+  tagRole,
+  untagRole,
+  updateAssumeRolePolicy,
+} from "./roles.ts";
 
 const DECISIONS = { allowed: "allowed", "implicitly denied": "implicitDeny", "explicitly denied": "explicitDeny" } as const;
 
@@ -42,6 +81,30 @@ export function iamService(account: Account): Service {
       ),
       read<RolePolicyInput, unknown>(GetRolePolicy$, (input) => getRolePolicy(account, input)),
       write<RolePolicyInput, unknown>(PutRolePolicy$, (input) => putRolePolicy(account, input)),
+      write<RolePolicyInput, unknown>(DeleteRolePolicy$, (input) => deleteRolePolicy(account, input)),
+      write<RolePolicyInput, unknown>(UpdateAssumeRolePolicy$, (input) => updateAssumeRolePolicy(account, input)),
+      write<RoleInput, unknown>(DeleteRole$, (input) =>
+        deleteRole(account, input, listInstanceProfilesForRole(account, input).InstanceProfiles.length > 0),
+      ),
+      write<RoleInput, unknown>(TagRole$, (input) => tagRole(account, input)),
+      write<RoleInput & { readonly TagKeys: readonly string[] }, unknown>(UntagRole$, (input) => untagRole(account, input)),
+      read<RoleInput, unknown>(ListRoleTags$, (input) => listRoleTags(account, input)),
+      read<RoleInput, unknown>(ListRolePolicies$, (input) => listRolePolicies(account, input)),
+      read<RoleInput, unknown>(ListAttachedRolePolicies$, (input) => listAttachedRolePolicies(account, input)),
+      read<RoleInput, unknown>(ListInstanceProfilesForRole$, (input) => listInstanceProfilesForRole(account, input)),
+      read<ProfileInput, unknown>(GetInstanceProfile$, (input) => getInstanceProfile(account, input)),
+      write<ProfileInput, unknown>(
+        CreateInstanceProfile$,
+        (input) => createInstanceProfile(account, input),
+        ({ Tags = [] }) => (Tags.length > 0 ? ["iam:TagInstanceProfile"] : []),
+      ),
+      write<ProfileInput, unknown>(DeleteInstanceProfile$, (input) => deleteInstanceProfile(account, input)),
+      write<ProfileRoleInput, unknown>(
+        AddRoleToInstanceProfile$,
+        (input) => addRoleToInstanceProfile(account, input),
+        () => ["iam:PassRole"],
+      ),
+      write<ProfileRoleInput, unknown>(RemoveRoleFromInstanceProfile$, (input) => removeRoleFromInstanceProfile(account, input)),
     ],
   };
 }

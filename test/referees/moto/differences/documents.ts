@@ -17,3 +17,8 @@ export function balancingPage(name: string): string {
 
 /** EC2's list of error codes. */
 export const ec2Errors = ec2Page("errors-overview");
+
+/** A page of the IAM API reference. */
+export function iamPage(name: string): string {
+  return `https://docs.aws.amazon.com/IAM/latest/APIReference/${name}.html`;
+}
