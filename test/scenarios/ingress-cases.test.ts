@@ -269,6 +269,35 @@ test("capacity is reserved when the load balancer is active, and changed when th
   await world.until("it is cancelled", () => lb()?.capacity === undefined, 60_000);
 });
 
+test("a load balancer that cannot grow serves: capacity is reserved for it, and it takes the place of another", async (t) => {
+  const world = await bed(t);
+  world.aws.controls.change({ provisioningMs: 24 * 3_600_000 });
+  const balancers = () => world.all<{ arn: string; scheme: string; state: string; capacity?: { units: number } }>("elbv2/load-balancers");
+  const impair = () => {
+    const table = world.aws.account.store.table("elbv2/load-balancers");
+    for (const { arn } of balancers()) table.update(arn, { state: "active_impaired" } as never);
+  };
+  world.serve();
+  await world.ingress("shop", toWeb, { "minimum-load-balancer-capacity": "CapacityUnits=100" });
+  await served(world, "shop");
+  await world.world.advance(5 * 60_000);
+  assert.equal(balancers()[0]?.capacity, undefined);
+  impair();
+  await world.until("it is reserved", () => balancers()[0]?.capacity?.units === 100, 600_000);
+  await world.change("shop", { scheme: "internet-facing" });
+  await world.until("the new one is made", () => balancers().length === 2, 60_000);
+  impair();
+  await world.until(
+    "the new one alone stands",
+    () =>
+      balancers()
+        .map(({ scheme }) => scheme)
+        .join() === "internet-facing",
+    3_600_000,
+  );
+  assert.doesNotMatch(world.events("shop").join("\n"), /Failed/);
+});
+
 test("a Service that is named in an action alone, or beside one that cannot be read, wakes its Ingress when it comes", async (t) => {
   const world = await bed(t);
   world.serve("--tolerate-non-existent-backend-service=false");

@@ -221,3 +221,37 @@ test("when the one behind is replaced, the one in front leads to the new one bef
   );
   assert.equal(balancers(world, "network").length, 1);
 });
+
+test("a mistake in the Ingress that says what the one in front is like changes nothing of it, also after a restart", async (t) => {
+  const world = await bed(t);
+  const shared = { "group.name": "g" };
+  const own = { "listen-ports": '[{"HTTP":8080}]', "frontend-nlb-scheme": "internet-facing" };
+  const [stranger] = world.all<{ id: string }>("ec2/security-groups");
+  let end = world.serve();
+  await world.ingress("a", { "a.example.com": ["Prefix / web:80"] }, { ...shared, ...enabled, ...own });
+  await world.ingress("b", { "b.example.com": ["Prefix / web:80"] }, { ...shared, ...enabled });
+  await served(world, "b");
+  await world.change("a", { "frontend-nlb-security-groups": stranger!.id });
+  await world.world.advance(10 * 60_000);
+  const state = () => [
+    balancers(world, "network").map(({ scheme, groupIds }) => [scheme, groupIds]),
+    inFront(world)
+      .map((group) => [group.port, targetsOf(world, group).length])
+      .toSorted(),
+    world.all<{ port: number; protocol: string }>("elbv2/listeners").flatMap(({ port, protocol }) => (protocol === "TCP" ? [port] : [])),
+  ];
+  const before = state();
+  assert.deepEqual(before[0], [["internet-facing", [stranger!.id]]]);
+  end();
+  await world.change("a", { "group.order": "x" });
+  end = world.serve();
+  await world.world.advance(30 * 60_000);
+  assert.deepEqual(state(), before);
+  await world.change("b", { "listen-ports": '[{"HTTP":80},{"HTTP":81}]' });
+  await world.until(
+    "b gets its other port",
+    () => inFront(world).some((group) => group.port === 81 && targetsOf(world, group).length === 1),
+    600_000,
+  );
+  assert.deepEqual(state()[0], before[0]);
+});

@@ -83,3 +83,19 @@ test("an edit, made while no controller ran or right after the start, is carried
 });
 
 const total = (calls: Readonly<Record<string, number>>) => Object.values(calls).reduce((sum, count) => sum + count, 0);
+
+test("as long as the record of what was right cannot be taken away nothing is changed", async (t) => {
+  const { world } = await bed(t, 1);
+  const refuse = world.cluster.faults.add({
+    match: ({ method, url, body }) =>
+      method === "PATCH" && url.pathname.endsWith("/ingresses/in-0") && /checkpoint/.test(Buffer.from(body ?? "").toString()),
+    effect: { kind: "refuse", status: 409 },
+  });
+  await world.change("in-0", {}, { "other.example.com": ["Prefix / web:80"] });
+  world.resetCalls();
+  world.serve();
+  await world.world.advance(60_000);
+  assert.deepEqual(world.mutations(), {}, "whoever came after a crash would trust it");
+  refuse();
+  await world.until("it is changed", () => world.mutations().ModifyRule === 1, 60_000);
+});

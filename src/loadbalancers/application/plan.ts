@@ -85,7 +85,7 @@ export function unwantedGroups(model: ApplicationLoadBalancer, seen: readonly Se
 }
 
 /** It may be of somebody who cannot be understood. */
-function isKept({ keepsUnclaimed }: ApplicationLoadBalancer, { part = "" }: SeenTargetGroup): boolean {
+export function isKept({ keepsUnclaimed }: ApplicationLoadBalancer, { part = "" }: SeenTargetGroup): boolean {
   return keepsUnclaimed?.prefixes.some((prefix) => part.startsWith(prefix)) ?? false;
 }
 

@@ -17,6 +17,11 @@ export function planAttributes(
   return [step(modifyLoadBalancerAttributes, { LoadBalancerArn: arn, Attributes: changed }, words)];
 }
 
+const activeStates = ["active", "active_impaired"];
+
+/** Whether one in this state serves; one that is impaired does, and cannot grow. */
+export const isActive = (state: string | undefined): boolean => state !== undefined && activeStates.includes(state);
+
 /** AWS takes a reservation for one that is active only, and one change at a time. */
 export function planCapacity(
   { name, capacity }: { readonly name: string; readonly capacity?: number },

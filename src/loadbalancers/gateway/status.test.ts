@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isActive } from "../elbv2/load-balancer-parts.ts";
 import { said } from "./conditions.ts";
 import { gateway, parentRef, route, rule, type Scene, wishOf } from "./gateway.fixture.ts";
 import { parentsOf, routeConditions } from "./route-status.ts";
-import { addressesOf, gatewayConditions, isActive, listenerConditions, listenerStatuses, setConditions } from "./status.ts";
+import { addressesOf, gatewayConditions, listenerConditions, listenerStatuses, setConditions } from "./status.ts";
 import type { ParentStatus } from "./view.ts";
 
 const text = (conditions: readonly { type: string; status: string; reason: string; message: string }[]) =>

@@ -32,9 +32,6 @@ export interface Moment {
   readonly now: string;
 }
 
-const activeStates = ["active", "active_impaired"];
-export const isActive = (state: string | undefined) => state !== undefined && activeStates.includes(state);
-
 /** Why the Gateway as a whole is not served; what is programmed stays so. */
 export function rejected(reason: string, message: string): readonly Said[] {
   return [said("Accepted", false, reason, message)];

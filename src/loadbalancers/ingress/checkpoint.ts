@@ -1,18 +1,11 @@
-/**
- * What a group's load balancer was when all of it was as wanted, written down on its first Ingress. AWS tells of listeners and
- * rules one load balancer at a time; a process that has just started takes them for what they were, as long as nothing else has
- * changed and the same is wanted, and looks at each within the hour. So a restart of hundreds of groups asks for lists, and no
- * edit of a user waits behind it.
- */
-import { createHash } from "node:crypto";
+/** What a group's load balancer was when all of it was as wanted, on its first Ingress; and how long that is trusted. */
 import { jittered, type World } from "../../runtime/world.ts";
 import { application } from "../application/kind.ts";
 import type { SeenApplication } from "../application/plan.ts";
-import { sortedJson } from "../elbv2/actions.ts";
+import { CheckpointRecord, checkpointDigest, type WriteCheckpoint } from "../checkpoints.ts";
 import type { ApplicationLoadBalancer } from "../model.ts";
 import type { GroupDesire } from "./desire.ts";
 import type { Group } from "./groups.ts";
-import type { Report } from "./report.ts";
 import type { Ingresses, SeenIngress } from "./seen.ts";
 import { type IngressView, keyOf } from "./view.ts";
 
@@ -25,10 +18,7 @@ export function checkpointOf({ model }: Pick<GroupDesire, "model">, seen: SeenAp
   const { targetGroups } = application.afterParts(model, seen, made ?? new Map());
   const arn = seen.loadBalancer?.arn ?? made?.get(`load balancer ${model.name}`);
   const groups = model.targetGroups.map((group, i) => [group.name, targetGroups[i]?.arn, group.attributes]);
-  return createHash("sha256")
-    .update(sortedJson([arn, listeners, attributes, capacity, groups]))
-    .digest("base64url")
-    .slice(0, 22);
+  return checkpointDigest([arn, listeners, attributes, capacity, groups]);
 }
 
 /** The Secrets of log-ins that had changed are at AWS now. */
@@ -39,11 +29,11 @@ export class Checkpoints {
   readonly #world: Pick<World, "clock" | "random">;
   /** When each group has to be looked at as a whole, by its key: monotonic. */
   readonly #due = new Map<string, number>();
-  /** What was written, or taken away, until it is seen, by UID of the Ingress. */
-  readonly #written = new Map<string, string>();
+  readonly #record: CheckpointRecord<SeenIngress>;
 
-  constructor(world: Pick<World, "clock" | "random">) {
+  constructor(world: Pick<World, "clock" | "random">, write: WriteCheckpoint<SeenIngress>) {
     this.#world = world;
+    this.#record = new CheckpointRecord(write);
   }
 
   /** How long a group may be taken for what it was; 0 where it has been looked at since the process started. */
@@ -63,29 +53,20 @@ export class Checkpoints {
     this.#due.delete(group);
   }
 
-  /** Before anything is changed: whoever comes after a crash in the middle must not trust it. */
-  async clear({ members, leaving }: Group, { ingresses, report }: Parts, signal: AbortSignal): Promise<void> {
+  /** Before anything is changed. False when an Ingress has changed since it was seen: nothing may be then. */
+  async clear({ members, leaving }: Group, ingresses: Pick<Ingresses, "get">, signal: AbortSignal): Promise<boolean> {
     // One that is deleted is never the first of a group again.
     const views: readonly IngressView[] = [...members.map(({ ingress }) => ingress), ...leaving.filter(({ isDeleted }) => !isDeleted)];
-    for (const ingress of views.flatMap((view) => ingresses.get(keyOf(view)) ?? [])) await this.#write(ingress, "", report, signal);
+    let isClear = true;
+    for (const ingress of views.flatMap((view) => ingresses.get(keyOf(view)) ?? [])) {
+      if (!(await this.#record.clear(ingress, signal))) isClear = false;
+    }
+    return isClear;
   }
 
   /** All of it is as wanted. */
-  async record({ members: [first] }: Group, checkpoint: string, { ingresses, report }: Parts, signal: AbortSignal): Promise<void> {
+  async record({ members: [first] }: Group, checkpoint: string, ingresses: Pick<Ingresses, "get">, signal: AbortSignal): Promise<void> {
     const ingress = first && ingresses.get(keyOf(first.ingress));
-    if (ingress) await this.#write(ingress, checkpoint, report, signal);
+    if (ingress) await this.#record.record(ingress, checkpoint, signal);
   }
-
-  async #write(ingress: SeenIngress, checkpoint: string, report: Report, signal: AbortSignal): Promise<void> {
-    const { uid } = ingress.metadata;
-    if (this.#written.get(uid) === ingress.checkpoint) this.#written.delete(uid);
-    if ((this.#written.get(uid) ?? ingress.checkpoint) === checkpoint) return;
-    await report.recordCheckpoint(ingress, checkpoint, signal);
-    this.#written.set(uid, checkpoint);
-  }
-}
-
-interface Parts {
-  readonly ingresses: Pick<Ingresses, "get">;
-  readonly report: Report;
 }

@@ -36,9 +36,10 @@ class IngressLoop {
     this.#parts = parts;
     const { kube, recorder, host } = parts;
     const secrets = new FollowedSecrets(kube, host.world.clock, parts.requiredSecretsLabel);
+    const report = new Report({ kube, recorder });
     this.#context = {
       ...parts,
-      report: new Report({ kube, recorder }),
+      report,
       metrics: new IngressMetrics(parts.host.metrics, parts.host.world.clock, {
         ingress: () => parts.ingresses.list().length,
         service: () => parts.services.list().length,
@@ -48,7 +49,7 @@ class IngressLoop {
       memory: new Map(),
       handedOver: new Map(),
       refusals: new Refusals(parts.host.world.clock),
-      checkpoints: new Checkpoints(parts.host.world),
+      checkpoints: new Checkpoints(parts.host.world, (...written) => report.recordCheckpoint(...written)),
       provenCertificates: new Map(),
       usedCertificates: new Map(),
       now: () => parts.host.world.clock.now(),

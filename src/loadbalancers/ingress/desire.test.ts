@@ -341,7 +341,9 @@ test("a default backend answers what no rule does; of two the first Ingress has 
 });
 
 test("subnets that cannot be used are the fault of who names them, and what stands stays in its own", () => {
-  const { desire, deploy } = bed({ standing: { subnets: ["subnet-a", "subnet-b"], internal: true, securityGroups: [] } });
+  const { desire, deploy } = bed({
+    standing: { subnets: ["subnet-a", "subnet-b"], internal: true, securityGroups: [], addressType: "ipv4" },
+  });
   deploy(ingress("shop/web"));
   const { faults, model, problems } = desire(ingress("shop/web", { annotations: { subnets: "subnet-a,subnet-x" } }));
   assert.match(faults.get("shop/web")?.join() ?? "", /couldn't find all subnets, want: \[subnet-a, subnet-x\], found: \[subnet-a\]/);
@@ -483,4 +485,28 @@ test("while nobody knows whom an Ingress lets in, a port that stands is not open
   const ports = '[{"HTTP":80},{"HTTP":8080}]';
   assert.deepEqual(opened(bad, plain({ "listen-ports": ports })), ["8080 0.0.0.0/0"], "what was never there was never closed");
   assert.deepEqual(opened(bad, plain({ "inbound-cidrs": "10.1.0.0/16" })), ["80 10.1.0.0/16"], "who says so is let in");
+});
+
+test("while nobody knows whether an Ingress redirects to HTTPS, a port that stands goes on as it is", () => {
+  const secure = { ...shared, "listen-ports": https, "certificate-arn": certificate };
+  const rules = (host: string) => ({ [`${host}.example.com`]: ["Prefix / web:80"] });
+  const member = (host: string, more = {}) => ingress(`${host}/web`, { annotations: { ...secure, ...more }, rules: rules(host) });
+  const bad = { "group.order": "x" };
+  const redirect = { "ssl-redirect": "443" };
+  const onHttp = ({ account }: ReturnType<typeof bed>) => {
+    const listener = account.seen().loadBalancer?.listeners.find(({ port }) => port === 80);
+    return [listener?.actions[0]?.Type, listener?.rules.length];
+  };
+
+  const redirecting = bed({ forgets: true });
+  redirecting.deploy(member("a", redirect), member("b"));
+  assert.deepEqual(onHttp(redirecting), ["redirect", 0]);
+  assert.deepEqual(redirecting.deploy(member("a", { ...redirect, ...bad }), member("b")), [], "nobody is served in plain text for it");
+
+  const plain = bed({ forgets: true });
+  plain.deploy(member("a"), member("b"));
+  plain.deploy(member("a", bad), member("b", redirect));
+  assert.deepEqual(onHttp(plain), ["fixed-response", 2], "who asks for a redirect waits until all are understood");
+  plain.deploy(member("a"), member("b", redirect));
+  assert.deepEqual(onHttp(plain), ["redirect", 0]);
 });

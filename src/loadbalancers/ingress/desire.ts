@@ -20,7 +20,7 @@ import { parts } from "./names.ts";
 import { withoutUseless } from "./optimise.ts";
 import { attempt, type Distrusted, readMembers } from "./reading.ts";
 import { actionsOf, type Backends, type DraftRule, type RuleSources, rulesOf } from "./rules.ts";
-import { sslRedirect } from "./ssl-redirect.ts";
+import { sslRedirect, standingRedirect } from "./ssl-redirect.ts";
 import { allTags, groupTags, userTags } from "./tags.ts";
 import { isKeptRule, type KeptRule, keptRules } from "./unclaimed.ts";
 import { keyOf } from "./view.ts";
@@ -102,12 +102,22 @@ function desireWithout(
   const reading = readMembers(group, distrusted, remembered, sources, faults);
   const members = reading.map(({ options }) => options);
   const isComplete = reading.length === group.members.length;
-  const guarded = new Set(isComplete ? [] : sources.seen.loadBalancer?.listeners.map(({ port }) => port));
+  // Of these somebody who is not understood may have said whom to let in, or that they only redirect.
+  const guarded = new Map(isComplete ? [] : sources.seen.loadBalancer?.listeners.map((listener) => [listener.port, listener]));
   const ports = portsOf(members, new Map(reading.map(({ options, wish }) => [options.key, wish])), guarded, settings, faults);
-  const balancer = loadBalancerWish(group.id, members, ports, sources, faults);
+  const keys = group.members.map(({ ingress }) => keyOf(ingress));
+  const first = members.find(({ key }) => key === keys[0])?.member ?? group.members[0];
+  const speakers = { members, areAll: isComplete, ...(first?.params && { firstClass: first.params }) };
+  const own = sources.seen.managedGroup && { managedGroup: sources.seen.managedGroup.id };
+  const balancer = loadBalancerWish(group.id, speakers, ports, { ...sources, ...own }, faults);
   const guards = guardsWish(members, sources, faults);
   const frontend = frontendWish(group.id, members, balancer, standing ?? balancer.name, sources, faults);
-  const redirect = sslRedirect(members, ports, faults);
+  const asked = sslRedirect(members, ports, faults);
+  const redirectOf = ({ port, protocol }: Port) => {
+    if (protocol !== "HTTP") return undefined;
+    const standing = guarded.get(port);
+    return standing ? standingRedirect(standing) : asked;
+  };
   const context: RuleSources = {
     ...sources,
     groupId: group.id,
@@ -115,23 +125,20 @@ function desireWithout(
     isDualStack: balancer.addressType.startsWith("dualstack"),
     ...(balancer.source && { source: balancer.source.kind === "group" ? balancer.source.id : managedSource }),
   };
-  const answers = (port: Port) => !(redirect !== undefined && port.protocol === "HTTP");
+  const answering = ports.filter((port) => redirectOf(port) === undefined);
   const understood = new Map<string, MemberModel>();
   for (const { options, wish, isCurrent } of reading) {
     if (!isCurrent || faults.has(options.key)) continue;
-    const model = attempt(options.key, faults, () => memberModel(options, wish, ports.filter(answers), context));
+    const model = attempt(options.key, faults, () => memberModel(options, wish, answering, context));
     if (model === undefined) continue;
     const refusal = sources.refusal?.(options.key, model);
     if (refusal === undefined) understood.set(options.key, model);
     else faults.add(options.key, refusal);
   }
   const modelOf = (key: string) => understood.get(key) ?? remembered.get(key);
-  const keys = group.members.map(({ ingress }) => keyOf(ingress));
   const models = keys.flatMap((key) => modelOf(key) ?? []);
   const unknown = keys.filter((key) => modelOf(key) === undefined);
-  const listeners = ports.map((port) =>
-    listenerOf(group, port, answers(port) ? undefined : redirect, { keys, modelOf, unknown, remembered, sources, faults }),
-  );
+  const listeners = ports.map((port) => listenerOf(group, port, redirectOf(port), { keys, modelOf, unknown, remembered, sources, faults }));
   const backends = [...new Map(models.flatMap((each) => each.backends.map((backend) => [backend.group.name, backend] as const))).values()];
   const { choice } = balancer;
   return {
@@ -139,7 +146,7 @@ function desireWithout(
     ...(frontend && { frontend }),
     bindings: backends.map(({ binding }) => binding),
     faults: faults.all(),
-    overruled: overruledBy(members, balancer, settings),
+    overruled: overruledBy(members, keys[0] ?? "", balancer, settings),
     problems: [
       ...(choice.kind === "none" ? [choice.message] : []),
       // Where something stands it is kept, and whoever leaves can leave.

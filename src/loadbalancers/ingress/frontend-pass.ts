@@ -53,7 +53,8 @@ export async function ensureFrontend(
     const isGone = await removeFrontend(owner, context, ask);
     return isGone ? {} : { outcome: again(waitMs, "the load balancer in front goes") };
   }
-  if (front && front.internal !== wish.model.internal) {
+  const isCareful = front !== undefined && desire.model.keepsUnclaimed !== undefined;
+  if (front && front.internal !== wish.model.internal && !isCareful) {
     await apply(frontend.planDeletion(front, owner.noun), context.inventory.cloud, { ...ask, onStep: logStep(context, group) });
     frontend.touch(front.name, context.inventory, owner.key);
     return { outcome: again(staleMs, "a load balancer of another scheme is made in front") };
@@ -61,8 +62,10 @@ export async function ensureFrontend(
   const { inventory, host } = context;
   const seen = await surveyFrontend(owner, wish, front, behind.securityGroups, context, ask);
   const targetSets = new TargetSets();
+  // What somebody may have said of it whom nobody understands now stays; what others need beside it is made.
+  const steps = isCareful ? seen.steps.filter(({ effect }) => effect === "create") : seen.steps;
   const ensured = await applySurvey(
-    seen,
+    { ...seen, steps },
     {
       inventory,
       clock: host.world.clock,

@@ -93,7 +93,7 @@ function resolvedMutualTls(wish: MutualTlsWish, trustStore: PortSources["trustSt
 export function portsOf(
   members: readonly MemberOptions[],
   wishes: ReadonlyMap<string, PortWish>,
-  guarded: ReadonlySet<number>,
+  guarded: Pick<ReadonlySet<number>, "has">,
   settings: IngressSettings,
   faults: MemberFaults,
 ): readonly Port[] {
@@ -148,7 +148,7 @@ function portOf(
     members,
     cidrs: isOpen ? ["0.0.0.0/0", "::/0"] : (cidrs ?? []),
     prefixLists: prefixLists ?? [],
-    attributes: listenerAttributes(port, protocol, members, faults),
+    attributes: listenerAttributes(port, protocol, members, isGuarded, faults),
   };
   const [only, ...others] = members;
   const sole = others.length === 0 ? only?.key : undefined;
@@ -189,15 +189,22 @@ function prefixListsOf({ member: { params }, values }: MemberOptions): readonly 
   return lists?.length ? lists : undefined;
 }
 
-/** Those of the class of the first member go before what members say. */
-function listenerAttributes(port: number, protocol: Protocol, members: readonly MemberOptions[], faults: MemberFaults): Attributes {
+/** Those of the class of the first member go before what members say; who is the first is not known of a port that is guarded. */
+function listenerAttributes(
+  port: number,
+  protocol: Protocol,
+  members: readonly MemberOptions[],
+  isGuarded: boolean,
+  faults: MemberFaults,
+): Attributes {
   const entry = members[0]?.member.params?.listeners?.find((each) => each.protocol === protocol && each.port === port);
   const settled = Object.fromEntries((entry?.listenerAttributes ?? []).map(({ key, value }) => [key, value]));
-  return agreedByKey(
+  const all = agreedByKey(
     members,
     (member) => readFamily(member, "listener-attributes.", `${protocol}-${port}`),
     faults,
     (key, a, b) => `conflicting listener attributes ${key}: ${a} | ${b}`,
     settled,
   );
+  return isGuarded ? Object.fromEntries(Object.entries(all).filter(([key]) => !(key in settled))) : all;
 }

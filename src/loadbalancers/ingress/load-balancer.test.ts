@@ -164,7 +164,7 @@ test("attributes: key by key; what the first member's class settles needs no agr
 
 test("subnets of a class: by tags anew at each look, and members that disagree about where they are named", () => {
   const byTags: ClassParams = { name: "p", subnets: { tags: { "kubernetes.io/role/elb": ["1"] } } };
-  const standing = { subnets: ["subnet-a"], internal: true, securityGroups: [] };
+  const standing = { subnets: ["subnet-a"], internal: true, securityGroups: [], addressType: "ipv4" };
   assert.deepEqual(of([{}], { standing }, byTags).model.subnets, [{ subnet: "subnet-a" }, { subnet: "subnet-b" }]);
   assert.deepEqual(of([{}], { standing }).model.subnets, [{ subnet: "subnet-a" }], "discovered ones stay");
   const x = ingress("a/x", { annotations: shared });

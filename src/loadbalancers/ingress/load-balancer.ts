@@ -12,6 +12,7 @@ import { agreed, agreedByKey, type MemberFaults, type Said, sameSet } from "./me
 import { loadBalancerName, managedGroupName, parts, trackingTags } from "./names.ts";
 import type { IngressSettings } from "./settings.ts";
 import { allTags, groupTags } from "./tags.ts";
+import type { ClassParams } from "./view.ts";
 
 export interface LoadBalancerSources {
   readonly settings: IngressSettings;
@@ -20,9 +21,21 @@ export interface LoadBalancerSources {
   readonly groups: readonly SecurityGroup[];
   /** The group that load balancers share towards their targets. */
   readonly backendGroup?: string;
+  /** The security group that was made for this one. */
+  readonly managedGroup?: string;
   /** The group's load balancer that stands already. */
-  readonly standing?: Pick<FoundApplication, "subnets" | "internal" | "securityGroups">;
+  readonly standing?: Pick<FoundApplication, "subnets" | "internal" | "securityGroups" | "addressType">;
   isForeignTag(key: string): boolean;
+}
+
+/** Who speaks for a group. */
+export interface Speakers {
+  /** Those who are understood, in the order of the group. */
+  readonly members: readonly MemberOptions[];
+  /** Of some things the class of the first member decides, whether that one is understood or not. */
+  readonly firstClass?: ClassParams;
+  /** Whether these are all. Otherwise what stands is kept: of somebody nobody knows what they have said of it. */
+  readonly areAll: boolean;
 }
 
 export interface LoadBalancerWish {
@@ -45,24 +58,27 @@ export interface LoadBalancerWish {
 
 export function loadBalancerWish(
   group: GroupId,
-  members: readonly MemberOptions[],
+  { members, firstClass: first, areAll }: Speakers,
   ports: readonly Port[],
   sources: LoadBalancerSources,
   faults: MemberFaults,
 ): LoadBalancerWish {
   const { settings } = sources;
+  const kept = areAll ? undefined : sources.standing;
   const said = <T>(say: (member: MemberOptions) => T | undefined, what: string, isSame?: (a: T, b: T) => boolean) =>
     agreed(members, say, faults, (a, b) => `${what}: ${show(a)} | ${show(b)}`, isSame);
   const scheme =
     said(({ member, values }) => member.params?.scheme ?? values.scheme, "conflicting scheme")?.value ?? settings.defaultScheme;
-  const addressType =
-    said(({ member, values }) => member.params?.ipAddressType ?? values["ip-address-type"], "conflicting IPAddressType")?.value ?? "ipv4";
+  const family = said(
+    ({ member, values }) => member.params?.ipAddressType ?? values["ip-address-type"],
+    "conflicting IPAddressType",
+  )?.value;
+  const addressType = (kept?.addressType as typeof family) ?? family ?? "ipv4";
   const name = said(
     ({ member, values }) => member.params?.loadBalancerName || values["load-balancer-name"] || undefined,
     "conflicting load balancer name",
   )?.value;
-  const first = members[0]?.member.params;
-  const internal = scheme === "internal";
+  const internal = kept?.internal ?? scheme === "internal";
   const pool = said(({ values }) => values["customer-owned-ipv4-pool"], "conflicting CustomerOwnedIPv4Pool")?.value;
   const ipam =
     first?.ipamConfiguration?.ipv4IPAMPoolId || said(({ values }) => values["ipam-ipv4-pool-id"], "conflicting ipv4 ipam pools")?.value;
@@ -75,8 +91,8 @@ export function loadBalancerWish(
     internal,
     addressType,
     choice: subnetsFor(members, { internal, addressType }, sources, faults),
-    ...securityGroupsFor(group, members, ports, addressType, tags, sources, faults),
-    attributes: attributesFor(members, faults),
+    ...securityGroupsFor(group, members, ports, addressType, tags, { ...sources, ...(kept && { kept }) }, faults),
+    attributes: attributesFor(members, first, faults),
     ...soleAuthor(members),
     ...(settings.gates.capacityReservation && capacity !== undefined && { capacity }),
     ...(pool && { customerOwnedIpv4Pool: pool }),
@@ -87,8 +103,8 @@ export function loadBalancerWish(
 
 const show = ({ value }: Said<unknown>) => (Array.isArray(value) ? `[${value.join(", ")}]` : String(value));
 
-function attributesFor(members: readonly MemberOptions[], faults: MemberFaults): Attributes {
-  const settled = Object.fromEntries((members[0]?.member.params?.loadBalancerAttributes ?? []).map(({ key, value }) => [key, value]));
+function attributesFor(members: readonly MemberOptions[], first: ClassParams | undefined, faults: MemberFaults): Attributes {
+  const settled = Object.fromEntries((first?.loadBalancerAttributes ?? []).map(({ key, value }) => [key, value]));
   const conflict = (key: string, a: string, b: string) => `conflicting load balancer attributes ${key}: ${a} | ${b}`;
   return agreedByKey(members, ({ values }) => values["load-balancer-attributes"], faults, conflict, settled);
 }
@@ -156,10 +172,10 @@ function securityGroupsFor(
   ports: readonly Port[],
   addressType: string,
   tags: LoadBalancerWish["tags"],
-  sources: LoadBalancerSources,
+  sources: LoadBalancerSources & { readonly kept?: Standing },
   faults: MemberFaults,
 ): Pick<LoadBalancerWish, "securityGroups" | "source"> {
-  const { settings, groups, backendGroup, standing } = sources;
+  const { settings, groups, backendGroup, standing, kept, managedGroup: own } = sources;
   const isSame = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
   const given = agreed(
     members,
@@ -174,17 +190,18 @@ function securityGroupsFor(
     faults,
     () => "conflicting manage backend security group rules settings",
   );
+  // A group of our own is opened for others meanwhile; where others were given nobody knows by whom.
+  if (kept && (given?.value.length || own === undefined || !kept.securityGroups.includes(own))) return asItIs(kept, sources);
   const shared: readonly GroupOnLoadBalancer[] = backendGroup === undefined ? [] : [{ kind: "given", id: backendGroup }];
   if (!given?.value.length) {
-    const managed: GroupOnLoadBalancer = { kind: "managed", group: managedGroup(group, ports, addressType, tags, sources) };
+    const managed: GroupOnLoadBalancer = { kind: "managed", group: managedGroupOf(group, ports, addressType, tags, sources) };
     const source = backendGroup === undefined ? ({ kind: "managed" } as const) : ({ kind: "group", id: backendGroup } as const);
     return { securityGroups: { kind: "wanted", groups: [managed, ...shared] }, source };
   }
   const resolved = resolveGroups(given.value, groups);
   if ("fault" in resolved) {
     faults.add(given.by.key, resolved.fault);
-    // One that stands keeps the groups that it has.
-    return { securityGroups: standing ? { kind: "as-it-is" } : { kind: "wanted", groups: shared } };
+    return standing ? asItIs(standing, sources) : { securityGroups: { kind: "wanted", groups: shared } };
   }
   const wanted: readonly GroupOnLoadBalancer[] = resolved.ids.map((id) => ({ kind: "given", id }));
   if (!(manages?.value ?? settings.managesBackendRules)) return { securityGroups: { kind: "wanted", groups: wanted } };
@@ -197,7 +214,23 @@ function securityGroupsFor(
   return { securityGroups: { kind: "wanted", groups: wanted } };
 }
 
-function managedGroup(
+type Standing = NonNullable<LoadBalancerSources["standing"]>;
+
+/** One that stands keeps the groups that it has, and targets go on letting in whichever of them speaks for it. */
+function asItIs(
+  { securityGroups }: Standing,
+  { backendGroup, managedGroup }: LoadBalancerSources,
+): Pick<LoadBalancerWish, "securityGroups" | "source"> {
+  const has = (id: string | undefined): id is string => id !== undefined && securityGroups.includes(id);
+  const source = has(backendGroup)
+    ? ({ kind: "group", id: backendGroup } as const)
+    : has(managedGroup)
+      ? ({ kind: "managed" } as const)
+      : undefined;
+  return { securityGroups: { kind: "as-it-is" }, ...(source && { source }) };
+}
+
+function managedGroupOf(
   group: GroupId,
   ports: readonly Port[],
   addressType: string,

@@ -8,11 +8,10 @@ import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { isGuardStep } from "../application/guards.ts";
 import { application } from "../application/kind.ts";
-import type { SeenApplication } from "../application/plan.ts";
+import { isKept, type SeenApplication } from "../application/plan.ts";
 import { applySurvey, type Ensured } from "../apply.ts";
 import { type GroupOnLoadBalancer, managedGroups } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
-import type { Survey } from "../survey.ts";
 import { bindingsOf, deleteBindings, deletesBoundGroup, writeBindings } from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
@@ -35,7 +34,7 @@ import { addressOf, finishReplacement, noteHandOver, retire } from "./replacemen
 import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
 import { type GroupSurvey, surveyGroup } from "./survey.ts";
-import { GroupFault, letAllGo, logStep, staleMs, telling, waitMs, warnLeaving } from "./telling.ts";
+import { GroupFault, letAllGo, logStep, stale, staleMs, telling, waitMs, warnLeaving } from "./telling.ts";
 import { keyOf } from "./view.ts";
 import { warningsOn } from "./warnings.ts";
 
@@ -51,8 +50,7 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   const members = group.members.flatMap(({ ingress }) => seenOf(keyOf(ingress)) ?? []);
   const failing = <T>(reason: FailureReason, work: () => Promise<T>) => telling(members, reason, context, ask, work);
   for (const member of members) {
-    if (!(await failing("FailedAddFinalizer", () => report.setFinalizer(member, finalizer, true, ask.signal))))
-      return again(staleMs, "an Ingress has changed in the meantime");
+    if (!(await failing("FailedAddFinalizer", () => report.setFinalizer(member, finalizer, true, ask.signal)))) return stale;
   }
   const certificates = await failing("FailedDeployModel", () => requestCertificates(group, context, ask, logStep(context, group)));
   const survey = await failing("FailedBuildModel", () => surveyGroup(group, owner, context, certificates, ask));
@@ -83,8 +81,8 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   }
   await recordPlan(group, members, survey, context, ask);
   if (!survey.isGlance) context.checkpoints.lookedAt(owner.key);
-  if (seen.steps.length > 0) await context.checkpoints.clear(group, context, ask.signal);
-  await recordBefore(group, survey, context, ask.signal);
+  const isCleared = seen.steps.length === 0 || (await context.checkpoints.clear(group, context.ingresses, ask.signal));
+  if (!isCleared || !(await recordBefore(group, survey, context, ask.signal))) return stale;
   const remember = () => {
     for (const [key, model] of desire.understood) memory.set(key, model);
   };
@@ -118,12 +116,12 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   if (postponed > 0) return again(waitMs, "bindings of target groups that are no longer wanted are being emptied");
   // Whoever is not understood may still be served with one.
   const keptFor = [...desire.faults.keys()];
-  const { isCleared, complaint } = await failing("FailedDeployModel", () =>
+  const removed = await failing("FailedDeployModel", () =>
     removeCertificates(group, certificates, keptFor, context, ask, logStep(context, group)),
   );
-  warnLeaving(group, complaint, context);
+  warnLeaving(group, removed.complaint, context);
   // Whoever leaves waits for its certificate to go; that somebody else uses one holds up nothing else.
-  const stale = isCleared
+  const left = removed.isCleared
     ? await letAllGo(group, context, ask)
     : again(certificateMs, "a certificate that nothing asks for is still in use");
   if (seen.steps.length > 0) for (const member of members) if (!desire.faults.has(keyOf(member.view))) report.reconciled(member);
@@ -134,12 +132,17 @@ async function ensureGroup(group: Group, owner: LoadBalancerOwner, context: Grou
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
   const moved = await finishReplacement(replaced, owner, context, ask);
   if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
-  const unsettled = stale ?? front.outcome ?? guarded ?? moved ?? waits;
+  const unsettled = left ?? front.outcome ?? guarded ?? moved ?? waits;
   if (unsettled) return unsettled;
   // Of one that was made just now nobody knows its state.
   if (needsActive) return again(seen.found ? activeMs : staleMs, "capacity is reserved when the load balancer is active");
   if (survey.isGlance) return again(context.checkpoints.trustedMs(owner.key), "its listeners and rules are looked at within the hour");
-  await context.checkpoints.record(group, checkpointOf(desire, seen.seen as SeenApplication, ensured.applied.made), context, ask.signal);
+  await context.checkpoints.record(
+    group,
+    checkpointOf(desire, seen.seen as SeenApplication, ensured.applied.made),
+    context.ingresses,
+    ask.signal,
+  );
   return done;
 }
 
@@ -257,7 +260,7 @@ async function deployAll(
   const { inventory, host, newGroups } = context;
   const own = bindingsOf(bindingLabels(group.id), context.bindings);
   const unguarded = seen.steps.filter((step) => !isGuardStep(step));
-  const isEarly = (step: Step) => isStepOf(step, modifyCapacityReservation) && seen.found?.state !== "active";
+  const isEarly = (step: Step) => isStepOf(step, modifyCapacityReservation) && (seen.found?.state ?? "provisioning") === "provisioning";
   const steps = unguarded.filter((step) => !deletesBoundGroup(step, own) && !isEarly(step));
   const postponed = unguarded.filter((step) => deletesBoundGroup(step, own)).length;
   const targetSets = new TargetSets();
@@ -281,19 +284,12 @@ async function deployAll(
   const groupId = seen.seen.managedGroup?.id ?? ensured.applied.made.get(`security group ${managed?.name}`) ?? "";
   const ids = { arnOf: (name: string) => arns.get(name), groupId: (id: string) => (id === managedSource ? groupId : id) };
   await writeBindings(bindingLabels(group.id), desire.bindings, ids, context, ask.signal);
-  const kept = new Set([...arns.values(), ...keptArns(desire, seen), ...replaced.targetGroups.map(({ arn }) => arn)]);
+  const unclaimed = (seen.seen as SeenApplication).targetGroups.filter((each) => isKept(desire.model, each));
+  const kept = new Set([...arns.values(), ...[...unclaimed, ...replaced.targetGroups].map(({ arn }) => arn)]);
   await deleteBindings(
     own.filter(({ spec }) => !kept.has(spec.targetGroupARN)),
     context,
     ask.signal,
   );
   return { ensured, postponed, needsActive: unguarded.some(isEarly) };
-}
-
-/** Target groups of Ingresses that nobody understands. */
-function keptArns({ model }: GroupDesire, { seen }: Survey): readonly string[] {
-  const prefixes = model.keepsUnclaimed?.prefixes ?? [];
-  return (seen as SeenApplication).targetGroups
-    .filter(({ part = "" }) => prefixes.some((prefix) => part.startsWith(prefix)))
-    .map(({ arn }) => arn);
 }

@@ -17,7 +17,7 @@ import type { GroupContext } from "./context.ts";
 import { removeFrontend } from "./frontend-pass.ts";
 import type { Group } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
-import { GroupFault, letAllGo, logStep, telling, waitMs, warnLeaving } from "./telling.ts";
+import { GroupFault, letAllGo, logStep, stale, telling, waitMs, warnLeaving } from "./telling.ts";
 
 const clearedMs = 30_000;
 const refusedMs = 15_000;
@@ -34,8 +34,8 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
     throw new GroupFault(message);
   }
   // Of one that goes to another controller nothing of ours is left on it.
-  await context.checkpoints.clear(group, context, ask.signal);
-  await recordNothing(group, context, ask.signal);
+  const isCleared = await context.checkpoints.clear(group, context.ingresses, ask.signal);
+  if (!(await recordNothing(group, context, ask.signal)) || !isCleared) return stale;
   const left = bindingsOf(bindingLabels(group.id), context.bindings);
   const parts = { inventory, settings: { disableNodeIngress: true }, book };
   const removal = await telling(members, "FailedDeployModel", context, ask, async () => {
@@ -67,11 +67,11 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   await context.secrets.follow(owner.key, new Set(), ask.signal);
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left?.loadBalancers.length ?? 0), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
-  const { isCleared, complaint } = await telling(members, "FailedDeployModel", context, ask, async () =>
+  const removed = await telling(members, "FailedDeployModel", context, ask, async () =>
     removeCertificates(group, await surveyCertificates(group, context, ask), [], context, ask, logStep(context, group)),
   );
-  warnLeaving(group, complaint, context);
-  if (!isCleared) return again(refusedMs, "its certificate is still in use");
+  warnLeaving(group, removed.complaint, context);
+  if (!removed.isCleared) return again(refusedMs, "its certificate is still in use");
   return (await letAllGo(group, context, ask)) ?? done;
 }
 

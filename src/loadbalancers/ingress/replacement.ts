@@ -13,7 +13,7 @@ import { application } from "../application/kind.ts";
 import type { SeenApplication } from "../application/plan.ts";
 import type { Ensured } from "../apply.ts";
 import { healthOf } from "../elbv2/health.ts";
-import { refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
+import { isActive, refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
 import { isOwn } from "../find.ts";
 import type { Inventory } from "../inventory.ts";
 import type { BackendHealth, Found, LoadBalancerKind } from "../kind.ts";
@@ -163,7 +163,7 @@ export async function retire(
 
 /** Whether clients may be sent to the new one: it is active, and serves whatever the old one does. */
 async function canTakeOver({ found, seen }: Survey, replaced: Replaced, inventory: Inventory, ask: Ask): Promise<boolean> {
-  if (found?.state !== "active") return false;
+  if (!isActive(found?.state)) return false;
   const { targetGroups } = seen as SeenApplication;
   const partOf = ({ part = "" }: SeenTargetGroup) => part;
   const [now, before] = await Promise.all([

@@ -31,15 +31,16 @@ export class Report extends ControllerReport<SeenIngress> {
     await this.patch(ingress, { metadata: { annotations: { [sentSecretsAnnotation]: wanted || null } } }, undefined, signal);
   }
 
-  /** Which attributes its group has set, where that is written on it. */
-  async recordAttributes(ingress: SeenIngress, set: readonly string[], signal: AbortSignal): Promise<void> {
+  /** Which attributes its group has set, where that is written on it. False when the Ingress has changed since it was seen. */
+  async recordAttributes(ingress: SeenIngress, set: readonly string[], signal: AbortSignal): Promise<boolean> {
     const wanted = set.join();
-    if (wanted === ingress.setAttributes.join()) return;
-    await this.patch(ingress, { metadata: { annotations: { [setAttributesAnnotation]: wanted || null } } }, undefined, signal);
+    if (wanted === ingress.setAttributes.join()) return true;
+    return this.patch(ingress, { metadata: { annotations: { [setAttributesAnnotation]: wanted || null } } }, undefined, signal);
   }
 
-  async recordCheckpoint(ingress: SeenIngress, checkpoint: string, signal: AbortSignal): Promise<void> {
-    await this.patch(ingress, { metadata: { annotations: { [checkpointAnnotation]: checkpoint || null } } }, undefined, signal);
+  /** False when the Ingress has changed since it was seen. */
+  recordCheckpoint(ingress: SeenIngress, checkpoint: string, signal: AbortSignal): Promise<boolean> {
+    return this.patch(ingress, { metadata: { annotations: { [checkpointAnnotation]: checkpoint || null } } }, undefined, signal);
   }
 
   /** What its group asks for, as text; empty: nothing is written on it. */

@@ -1,4 +1,5 @@
 /** Whether HTTP listeners of a group only redirect, and where to. Pure. */
+import type { SeenListener } from "../application/plan-listeners.ts";
 import type { Port } from "./listeners.ts";
 import { MemberFault, type MemberOptions } from "./member.ts";
 import { agreed, type MemberFaults } from "./merge.ts";
@@ -14,6 +15,12 @@ export function sslRedirect(members: readonly MemberOptions[], ports: readonly P
   for (const member of members.filter((each) => !faults.has(each.key) && sslRedirectOf(each) === said.value))
     faults.add(member.key, `${problem} for SSLRedirect port: ${said.value}`);
   return undefined;
+}
+
+/** The same as it stands: what only redirects answers nobody itself. */
+export function standingRedirect({ actions: [action], rules }: SeenListener): number | undefined {
+  const { Protocol, Port: port } = action?.RedirectConfig ?? {};
+  return rules.length === 0 && Protocol === "HTTPS" && /^\d+$/.test(port ?? "") ? Number(port) : undefined;
 }
 
 function sslRedirectOf({ member: { params }, values }: MemberOptions): number | undefined {

@@ -14,6 +14,7 @@ import { type IngressView, keyOf } from "./view.ts";
 export const waitMs = 5_000;
 /** How soon an Ingress is looked at again that was not as it was seen. */
 export const staleMs = 1_000;
+export const stale = again(staleMs, "an Ingress has changed in the meantime");
 
 /** Something that its author has to mend; it is looked at again, because what it lacks may come. */
 export class GroupFault extends Error {
@@ -82,5 +83,5 @@ export function warnLeaving({ leaving }: Group, complaint: string | undefined, {
 export async function letAllGo({ id, leaving }: Group, context: GroupContext, ask: Ask): Promise<Outcome | undefined> {
   let isStale = false;
   for (const ingress of leaving) if (!(await letGo(ingress, id, context, ask))) isStale = true;
-  return isStale ? again(staleMs, "an Ingress has changed in the meantime") : undefined;
+  return isStale ? stale : undefined;
 }

@@ -48,11 +48,11 @@ type Effective = Pick<LoadBalancerWish, "attributes" | "capacity" | "ipv4IpamPoo
  */
 export function overruledBy(
   members: readonly MemberOptions[],
+  first: string,
   effective: Effective,
   { gates }: Pick<IngressSettings, "gates">,
 ): ReadonlyMap<string, readonly string[]> {
   const inEffect = (what: string, value: string | number | undefined) => (value === undefined ? "" : `, and ${what} is ${value}`);
-  const first = members[0]?.key ?? "";
   const because = `the class of Ingress ${first}, the first of the group, decides`;
   const found = members.map(({ key, member: { params }, values }) => {
     const unused = (where: string, what: string, value: string | number, is: string | number | undefined) =>

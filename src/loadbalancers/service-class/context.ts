@@ -2,15 +2,15 @@
 import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Host } from "../../runtime/host.ts";
+import type { CheckpointRecord } from "../checkpoints.ts";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import type { HandOver } from "../elbv2/replacement.ts";
 import type { BackendGroup } from "../groups/backend-group.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
-import type { Services } from "../service-state.ts";
+import type { SeenService, Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
 import type { NewTargetGroups } from "../targets/new-groups.ts";
-import type { Checkpoints } from "./checkpoint.ts";
 import type { Report } from "./report.ts";
 import type { ClassSettings } from "./settings.ts";
 
@@ -53,5 +53,5 @@ export interface ClassContext extends ClassParts {
   readonly moving: Map<string, number>;
   /** Services whose load balancer has taken the place of an old one that still stands. */
   readonly handedOver: Map<string, HandOver>;
-  readonly checkpoints: Checkpoints;
+  readonly checkpoints: CheckpointRecord<SeenService>;
 }

@@ -3,10 +3,10 @@ import type { Ask } from "../../aws/ask.ts";
 import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
 import { sleep } from "../../runtime/world.ts";
+import { CheckpointRecord } from "../checkpoints.ts";
 import { ControllerMetrics, exportCachedObjects } from "../controller-metrics.ts";
 import { claimOf } from "../service-claim.ts";
 import type { SeenService } from "../service-state.ts";
-import { Checkpoints } from "./checkpoint.ts";
 import type { ClassContext, ClassParts } from "./context.ts";
 import { mentionsService } from "./forwards.ts";
 import { serviceOfLabels } from "./names.ts";
@@ -37,15 +37,16 @@ class ClassLoop {
   constructor(parts: ClassParts) {
     this.#parts = parts;
     const { kube, recorder, host, services, backendGroup } = parts;
+    const report = new Report({ kube, recorder });
     this.#context = {
       ...parts,
-      report: new Report({ kube, recorder }),
+      report,
       metrics: new ControllerMetrics("service", host.metrics, host.world.clock),
       memory: new Map(),
       due: new Set(),
       moving: new Map(),
       handedOver: new Map(),
-      checkpoints: new Checkpoints(),
+      checkpoints: new CheckpointRecord((...written) => report.recordCheckpoint(...written)),
     };
     exportCachedObjects(host.metrics, {
       service: () => services.list().length,

@@ -40,7 +40,8 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
   );
   if (!guarded) return again(staleMs, "the Service has changed in the meantime");
   if (seen.steps.length + replaced.inTheWay.length > 0) {
-    await during(stages.deploy, service, context, ask, () => checkpoints.clear(service, report, ask.signal));
+    const isCleared = await during(stages.deploy, service, context, ask, () => checkpoints.clear(service, ask.signal));
+    if (!isCleared) return again(staleMs, "the Service has changed in the meantime");
   }
   if (replaced.inTheWay.length > 0) {
     await during(stages.deploy, service, context, ask, () => retire(service, replaced.inTheWay, context, ask));
@@ -67,7 +68,7 @@ async function ensureService(service: SeenService, context: ClassContext, ask: A
   if (postponesCapacity) return again(settings.stabilizationMs, "capacity is reserved when the load balancer is active");
   if (survey.isGlance) return done;
   const checkpoint = checkpointOf(desire, seen.seen as SeenNetwork, applied.made);
-  await during(stages.status, service, context, ask, () => checkpoints.record(service, checkpoint, report, ask.signal));
+  await during(stages.status, service, context, ask, () => checkpoints.record(service, checkpoint, ask.signal));
   return done;
 }
 

@@ -1,9 +1,8 @@
 /** The end of a Service's load balancer: everything that was made for it goes, and the Service is let go when nothing is there any more. */
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
-import { isAwsError } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
-import { unprotection } from "../elbv2/load-balancer-parts.ts";
+import { refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
 import { findLoadBalancers } from "../find.ts";
 import { freshAges } from "../inventory.ts";
 import type { FoundNetwork } from "../network/find.ts";
@@ -69,7 +68,7 @@ export async function deleteUnprotected<T>(
   try {
     return await work();
   } catch (error) {
-    if (!isAwsError(error) || error.code !== "OperationNotPermitted" || !/deletion protection/i.test(error.message)) throw error;
+    if (!refusesDeletion(error)) throw error;
     await apply(found.map(unprotection), inventory.cloud, ask);
     return "unprotected";
   }

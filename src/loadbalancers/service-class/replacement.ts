@@ -9,6 +9,7 @@ import { again, type Outcome } from "../../runtime/controller.ts";
 import { formatCidr, parseCidr } from "../../runtime/ip.ts";
 import type { Ensured } from "../apply.ts";
 import { healthOf } from "../elbv2/health.ts";
+import { isActive } from "../elbv2/load-balancer-parts.ts";
 import { isOwn } from "../find.ts";
 import type { Inventory } from "../inventory.ts";
 import type { BackendHealth, LoadBalancerKind } from "../kind.ts";
@@ -165,7 +166,7 @@ export async function retire(service: SeenService, loadBalancers: readonly Found
 
 /** Whether clients may be sent to the new one: it is active, and serves whatever is wanted of it, or whatever the old one does. */
 async function canTakeOver({ seen: { found, seen }, replaced }: ClassSurvey, inventory: Inventory, ask: Ask): Promise<boolean> {
-  if (found?.state !== "active") return false;
+  if (!isActive(found?.state)) return false;
   const { targetGroups } = seen as SeenNetwork;
   const partOf = ({ part = "" }: SeenTargetGroup) => part;
   const [now, before] = await Promise.all([

@@ -17,8 +17,9 @@ export class Report extends ControllerReport<SeenService> {
     return this.patch(service, { status: { loadBalancer: { ingress: [entry] } } }, "status", signal);
   }
 
-  async recordCheckpoint(service: SeenService, checkpoint: string, signal: AbortSignal): Promise<void> {
-    await this.patch(service, { metadata: { annotations: { [checkpointAnnotation]: checkpoint || null } } }, undefined, signal);
+  /** False when the Service has changed since it was seen. */
+  recordCheckpoint(service: SeenService, checkpoint: string, signal: AbortSignal): Promise<boolean> {
+    return this.patch(service, { metadata: { annotations: { [checkpointAnnotation]: checkpoint || null } } }, undefined, signal);
   }
 
   /** Tells that another load balancer serves it from now on. */
