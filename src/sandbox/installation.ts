@@ -14,6 +14,7 @@ import type { Observer } from "./observer.ts";
 import { balancerFile, handlerRolesFile, mainFile, queueHandlerRolesFile, rolesFile } from "./program-files.ts";
 import { Replicas } from "./replicas.ts";
 import { fairleadFlags, keys, region } from "./settings.ts";
+import { startVolumeDriver, type VolumeDriverOptions, type VolumeObjects } from "./volume-driver.ts";
 
 /** What an operator does for the termination handler: its roles, from the manifest that we ship, when the first one is started. */
 export function handlersOf({
@@ -89,6 +90,17 @@ export async function startBalancerProgram(installation: Omit<Installation, "obs
   ];
   const options = { log: join(folder, "fairlead-balancers.log"), folder, environment: environmentOf(installation) };
   await supervision.start(process.execPath, [mainFile, "load-balancer-controller", ...flags], options);
+}
+
+/** The driver of volumes, under its own roles. */
+export function startVolumes(
+  installation: Omit<Installation, "network" | "controllers"> & Pick<VolumeDriverOptions, "complain">,
+  signal: AbortSignal,
+): Promise<VolumeObjects> {
+  const { world, supervision, folder, cluster, kube, observer, complain } = installation;
+  const kubeconfig = async () => cluster.kubeconfig(await accountToken(kube, "kube-system", "fairlead-ebs-csi-controller"));
+  const environment = { ...environmentOf(installation), AWS_REGION: region };
+  return startVolumeDriver({ world, supervision, folder, kube, nodes: observer.nodes, kubeconfig, environment, complain }, signal);
 }
 
 /** What Fairlead's processes find AWS by. */

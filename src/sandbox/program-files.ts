@@ -15,6 +15,7 @@ const places = packaged
       handlerRoles: "../../deploy/manifests/node-termination-handler.yaml",
       queueHandlerRoles: "../../deploy/manifests/node-termination-handler-queue.yaml",
       balancers: "../../deploy/manifests/load-balancer-controller.yaml",
+      volumes: "../../deploy/manifests/ebs-csi-driver-built-in.yaml",
     }
   : {
       main: "../main.ts",
@@ -23,6 +24,7 @@ const places = packaged
       handlerRoles: "../../deploy/manifests/node-termination-handler.yaml",
       queueHandlerRoles: "../../deploy/manifests/node-termination-handler-queue.yaml",
       balancers: "../../deploy/manifests/load-balancer-controller.yaml",
+      volumes: "../../deploy/manifests/ebs-csi-driver-built-in.yaml",
     };
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -39,3 +41,5 @@ export const handlerRolesFile = at(places.handlerRoles);
 export const queueHandlerRolesFile = at(places.queueHandlerRoles);
 /** The load balancer controller with its roles and definitions. */
 export const balancerFile = at(places.balancers);
+/** The EBS CSI driver with its roles, without sidecars. */
+export const volumesFile = at(places.volumes);

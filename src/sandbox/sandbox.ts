@@ -19,7 +19,7 @@ import { standardNetwork } from "./cloud/network.ts";
 import { serve } from "./cloud/serve.ts";
 import { supervise } from "./cluster/real/supervision.ts";
 import { type SandboxCluster, startSandboxCluster } from "./cluster.ts";
-import { handlersOf, installFairlead, startBalancerProgram } from "./installation.ts";
+import { handlersOf, installFairlead, startBalancerProgram, startVolumes } from "./installation.ts";
 import { standInForKubeControllerManager } from "./kube-controller-manager.ts";
 import { Kubelets } from "./kubelets.ts";
 import { Machines } from "./machines.ts";
@@ -29,6 +29,7 @@ import { endPods } from "./pod-endings.ts";
 import type { Replicas } from "./replicas.ts";
 import { keys, pace, region } from "./settings.ts";
 import type { Picture } from "./view/picture.ts";
+import type { VolumeObjects } from "./volume-driver.ts";
 
 export interface SandboxOptions {
   readonly world: World;
@@ -50,6 +51,8 @@ export interface Sandbox {
   readonly replicas: Replicas;
   /** Termination handlers, where somebody wants to see them. */
   readonly handlers: NodeHandlers;
+  /** Claims and snapshots, which the driver of volumes serves. */
+  readonly volumes: VolumeObjects;
   /** All-powerful, as the sandbox's user is. */
   readonly kube: KubeClient;
   /** What this build of Fairlead can do. */
@@ -145,6 +148,9 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   await startBalancerProgram({ world, supervision, folder, cluster, kube, network, awsUrl: aws.url });
   say("fairlead load-balancer-controller is starting: it serves Ingresses, and Services with its class");
 
+  const volumes = await startVolumes({ world, supervision, folder, cluster, kube, observer, awsUrl: aws.url, complain }, life.signal);
+  say("fairlead ebs-csi-driver is starting: it serves claims, without sidecars");
+
   let throttle: string | undefined;
   return {
     world,
@@ -152,6 +158,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
     machines,
     replicas,
     handlers,
+    volumes,
     kube,
     controllers,
     access: await accessOf(world, folder, {

@@ -38,7 +38,10 @@ export const betaVolumeAttributesClasses = resource<VolumeAttributesClass>({ ...
 
 /** A user's wish for a snapshot. The snapshot controller of the cluster binds it to a content. */
 export interface VolumeSnapshot extends KubeObject {
-  readonly spec?: object;
+  readonly spec?: {
+    readonly volumeSnapshotClassName?: string;
+    readonly source?: { readonly persistentVolumeClaimName?: string; readonly volumeSnapshotContentName?: string };
+  };
   readonly status?: { readonly boundVolumeSnapshotContentName?: string; readonly readyToUse?: boolean };
 }
 

@@ -28,6 +28,7 @@ import type { Volume } from "../../src/sandbox/cloud/ec2/volumes/state.ts";
 import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts";
 import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
+import { snapshotDefinitions } from "../../src/sandbox/snapshot-controller.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import { standInForVolumeControllers } from "../../src/sandbox/volume-controllers.ts";
 import "../../src/volumes/labels/node-labels.ts";
@@ -99,23 +100,8 @@ export class ClaimWorld {
 
   /** As much of the definitions of external-snapshotter as the driver reads. */
   async installSnapshots(): Promise<void> {
-    for (const [kind, scope, hasStatus] of [
-      ["VolumeSnapshot", "Namespaced", true],
-      ["VolumeSnapshotContent", "Cluster", true],
-      ["VolumeSnapshotClass", "Cluster", false],
-    ] as const) {
-      const plural = kind === "VolumeSnapshotClass" ? "volumesnapshotclasses" : `${kind.toLowerCase()}s`;
-      const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-      await this.say("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
-        metadata: { name: `${plural}.snapshot.storage.k8s.io` },
-        spec: {
-          group: "snapshot.storage.k8s.io",
-          scope,
-          names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-          versions: [{ name: "v1", served: true, storage: true, schema, ...(hasStatus && { subresources: { status: {} } }) }],
-        },
-      });
-    }
+    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    for (const definition of snapshotDefinitions) await this.say("POST", path, definition);
   }
 
   /** Starts the controller with its roles. Returns what kills it at this very moment. */

@@ -36,6 +36,8 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
     /✓ the new Node is initialised/,
     /✓ the stopped machine's Node is kept and tainted shutdown/,
     /✓ the terminated machine's Node is deleted/,
+    /✓ the claim is bound to a volume in us-east-1\w, the zone of the pod's node[\s\S]*✓ the volume and the claim have 20 GiB/,
+    /✓ the volume is attached there[\s\S]*✓ the snapshot is ready to use[\s\S]*✓ nothing of it is left in the AWS account/,
     /✓ one pod is moved away, the other is held back by its disruption budget/,
     /✓ the Node is cordoned, and its pods stay/,
     /✓ started again, the handler goes on where it was: the last pod is moved away/,

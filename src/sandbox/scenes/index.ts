@@ -12,6 +12,7 @@ import { servicesBalanced } from "./services-balanced.ts";
 import { spotInterruption } from "./spot-interruption.ts";
 import { teamsShare } from "./teams-share.ts";
 import { throttled } from "./throttled.ts";
+import { volumeFollows } from "./volume-follows.ts";
 
 const scenes: readonly Scene[] = [
   nodesArrive,
@@ -22,6 +23,7 @@ const scenes: readonly Scene[] = [
   leaderKilled,
   throttled,
   machinesEnd,
+  volumeFollows,
   spotInterruption,
   scaleIn,
   atTheEnd,

@@ -1,0 +1,97 @@
+/** A stand-in for the snapshot controller of a cluster, and as much of the definitions of its kinds as the driver reads. */
+import type { KubeClient } from "../kube/client.ts";
+import { isApiError } from "../kube/errors.ts";
+import type { KubeObject, Stored } from "../kube/resource.ts";
+import { sleep } from "../runtime/world.ts";
+import { driverName } from "../volumes/names.ts";
+import { claims, persistentVolumes, type VolumeSnapshot, volumeSnapshotContents, volumeSnapshots } from "../volumes/storage-resources.ts";
+
+const group = "snapshot.storage.k8s.io";
+const protection = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
+const beingDeleted = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
+const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+
+/** The definitions of external-snapshotter, without their schemas. */
+export const snapshotDefinitions: readonly KubeObject[] = [
+  { kind: "VolumeSnapshot", plural: "volumesnapshots", scope: "Namespaced", subresources: { status: {} } },
+  { kind: "VolumeSnapshotContent", plural: "volumesnapshotcontents", scope: "Cluster", subresources: { status: {} } },
+  { kind: "VolumeSnapshotClass", plural: "volumesnapshotclasses", scope: "Cluster", subresources: {} },
+].map(({ kind, plural, scope, subresources }) => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: {
+    name: `${plural}.${group}`,
+    // Kubernetes keeps the group for itself and asks who has agreed to the definition.
+    annotations: { "api-approved.kubernetes.io": "unapproved, without schemas" },
+  },
+  ...{
+    spec: {
+      group,
+      scope,
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [{ name: "v1", served: true, storage: true, schema, subresources }],
+    },
+  },
+}));
+
+export interface SnapshotStandInOptions {
+  readonly kube: KubeClient;
+  readonly lookEveryMs: number;
+  readonly complain: (message: string, error: unknown) => void;
+}
+
+/** Binds each VolumeSnapshot of a claim to a content, and deletes the content with it, until the signal aborts. */
+export async function standInForSnapshotController(options: SnapshotStandInOptions, signal: AbortSignal): Promise<void> {
+  const { kube, lookEveryMs, complain } = options;
+  while (!signal.aborted) {
+    try {
+      const { items } = await kube.list(volumeSnapshots, { signal });
+      for (const snapshot of items) await bind(kube, snapshot, signal);
+      await removeUnbound(kube, items, signal);
+    } catch (error) {
+      // Somebody else changed it or took it away: the next look sees it as it is.
+      if (!signal.aborted && !isApiError(error, "conflict", "not-found")) complain("snapshots were not looked after", error);
+    }
+    await sleep(kube.host.world.clock, lookEveryMs, signal).catch(() => {});
+  }
+}
+
+async function bind(kube: KubeClient, { metadata, spec, status }: Stored<VolumeSnapshot>, signal: AbortSignal): Promise<void> {
+  const { name, namespace = "", uid } = metadata;
+  const claimName = spec?.source?.persistentVolumeClaimName;
+  if (claimName === undefined || status?.readyToUse) return;
+  const content = `snapcontent-${uid}`;
+  if (status?.boundVolumeSnapshotContentName !== undefined) {
+    const made = await kube.get(volumeSnapshotContents, { name: content }, { signal });
+    if (!made.status?.readyToUse) return;
+  } else {
+    const claim = await kube.get(claims, { namespace, name: claimName }, { signal });
+    const volume = await kube.get(persistentVolumes, { name: claim.spec?.volumeName ?? "" }, { signal });
+    await kube.create(
+      volumeSnapshotContents,
+      {
+        metadata: { name: content, finalizers: [protection] },
+        spec: {
+          driver: driverName,
+          deletionPolicy: "Delete",
+          source: { volumeHandle: volume.spec?.csi?.volumeHandle ?? "" },
+          sourceVolumeMode: claim.spec?.volumeMode ?? "Filesystem",
+          volumeSnapshotRef: { name, namespace, uid },
+        },
+      },
+      { signal },
+    );
+  }
+  const merge = { status: { boundVolumeSnapshotContentName: content, readyToUse: status?.boundVolumeSnapshotContentName !== undefined } };
+  await kube.patch(volumeSnapshots, { namespace, name, subresource: "status" }, { merge }, { signal });
+}
+
+async function removeUnbound(kube: KubeClient, bound: readonly Stored<VolumeSnapshot>[], signal: AbortSignal): Promise<void> {
+  const living = new Set(bound.map(({ metadata }) => metadata.uid));
+  for (const { metadata, spec } of (await kube.list(volumeSnapshotContents, { signal })).items) {
+    if (living.has(spec.volumeSnapshotRef.uid ?? "") || metadata.deletionTimestamp !== undefined) continue;
+    const { name } = metadata;
+    await kube.patch(volumeSnapshotContents, { name }, { merge: { metadata: { annotations: { [beingDeleted]: "yes" } } } }, { signal });
+    await kube.delete(volumeSnapshotContents, { name }, { signal });
+  }
+}
