@@ -20,6 +20,7 @@ const requests = [
   "DescribeSnapshots",
   "DescribeInstances",
   "DescribeAvailabilityZones",
+  "DescribeTags",
   "CreateTags",
   "DeleteTags",
   "EnableFastSnapshotRestores",

@@ -87,10 +87,12 @@ test("a request without volume, node or capability is refused", async () => {
   assert.equal(await unpublish("vol-1", ""), "Node ID not provided");
 });
 
-test("a volume at a node of HyperPod, which is not served, is not said to be detached", async () => {
+test("a volume is neither attached to a node of HyperPod, which is not served, nor said to be detached from it", async () => {
   const world = await volumeWorld();
   const request = { volumeId: "vol-0123456789abcdef0", nodeId: `hyperpod-abc123-${world.nodes[0]!.id}` };
   assert.match(await refusedWith(world.call("ControllerUnpublishVolume", request), "Unimplemented"), /HyperPod/);
+  const publish = publishRequest(request.volumeId, request.nodeId);
+  assert.match(await refusedWith(world.call("ControllerPublishVolume", publish), "Unimplemented"), /HyperPod/);
 });
 
 test("a full node is told from other failures", async () => {

@@ -23,12 +23,18 @@ export async function publishVolume(request: PublishVolumeRequest, rpc: Rpc, con
   if (nodeId === "") throw invalidArgument("Node ID not provided");
   if (volumeCapability === null) throw invalidArgument("Volume capability not provided");
   if (!isSupported(volumeCapability)) throw invalidArgument("Volume capability not supported");
+  refuseHyperPod(nodeId);
   if (!isVolumeId(volumeId)) throw noVolume(volumeId);
   return context.inFlight.run(volumeId + nodeId, `An operation with the given Volume ${volumeId} already exists`, async () => {
     const device = await attach(volumeId, nodeId, rpc, context);
     if (request.volumeContext[contextKeys.waitForInitialization] === "true") await initialised(volumeId, rpc, context);
     return { [contextKeys.devicePath]: device };
   });
+}
+
+/** Volumes of such nodes are attached by SageMaker, which is not called. To say that one is detached would be a guess. */
+export function refuseHyperPod(nodeId: string): void {
+  if (nodeId.startsWith("hyperpod-")) throw new CsiError("Unimplemented", `${nodeId} is a node of HyperPod, which is not served`);
 }
 
 /** The node's instance; a refusal that says what is missing when there is none. */

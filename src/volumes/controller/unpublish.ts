@@ -3,17 +3,17 @@ import { isNotFound } from "../../aws/described.ts";
 import { detachVolume } from "../../aws/ec2-actions.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import { isInstanceId } from "../../aws/instances.ts";
-import { CsiError, invalidArgument, wrapped } from "../csi/errors.ts";
+import { invalidArgument, wrapped } from "../csi/errors.ts";
 import type { UnpublishVolumeRequest } from "../csi/messages.ts";
 import { isNodeLocal, isVolumeId } from "../names.ts";
 import { detached, ownAttachment, requestEnded } from "./attachment-wait.ts";
 import { ask, type ControllerContext, type Rpc } from "./context.ts";
+import { refuseHyperPod } from "./publish.ts";
 
 export async function unpublishVolume({ volumeId, nodeId }: UnpublishVolumeRequest, rpc: Rpc, context: ControllerContext): Promise<void> {
   if (volumeId === "") throw invalidArgument("Volume ID not provided");
   if (nodeId === "") throw invalidArgument("Node ID not provided");
-  // The reference attaches there; only EC2 could say that it is detached, and it is not asked.
-  if (nodeId.startsWith("hyperpod-")) throw new CsiError("Unimplemented", `${nodeId} is a node of HyperPod, which is not served`);
+  refuseHyperPod(nodeId);
   // Neither can be attached to anything.
   if (isNodeLocal(volumeId) || !isVolumeId(volumeId) || !isInstanceId(nodeId)) return;
   await context.inFlight.run(volumeId + nodeId, `An operation with the given Volume ${volumeId} already exists`, async () => {
