@@ -71,6 +71,11 @@ export class Budget {
     return this.#lanes.user.size + this.#lanes.background.size;
   }
 
+  /** Since AWS last throttled the action; undefined when it never has. */
+  get throttledMsAgo(): number | undefined {
+    return this.#halvedAt === Number.NEGATIVE_INFINITY ? undefined : this.#world.clock.monotonic() - this.#halvedAt;
+  }
+
   /** Resolves when a call may be made; rejects with the signal's reason, or `BudgetExhausted`. */
   take(urgency: Urgency, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.reject(signal.reason);

@@ -44,6 +44,17 @@ export interface CallerOptions {
 
 const attemptLimitMs = 30_000;
 
+/** How fast an action may be called at this moment, and how many wait for it. */
+export interface BudgetView {
+  /** `ec2:DescribeInstances` */
+  readonly action: string;
+  /** Calls per second. */
+  readonly rate: number;
+  readonly waiting: number;
+  /** Since AWS last throttled it; undefined when it never has. */
+  readonly throttledMsAgo: number | undefined;
+}
+
 export class Caller {
   readonly #options: CallerOptions;
   readonly #clients = new Map<ServiceName, Promise<SdkClient>>();
@@ -73,6 +84,11 @@ export class Caller {
   async preload(action: AnyAction): Promise<void> {
     const { Client } = await action.load();
     await this.#client(action.service, Client);
+  }
+
+  /** The budgets of all actions that were called so far. */
+  budgets(): readonly BudgetView[] {
+    return [...this.#budgets].map(([action, { rate, waiting, throttledMsAgo }]) => ({ action, rate, waiting, throttledMsAgo }));
   }
 
   /** The budget of an action, for metrics and tests. */

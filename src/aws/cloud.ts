@@ -6,7 +6,7 @@ import type { Clock } from "../runtime/world.ts";
 import type { Action, AnyAction } from "./actions.ts";
 import { assumeRole, assumeRoleWithToken, type ForeignRole, sourceHeaders } from "./assume-role.ts";
 import { AvailabilityZones } from "./availability-zones.ts";
-import { Caller, type CallOptions } from "./caller.ts";
+import { type BudgetView, Caller, type CallOptions } from "./caller.ts";
 import { Certificates } from "./certificates.ts";
 import { ClassicLoadBalancers } from "./classic-load-balancers.ts";
 import { findCredentials } from "./credential-chain.ts";
@@ -289,5 +289,10 @@ export class Cloud {
   /** Calls per second an action may be made at this moment, and how many wait for it. */
   budget(action: AnyAction): { readonly rate: number; readonly waiting: number } {
     return this.#caller.budget(action);
+  }
+
+  /** The same of every action that was called so far. */
+  budgets(): readonly BudgetView[] {
+    return this.#caller.budgets();
   }
 }

@@ -14,7 +14,8 @@ import { HealthChecks } from "../runtime/health.ts";
 import type { Host } from "../runtime/host.ts";
 import type { Transport } from "../runtime/http.ts";
 import { messageOf } from "../runtime/message-of.ts";
-import { json, type RouteTable } from "../runtime/routes.ts";
+import { type RecentLines, rememberLines } from "../runtime/recent-lines.ts";
+import type { RouteTable } from "../runtime/routes.ts";
 import type { Serving } from "../runtime/serving.ts";
 import { jittered, unlessAborted, within } from "../runtime/world.ts";
 import { apiServerAnswers } from "./api-server-answers.ts";
@@ -24,6 +25,7 @@ import { CloudOpening } from "./cloud-opening.ts";
 import { CloudUnusable, ConfigurationFailed } from "./errors.ts";
 import { SharedInformers } from "./informers.ts";
 import { Leadership, type LeadershipOptions } from "./leadership.ts";
+import { debugRoutes } from "./now.ts";
 import type { ControllerEntry, ProcessContext, Program } from "./program.ts";
 import { startApart } from "./start-apart.ts";
 import { startControllers } from "./start-controllers.ts";
@@ -80,7 +82,9 @@ const grace = { workMs: 15_000, eventsMs: 3_000, leaseMs: 3_000, serverMs: 1_000
 export async function operate(operation: Operation): Promise<void> {
   operation.host.log.info(`Version: ${operation.version}`);
   const life = new AbortController();
-  const process = await configure(operation, life.signal);
+  const { host } = operation;
+  const lines = rememberLines(host.world.clock, host.log);
+  const process = await configure({ ...operation, host: { ...host, log: lines.log } }, lines, life.signal);
   try {
     const reason: unknown = await process.run().catch((error: unknown) => error);
     // Without the lease nothing may go on, not even a tidy end.
@@ -93,7 +97,7 @@ export async function operate(operation: Operation): Promise<void> {
 }
 
 /** Everything that can fail because of what the command line names, before anything else is done. */
-async function configure(operation: Operation, life: AbortSignal): Promise<Process> {
+async function configure(operation: Operation, lines: RecentLines, life: AbortSignal): Promise<Process> {
   const { host, kube, network } = operation;
   const health = new HealthChecks(host);
   try {
@@ -102,7 +106,7 @@ async function configure(operation: Operation, life: AbortSignal): Promise<Proce
     const leadership = new Leadership(host, { ...operation.leadership, client: clients.named("leader-election", openGate()) });
     if (leadership.check) health.add(leadership.check);
     const port = await operation.serve(health);
-    return new Process(operation, { life, health, clients, leadership, port });
+    return new Process(operation, { life, lines, health, clients, leadership, port });
   } catch (cause) {
     throw new ConfigurationFailed(messageOf(cause), { cause });
   }
@@ -111,6 +115,7 @@ async function configure(operation: Operation, life: AbortSignal): Promise<Proce
 interface Parts {
   /** Aborts when the process is over. */
   readonly life: AbortSignal;
+  readonly lines: RecentLines;
   readonly health: HealthChecks;
   readonly clients: KubeClients;
   readonly leadership: Leadership;
@@ -210,13 +215,14 @@ class Process {
 
   async #openCloud(until: AbortSignal): Promise<Place> {
     const { host, aws, self: known, network } = this.#operation;
-    const { health, leadership, life, port } = this.#parts;
+    const { health, leadership, life, lines, port } = this.#parts;
     const clouds = new Clouds({ host, transport: network.aws, gate: leadership.gate, settings: aws, version: build.version });
     const opening = new CloudOpening(host, clouds, aws, known);
     health.add(opening.check);
     await port.trust?.follow(AbortSignal.any([until, life]));
     const { cloud, self } = await opening.open(until).catch(unusable);
-    port.routes?.add({ path: "/debug/fairlead/calls", answer: () => json(200, { calls: cloud.ledger.latest }) });
+    const { component } = this.#operation.kube;
+    port.routes?.add(...debugRoutes({ component, clock: host.world.clock, leadership, controllers: this.#controllers, cloud, lines }));
     host.log.info("found the cluster in AWS", { region: cloud.region, cluster: self.cluster.id, vpc: self.vpc });
     return { clouds, cloud, self };
   }

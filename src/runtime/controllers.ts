@@ -86,6 +86,11 @@ export class Controllers {
     });
   }
 
+  /** How far each of them is. */
+  progress(): readonly Progress[] {
+    return this.#running.map((running) => running.progress());
+  }
+
   /** Starts one controller; `gate` overrides the common one (controllers under the migration lock). */
   start(controller: Controller, names: MetricNames = {}, gate: WriteGate = this.#options.gate): RunningController {
     if (!(Number.isInteger(controller.concurrency) && controller.concurrency > 0)) {

@@ -69,3 +69,13 @@ export function rethrowIfStopped(error: unknown, signal: AbortSignal): void {
   signal.throwIfAborted();
   if (refusalIn(error)) throw error;
 }
+
+/** Whether a write would pass at this moment, for who only looks. */
+export function isOpen(gate: WriteGate): boolean {
+  try {
+    gate.check("look");
+    return true;
+  } catch {
+    return false;
+  }
+}
