@@ -111,7 +111,7 @@ export async function openIngresses(live: Live, clock: Clock, overlay: Overlay =
 }
 
 /** None of a kind that the server does not know. */
-async function listed<T extends KubeObject>(kube: KubeClient, of: Resource<T>, signal: AbortSignal): Promise<readonly Stored<T>[]> {
+export async function listed<T extends KubeObject>(kube: KubeClient, of: Resource<T>, signal: AbortSignal): Promise<readonly Stored<T>[]> {
   try {
     return (await kube.list(of, { signal })).items;
   } catch (error) {

@@ -59,6 +59,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     words: ["service/", "ingress/", "targetgroupbinding/", "node/", "pvc/", "pv/"],
     load: () => import("./explain.ts"),
   },
+  migrate: {
+    summary: "Print the Gateway, routes and configurations that give the same rules as an Ingress",
+    words: ["ingress/", "group/"],
+    load: () => import("./migrate.ts"),
+  },
   adopt: {
     summary: "Move a Service to the load balancer controller, with its load balancer where AWS allows it",
     words: ["service/"],

@@ -9,7 +9,7 @@ export const exitStatus = {
   done: 0,
   /** Something is wrong with what was looked at, or it could not be done. */
   failed: 1,
-  /** `plan`: something would change, as with `terraform plan -detailed-exitcode`. */
+  /** `plan`: something would change, as with `terraform plan -detailed-exitcode`. `migrate`: something would be other than it is. */
   changes: 2,
   /** The command line cannot be understood. */
   usage: 64,

@@ -85,6 +85,8 @@ export const network: Network = { subnets: [subnet("subnet-a", "a"), subnet("sub
 /** A group of these, with every Service there is. */
 export interface Bed {
   readonly account: Account;
+  /** What Ingresses are asked of now. */
+  sources(): GroupSources;
   readonly remembered: Map<string, MemberModel>;
   desire(...ingresses: readonly (IngressView | readonly [IngressView, ClassParams])[]): GroupDesire;
   /** Desires, and changes the account to that; the calls it took. */
@@ -99,29 +101,29 @@ export function bed(given: Partial<GroupSources> & { readonly services?: readonl
     forgets,
     ...rest
   } = given;
+  const sources = (): GroupSources => ({
+    settings,
+    network,
+    groups: [],
+    certificates: [],
+    requested: () => undefined,
+    backendGroup: "sg-backend",
+    isForeignTag: () => false,
+    trustStore: () => undefined,
+    service: (namespace, name) => services.find((each) => each.namespace === namespace && each.name === name),
+    secret: (name, { namespace }) => ({ problem: `secret ${namespace}/${name} not found` }),
+    webAcl: () => undefined,
+    targetGroupArn: () => undefined,
+    seen: withParts(account.seen()),
+    ...rest,
+  });
   const desire: Bed["desire"] = (...ingresses) => {
-    const sources: GroupSources = {
-      settings,
-      network,
-      groups: [],
-      certificates: [],
-      requested: () => undefined,
-      backendGroup: "sg-backend",
-      isForeignTag: () => false,
-      trustStore: () => undefined,
-      service: (namespace, name) => services.find((each) => each.namespace === namespace && each.name === name),
-      secret: (name, { namespace }) => ({ problem: `secret ${namespace}/${name} not found` }),
-      webAcl: () => undefined,
-      targetGroupArn: () => undefined,
-      seen: withParts(account.seen()),
-      ...rest,
-    };
-    const result = desireGroup(groupFrom(ingresses), account.seen().loadBalancer && "lb", remembered, sources);
+    const result = desireGroup(groupFrom(ingresses), account.seen().loadBalancer && "lb", remembered, sources());
     if (!forgets) for (const [key, model] of result.understood) remembered.set(key, model);
     return result;
   };
   const deploy: Bed["deploy"] = (...ingresses) => account.run(planOf(desire(...ingresses).model, account));
-  return { account, remembered, desire, deploy };
+  return { account, remembered, sources, desire, deploy };
 }
 
 /** Without its security group: that is another part's test. */
@@ -138,7 +140,7 @@ const withParts = (seen: SeenApplication): SeenApplication => ({
   targetGroups: seen.targetGroups.map((group) => ({ ...group, part: partOf(group.tags ?? {}) })),
 });
 
-function groupFrom(ingresses: readonly (IngressView | readonly [IngressView, ClassParams])[]): Group {
+export function groupFrom(ingresses: readonly (IngressView | readonly [IngressView, ClassParams])[]): Group {
   const paramsOf = new Map(
     ingresses.map(
       (each) =>

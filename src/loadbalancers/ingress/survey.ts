@@ -30,6 +30,8 @@ import { keyOf } from "./view.ts";
 export interface GroupSurvey {
   readonly seen: Survey;
   readonly desire: GroupDesire;
+  /** What it was asked of. */
+  readonly sources: GroupSources;
   /** Load balancers of another scheme than is wanted now. */
   readonly replaced: Replaced;
   /** The network load balancer that stands in front. */
@@ -113,6 +115,7 @@ async function look(
   const { inventory, settings, secrets, ingresses } = context;
   let taken: readonly SeenTargetGroup[] = [];
   let desire: GroupDesire | undefined;
+  let asked: GroupSources | undefined;
   const onTaken = (theirs: readonly SeenTargetGroup[]) => {
     taken = theirs;
   };
@@ -162,6 +165,7 @@ async function look(
           seen: around.seen as SeenApplication,
           refusal: (key, model) => context.refusals?.of(key, model),
         };
+        asked = sources;
         desire = withFreeNames(desireGroup(group, around.standing?.name, context.memory, sources), taken);
         const { model, subnets, problems } = desire;
         return {
@@ -184,6 +188,7 @@ async function look(
   return {
     seen,
     desire: desire!,
+    sources: asked!,
     replaced: { loadBalancers, targetGroups: taken, inTheWay },
     ...(front && { front }),
     isGlance: false,
