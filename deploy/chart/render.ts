@@ -105,6 +105,11 @@ const manifests: Readonly<Record<string, Manifest>> = {
       "cloudDataDiscoverer.clusterUUID=00000000-0000-0000-0000-000000000000",
     ],
   },
+  "artifacts.yaml": {
+    about: "What keeps the objects that a node manager such as Deckhouse's needs of the provider, with its roles and its settings.",
+    templates: ["artifacts.yaml"],
+    set: ["artifacts.enabled=true"],
+  },
   "credential-provider.yaml": {
     about: "Puts the ECR credential provider on every node. Kubelet is never restarted.",
     templates: ["credential-provider.yaml"],

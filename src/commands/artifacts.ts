@@ -1,4 +1,4 @@
-/** `fairlead artifacts render`. */
+/** `fairlead artifacts`: print what a node manager needs of the provider, or keep it in the cluster. */
 import { stringify } from "yaml";
 import { artifacts } from "../discovery/artifacts/artifacts.ts";
 import { ArtifactsInputInvalid, readArtifactsInput } from "../discovery/artifacts/input.ts";
@@ -21,20 +21,26 @@ AWSInstanceClass, registration Secrets, templates of machine classes, storage cl
 
 Usage:
   fairlead artifacts render --config=FILE
+  fairlead artifacts run [flags]          keeps them in the cluster; "fairlead artifacts run --help"
 
 Exit status: 0; 1 when the file cannot be read or used, with every problem as a line; 64 for a wrong command line.`;
 
 /** The flags by section, for completion and help. */
 export const sections: readonly FlagSection[] = [{ title: "Artifacts", flags }];
 
-export const run: Command = async ({ argv, world, console }) => {
+export const run: Command = async (invocation) => {
+  const { argv, world, console } = invocation;
+  if (argv[0] === "run") {
+    const { runKeeper } = await import("./artifacts/run.ts");
+    return runKeeper({ ...invocation, argv: argv.slice(1) });
+  }
   try {
     const { values, args } = parseFlags(flags, argv);
     if (values.help) {
       console.out(`${usage}\n\n${flagUsage(sections, console.columns)}`);
       return exitStatus.done;
     }
-    if (args.length !== 1 || args[0] !== "render") throw new FlagError(`say what to do: render${args[0] ? `, not ${args[0]}` : ""}`);
+    if (args.length !== 1 || args[0] !== "render") throw new FlagError(`say what to do: render or run${args[0] ? `, not ${args[0]}` : ""}`);
     if (values.config === "") throw new FlagError("--config is required");
     const input = readArtifactsInput(Buffer.from(await world.files.read(values.config)).toString("utf8"));
     console.out(

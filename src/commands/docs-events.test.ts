@@ -7,7 +7,7 @@ import { eventTable } from "./docs-events.ts";
 
 const root = join(import.meta.dirname, "../..");
 const sources = globSync(
-  "src/{nodes,routes,loadbalancers,interruptions,volumes,process,commands/controller-manager,commands/node-termination-handler}/**/*.ts",
+  "src/{nodes,routes,loadbalancers,interruptions,volumes,discovery,process,commands/controller-manager,commands/node-termination-handler}/**/*.ts",
   { cwd: root },
 )
   .filter((file) => !/\.test\.ts$|fixture/.test(file))

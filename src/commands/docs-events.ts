@@ -16,7 +16,10 @@ export interface EventRow {
     | "Ingress, TargetGroupBinding"
     | "PersistentVolumeClaim"
     | "PersistentVolume"
-    | "VolumeSnapshotContent";
+    | "VolumeSnapshotContent"
+    | "Secret, ConfigMap, Lease"
+    | "any"
+    | "AWSInstanceClass";
   readonly means: string;
   readonly todo: string;
 }
@@ -478,6 +481,29 @@ export const eventTable: readonly EventRow[] = [
     on: "VolumeSnapshotContent",
     means: "The snapshot could not be deleted; it is retried.",
     todo: "Read the message: a lock has to end, or a volume is being made from it.",
+  },
+  {
+    reason: "ArtifactsInvalid",
+    type: "Warning",
+    on: "Secret, ConfigMap, Lease",
+    means:
+      "What the cluster's configuration, its UUID or the settings of the artifacts say cannot be used. The artifacts stay as they are.",
+    todo: "Correct what the message names. It is looked at again at once.",
+  },
+  {
+    reason: "ArtifactForeign",
+    type: "Warning",
+    on: "any",
+    means:
+      "An object that a node manager needs of the provider is there, is somebody else's, and is not as it should be. It is left alone.",
+    todo: "Delete it, or give it the labels that the message names.",
+  },
+  {
+    reason: "InstanceClassInvalid",
+    type: "Warning",
+    on: "AWSInstanceClass",
+    means: "No machine can be made from the class: the message says why.",
+    todo: "Correct the class, or the zones of the NodeGroups that use it.",
   },
 ];
 

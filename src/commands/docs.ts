@@ -6,6 +6,7 @@ import { ingressClassParamsDefinition } from "../loadbalancers/ingress/crd.ts";
 import { targetGroupBindingDefinition } from "../loadbalancers/targets/crd.ts";
 import { flagReference } from "../runtime/flags-usage.ts";
 import { realWorld } from "../runtime/world.ts";
+import { runSections as artifactsSections } from "./artifacts/flags.ts";
 import { flagSections as discovererFlags } from "./cloud-data-discoverer/flags.ts";
 import { globalKeys, overrideKeys } from "./controller-manager/cloud-config-keys.ts";
 import { flagSections } from "./controller-manager/flags.ts";
@@ -43,6 +44,7 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/target-group-binding.md": bindingsPage(row),
     "docs/reference/load-balancer-controller-flags.md": loadBalancerFlagsPage(),
     "docs/reference/cloud-data-discoverer.md": discovererFlagsPage(),
+    "docs/reference/artifacts.md": artifactsFlagsPage(),
     "deploy/chart/files/targetgroupbindings.yaml": definitionFile("loadbalancers/targets/crd", targetGroupBindingDefinition),
     "deploy/chart/files/ingressclassparams.yaml": definitionFile("loadbalancers/ingress/crd", ingressClassParamsDefinition),
     "deploy/chart/files/albtargetcontrolconfigs.yaml": definitionFile("loadbalancers/admission/crd", targetControlConfigDefinition),
@@ -111,6 +113,16 @@ ${flagReference(discovererFlags)}
 Takes the flags of kube-rbac-proxy that the platform gives it.
 
 ${flagReference(proxyFlags)}`;
+}
+
+function artifactsFlagsPage(): string {
+  return `# Flags of \`fairlead artifacts run\`
+
+<!-- Generated from src/commands/artifacts/flags.ts; run \`npm run docs\` after changing it. -->
+
+[What a node manager needs of the provider](../node-manager-artifacts.md) describes what it does.
+
+${flagReference(artifactsSections)}`;
 }
 
 function driverFlagsPage(): string {

@@ -85,8 +85,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import("./cloud-data-discoverer.ts"),
   },
   artifacts: {
-    summary: "Print what a node manager needs of the AWS provider: registration, templates of machine classes, storage classes",
-    words: ["render"],
+    summary: "Print or keep what a node manager needs of the AWS provider: registration, templates of machine classes, storage classes",
+    words: ["render", "run"],
     load: () => import("./artifacts.ts"),
   },
   "metrics-proxy": {

@@ -85,6 +85,9 @@ export const eventReasons = [
   "VolumeModifyFailed",
   "SnapshotCreationFailed",
   "SnapshotDeleteError",
+  "ArtifactsInvalid",
+  "ArtifactForeign",
+  "InstanceClassInvalid",
 ] as const;
 
 export type EventReason = (typeof eventReasons)[number];

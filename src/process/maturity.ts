@@ -31,6 +31,10 @@ export const maturity: Readonly<Record<string, Maturity>> = {
     stage: "alpha",
     why: "complete against its specification; its reference cannot be run beside it",
   },
+  artifacts: {
+    stage: "alpha",
+    why: "objects and hooks of its specification without the platform's workloads; never run beside a node manager",
+  },
   cluster: { stage: "alpha", why: "hosts the programs above in one process" },
   node: { stage: "alpha", why: "hosts the programs of a node in one process" },
 };

@@ -148,6 +148,15 @@ const valueSets: Readonly<Record<string, object>> = {
       node: { builtInRegistration: true, metricsPort: 3302 },
     },
   },
+  "what a node manager needs of the provider": {
+    artifacts: {
+      enabled: true,
+      settings: { storageClass: { exclude: ["sc\\d+"] }, snapshots: true },
+      dryRun: true,
+      replicas: 2,
+      priorityClassName: "cluster-low",
+    },
+  },
   "the offer of the account for a platform": {
     cloudDataDiscoverer: {
       enabled: true,

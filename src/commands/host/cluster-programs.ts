@@ -1,6 +1,7 @@
 /** The programs that `fairlead cluster` can host. To add one is to add a row. */
 
 import { OptionsInvalid } from "../../process/flag-problems.ts";
+import { type RunOptions as ArtifactsOptions, runFlags, runSections, settingsProblems } from "../artifacts/flags.ts";
 import { gateWarnings } from "../controller-manager/feature-gates.ts";
 import { flagSections, flagTable } from "../controller-manager/flags.ts";
 import { optionWarnings, validateOptions } from "../controller-manager/validate.ts";
@@ -84,6 +85,24 @@ export const clusterPrograms: HostedPrograms = {
       const { roleLeases, roleProgram } = await import("../ebs-csi-driver/roles.ts");
       const values = options as DriverValues;
       return { program: roleProgram(values), leases: roleLeases(values), configuration: {} };
+    },
+  }),
+  artifacts: hosted({
+    summary: "What a node manager such as Deckhouse's needs of the provider: registration, templates of machine classes, storage classes",
+    flags: runFlags,
+    sections: runSections,
+    implied: [],
+    leaseFlags: ["leader-elect-resource-name", "leader-elect-resource-namespace"],
+    replaced: { "listen-address": "metrics and health are served on --secure-port" },
+    check(options) {
+      const problems = settingsProblems(options);
+      if (problems.length > 0) throw new OptionsInvalid(problems);
+      return [];
+    },
+    async configure(options) {
+      const { leaseOf, programOf } = await import("../artifacts/operate.ts");
+      const values = options as ArtifactsOptions;
+      return { program: programOf(values), leases: [leaseOf(values)], configuration: {} };
     },
   }),
 };

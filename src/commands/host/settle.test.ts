@@ -61,7 +61,7 @@ const refused: readonly (readonly [what: string, text: string, message: string |
   [
     "a file without a program",
     "process: {v: 2}",
-    "/f: no program is chosen: give a section for at least one of controller-manager, load-balancer-controller, node-termination-handler, ebs-csi-driver; it may be empty",
+    "/f: no program is chosen: give a section for at least one of controller-manager, load-balancer-controller, node-termination-handler, ebs-csi-driver, artifacts; it may be empty",
   ],
 ];
 
@@ -73,7 +73,8 @@ test("without a file, or with one that cannot be read, it is said which", async 
   const { files } = virtualWorld(1);
   const settling = (...argv: string[]) => settle(parseFlags(flags, argv), flags, clusterPrograms, files);
   await assert.rejects(settling(), {
-    message: /^--config is needed: .* of controller-manager, load-balancer-controller, node-termination-handler, ebs-csi-driver$/,
+    message:
+      /^--config is needed: .* of controller-manager, load-balancer-controller, node-termination-handler, ebs-csi-driver, artifacts$/,
   });
   await assert.rejects(settling("--config=/nope"), { message: /^cannot read --config \/nope: ENOENT/ });
 });

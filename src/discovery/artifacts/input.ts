@@ -1,5 +1,5 @@
-/** What the artifacts are made from: the file of `fairlead artifacts render`, checked whole before anything is made. */
-import { parseDocument } from "yaml";
+/** What the artifacts are made from: a file, or what the cluster holds of the same. It is checked whole before anything is made. */
+import { LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
 
 const name = z.string().min(1);
@@ -61,10 +61,8 @@ const instanceClass = z.strictObject({
 
 const nodeGroup = z.strictObject({ name, instanceClass, manualRolloutID: z.string().optional(), zones: z.array(z.string()).optional() });
 
-const shape = z.strictObject({
-  clusterUUID: name,
-  clusterConfiguration,
-  discoveryData,
+/** What users decide. */
+const settings = {
   storageClass: z.strictObject({ provision: z.array(provisioned).default([]), exclude: z.array(z.string()).default([]) }).prefault({}),
   /** The class that is the default of the cluster already. */
   defaultStorageClass: z.string().default(""),
@@ -72,6 +70,13 @@ const shape = z.strictObject({
   defaultClusterStorageClass: z.string().default(""),
   /** Whether the cluster has the snapshot controller. */
   snapshots: z.boolean().default(false),
+};
+
+const shape = z.strictObject({
+  clusterUUID: name,
+  clusterConfiguration,
+  discoveryData,
+  ...settings,
   /** What the cluster's Secret d8-cni-configuration holds already, as text by key; it is kept as it is. */
   existingCNI: strings.refine((data) => data.cni !== undefined, "has no key cni").optional(),
   /** For whom machine classes are shown. */
@@ -79,6 +84,7 @@ const shape = z.strictObject({
 });
 
 export type ArtifactsInput = z.infer<typeof shape>;
+export type ArtifactsSettings = Pick<ArtifactsInput, keyof typeof settings>;
 export type DiscoveryData = z.infer<typeof discoveryData>;
 export type InstanceClassSpec = Partial<z.infer<typeof instanceClass>>;
 export type NodeGroupInput = z.infer<typeof nodeGroup>;
@@ -102,9 +108,41 @@ const documents: Readonly<Record<string, string>> = {
 
 /** Reads the file, YAML or JSON. Throws with everything that is wrong with it. */
 export function readArtifactsInput(text: string): ArtifactsInput {
-  const document = parseDocument(text);
-  if (document.errors.length > 0) throw new ArtifactsInputInvalid(document.errors.map(({ message }) => message));
-  const read = shape.safeParse(document.toJS() ?? {});
+  return checkArtifactsInput(parseYaml(text));
+}
+
+/** YAML or JSON as a value. Its errors tell the line and never its text, in which there may be keys of the account. */
+export function parseYaml(text: string): unknown {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  if (document.errors.length > 0) {
+    throw new ArtifactsInputInvalid(document.errors.map(({ code, pos: [at] }) => `line ${lineCounter.linePos(at).line}: ${code}`));
+  }
+  return document.toJS() ?? {};
+}
+
+/** The whole input. Throws with everything that is wrong with it. */
+export function checkArtifactsInput(value: unknown): ArtifactsInput {
+  return checked(shape, value);
+}
+
+/** The infrastructure's output alone; undefined when it cannot be used, which is told of the whole input. */
+export function readDiscoveryData(text: string): DiscoveryData | undefined {
+  try {
+    return checked(discoveryData, parseYaml(text));
+  } catch (error) {
+    if (error instanceof ArtifactsInputInvalid) return undefined;
+    throw error;
+  }
+}
+
+/** The settings alone. Throws with everything that is wrong with them. */
+export function readSettings(text: string): ArtifactsSettings {
+  return checked(z.strictObject(settings), parseYaml(text));
+}
+
+function checked<T>(schema: z.ZodType<T>, value: unknown): T {
+  const read = schema.safeParse(value);
   if (read.success) return read.data;
   throw new ArtifactsInputInvalid(
     read.error.issues.map(({ path: [first = "", ...rest], message }) => {

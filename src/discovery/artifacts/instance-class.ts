@@ -62,7 +62,6 @@ export const instanceClassDefinition = {
       listKind: "AWSInstanceClassList",
       categories: ["cloudinstanceclasses"],
     },
-    preserveUnknownFields: false,
     versions: [
       { name: "v1alpha1", served: true, storage: false, schema },
       {

@@ -2,14 +2,15 @@
 import type { ArtifactsInput } from "./input.ts";
 import { encoded, secret } from "./registration.ts";
 
-const namespace = "d8-cloud-provider-aws";
+/** Where the module's own workloads are. */
+export const moduleNamespaceName = "d8-cloud-provider-aws";
 const labels = { heritage: "deckhouse", module: "cloud-provider-aws" };
 
 export const moduleNamespace = {
   apiVersion: "v1",
   kind: "Namespace",
   metadata: {
-    name: namespace,
+    name: moduleNamespaceName,
     labels: {
       ...labels,
       "prometheus.deckhouse.io/rules-watcher-enabled": "true",
@@ -25,7 +26,7 @@ export function controllerManagerSecret(input: ArtifactsInput): object {
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name: "cloud-controller-manager", namespace, labels },
+    metadata: { name: "cloud-controller-manager", namespace: moduleNamespaceName, labels },
     type: "Opaque",
     data: encoded({
       "aws-access-key-id": providerAccessKeyId,

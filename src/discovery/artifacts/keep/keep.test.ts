@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { KubeObject, Stored } from "../../../kube/resource.ts";
+import { exampleFile } from "../testing.ts";
+import { classProblems, consumersOf, statusChange } from "./class-status.ts";
+import { contains, difference } from "./difference.ts";
+import { hostAddressStep } from "./host-addresses.ts";
+import { planObject } from "./plan.ts";
+import type { NodeGroup } from "./resources.ts";
+import { isSpotNotified, spotMarks } from "./spot-nodes.ts";
+
+const labels = { heritage: "deckhouse", module: "cloud-provider-aws" };
+const stored = (object: object) => ({ ...object, metadata: { name: "it", uid: "1", resourceVersion: "1", labels } }) as Stored<KubeObject>;
+const group = (name: string, instanceClass: string, more: object = {}): NodeGroup => ({
+  metadata: { name },
+  spec: { nodeType: "CloudEphemeral", cloudInstances: { classReference: { kind: "AWSInstanceClass", name: instanceClass }, ...more } },
+});
+
+test("maps may have more, lists may not", () => {
+  assert.ok(contains({ a: 1, b: 2 }, { a: 1 }));
+  assert.ok(contains({ a: [{ b: 1, c: 2 }] }, { a: [{ b: 1 }] }));
+  assert.ok(!contains({ a: [1, 2] }, { a: [1] }));
+  assert.ok(!contains({}, { a: null }));
+  assert.ok(contains({}, { a: undefined }));
+});
+
+test("a Secret loses keys that nobody wants; other objects keep what others have added", () => {
+  const wanted = { kind: "Secret", metadata: { name: "it", labels }, data: { a: "1" } };
+  assert.equal(difference(stored({ data: { a: "1" } }), wanted), undefined);
+  assert.deepEqual(difference(stored({ data: { a: "2", b: "3" } }), wanted), { data: { a: "1", b: null }, metadata: { labels } });
+  const definition = { kind: "CustomResourceDefinition", metadata: { name: "it", labels }, spec: { scope: "Cluster" } };
+  assert.equal(difference(stored({ spec: { scope: "Cluster", conversion: { strategy: "Webhook" } } }), definition), undefined);
+});
+
+test("a storage class is replaced for what cannot be changed, patched for the rest, and left to another provisioner", () => {
+  const wanted = {
+    kind: "StorageClass",
+    metadata: { name: "it", labels },
+    provisioner: "a",
+    parameters: { type: "gp3" },
+    allowVolumeExpansion: true,
+  };
+  const step = (change: object) => planObject(wanted, stored({ ...wanted, ...change }))?.do;
+  assert.equal(step({}), undefined);
+  assert.equal(step({ allowVolumeExpansion: false }), "patch");
+  assert.equal(step({ parameters: { type: "gp2" } }), "replace");
+  assert.equal(step({ parameters: { type: "gp3", iops: "1" } }), "replace", "a parameter that is not wanted any more");
+  assert.equal(step({ provisioner: "b" }), "leave");
+});
+
+test("consumers: ephemeral groups of the class, in the order of their names; any order in the status is as good", () => {
+  const groups = [group("b", "x"), group("a", "x"), group("c", "y"), { ...group("d", "x"), spec: { nodeType: "Static" } }];
+  const consumers = consumersOf(groups).get("x")!;
+  assert.deepEqual(statusChange({}, consumers), { nodeGroupConsumers: ["a", "b"] });
+  assert.equal(statusChange({ status: { nodeGroupConsumers: ["b", "a"] } }, consumers), undefined);
+  assert.deepEqual(statusChange({}, []), { nodeGroupConsumers: [] });
+  assert.equal(statusChange({ status: { nodeGroupConsumers: [] } }, []), undefined);
+});
+
+test("classes from which no machine can be made, each problem in words that name it", () => {
+  const provider = exampleFile.discoveryData as Parameters<typeof classProblems>[2];
+  const problems = (spec: object, zones?: readonly string[], discovered = {}) =>
+    classProblems({ instanceType: "m5.large", ...spec }, [group("a", "x", { zones })], provider, discovered).join();
+  assert.equal(problems({}), "");
+  assert.match(problems({ diskType: "io2" }), /spec\.diskType: io2 is none of .* gp3, gp2, io1/);
+  assert.match(problems({ diskType: "io1" }), /io1 needs spec\.iops/);
+  assert.match(problems({ iops: "many" }), /spec\.iops: many is not a number/);
+  assert.match(problems({ instanceType: "" }), /spec\.instanceType is empty/);
+  assert.match(problems({}, ["eu-central-1z"]), /zone eu-central-1z of a NodeGroup has no subnet/);
+  assert.match(problems({}, undefined, { instanceTypeZones: { "m5.large": [] } }), /m5\.large is not offered in zone eu-central-1a/);
+  const bare = { ...provider, instances: { ...provider.instances, additionalSecurityGroups: [] } };
+  assert.match(classProblems({ instanceType: "m5.large" }, [], bare, undefined).join(), /no security group/);
+});
+
+test("spot: what is missing, and nothing for a node that is marked, drained or clean", () => {
+  const label = { "node.deckhouse.io/termination-in-progress": "true" };
+  const draining = { "update.node.deckhouse.io/draining": "aws-node-termination-handler" };
+  assert.deepEqual(spotMarks({}), { labels: label, annotations: draining });
+  assert.deepEqual(spotMarks({ labels: label }), { annotations: draining });
+  assert.equal(spotMarks({ labels: label, annotations: { "update.node.deckhouse.io/drained": "x" } }), undefined);
+  assert.equal(isSpotNotified({ taints: [{ key: "aws-node-termination-handler/rebalance-recommendation" }] }), false);
+});
+
+test("host addresses: remembered, kept, changed, and not there yet", () => {
+  const step = (hostIP: string, initial?: string) =>
+    hostAddressStep({
+      metadata: { name: "a", uid: "1", resourceVersion: "1", annotations: initial ? { "node.deckhouse.io/initial-host-ip": initial } : {} },
+      hostIP,
+    });
+  assert.deepEqual(
+    [step(""), step("1"), step("1", "1"), step("2", "1"), step("", "1")],
+    ["nothing", "remember", "nothing", "delete", "nothing"],
+  );
+});

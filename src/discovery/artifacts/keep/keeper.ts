@@ -1,0 +1,172 @@
+/**
+ * Keeps the artifacts in the cluster: they are made from what the cluster holds of its configuration, compared with what is there, and
+ * written where they differ. One key is all of them, because they are made from the same input.
+ */
+import type { EventRecorder } from "../../../identity/event-reasons.ts";
+import { configMaps, secrets } from "../../../kube/builtin.ts";
+import type { KubeClient } from "../../../kube/client.ts";
+import { isApiError } from "../../../kube/errors.ts";
+import type { ObjectRef } from "../../../kube/event-correlator.ts";
+import { objectRef } from "../../../kube/event-recorder.ts";
+import type { KubeObject, Resource, Stored } from "../../../kube/resource.ts";
+import { nameOf } from "../../../kube/resource.ts";
+import { watchSource } from "../../../kube/watch-source.ts";
+import { again, type Controller, type Outcome } from "../../../runtime/controller.ts";
+import { rethrowIfStopped } from "../../../runtime/gate.ts";
+import type { Host } from "../../../runtime/host.ts";
+import { messageOf } from "../../../runtime/message-of.ts";
+import { getIfThere } from "../../context.ts";
+import { artifacts } from "../artifacts.ts";
+import { type ArtifactsInput, ArtifactsInputInvalid } from "../input.ts";
+import { StorageClassInvalid } from "../storage-classes.ts";
+import { clusterInput, SettingsInvalid } from "./cluster-input.ts";
+import { type ConfigMapInformer, only, type SecretInformer, type StorageClasses } from "./informers.ts";
+import type { ArtifactsMetrics } from "./metrics.ts";
+import { cniSecretName, planObject, type Step, unwantedClasses } from "./plan.ts";
+import { keptResource, storageClasses as storageClassResource } from "./resources.ts";
+
+export interface KeeperOptions {
+  readonly host: Host;
+  readonly kube: KubeClient;
+  readonly recorder: EventRecorder;
+  /** What Events are about when there is no object to tell them of. */
+  readonly home: ObjectRef;
+  readonly configuration: SecretInformer;
+  readonly uuid: ConfigMapInformer;
+  readonly settings: ConfigMapInformer;
+  readonly storageClasses: StorageClasses;
+  readonly metrics: ArtifactsMetrics;
+}
+
+/** How often everything is compared: what somebody has changed of an object that is not watched is found then. */
+const resyncMs = 5 * 60_000;
+const key = "artifacts";
+
+/** Several objects could not be brought to the cluster; the others were. */
+class ArtifactsIncomplete extends AggregateError {
+  override readonly name = "ArtifactsIncomplete";
+}
+
+export function artifactsKeeper(options: KeeperOptions): Controller & { problem(): string | undefined } {
+  const { configuration, uuid, settings, storageClasses } = options;
+  const keeper = new Keeper(options);
+  const wake = () => [key];
+  return {
+    name: "artifacts",
+    concurrency: 1,
+    sources: [
+      watchSource(configuration, wake),
+      watchSource(uuid, wake),
+      watchSource(settings, wake),
+      watchSource(storageClasses, wake),
+      { name: "start", start: async (enqueue) => enqueue(key) },
+    ],
+    reconcile: (_, signal) => keeper.keep(signal),
+    problem: () => keeper.problem,
+  };
+}
+
+class Keeper {
+  readonly #options: KeeperOptions;
+  problem: string | undefined;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+  }
+
+  async keep(signal: AbortSignal): Promise<Outcome> {
+    const { metrics, storageClasses } = this.#options;
+    const { input, objects } = await this.#wanted(signal);
+    if (input === undefined) return again(resyncMs, this.problem ?? "the configuration cannot be used");
+    const failures: unknown[] = [];
+    let foreign = 0;
+    const attempt = async (work: () => Promise<Step | undefined>) => {
+      try {
+        const step = await work();
+        if (step?.do === "leave") foreign++;
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(error);
+      }
+    };
+    for (const object of objects) await attempt(() => this.#bring(object, signal));
+    for (const each of unwantedClasses(objects, storageClasses.list())) {
+      await attempt(() => this.#apply(storageClassResource, { do: "delete", stored: each as Stored<KubeObject> }, signal));
+    }
+    metrics.kept(objects.length, failures.length, foreign);
+    if (failures.length > 0) throw new ArtifactsIncomplete(failures, failures.map(messageOf).join("; "));
+    return again(resyncMs, "look at everything again");
+  }
+
+  /** What is to be there. Without an input everything stays as it is, and why is told where the input is. */
+  async #wanted(signal: AbortSignal): Promise<{ readonly input?: ArtifactsInput; readonly objects: readonly KubeObject[] }> {
+    const { kube, configuration, uuid, settings, storageClasses, metrics } = this.#options;
+    try {
+      const input = clusterInput({
+        configuration: only(configuration),
+        uuid: only(uuid),
+        settings: only(settings),
+        cni: await getIfThere(kube, secrets, { namespace: "kube-system", name: cniSecretName }, signal),
+        storageClasses: storageClasses.list(),
+      });
+      const objects = artifacts(input).filter((object) => keptResource(object) !== undefined) as readonly KubeObject[];
+      this.problem = undefined;
+      metrics.usable(true);
+      return { input, objects };
+    } catch (error) {
+      if (!(error instanceof ArtifactsInputInvalid || error instanceof StorageClassInvalid)) throw error;
+      this.problem = error.message;
+      metrics.usable(false);
+      this.#tell(error.message, error instanceof SettingsInvalid || error instanceof StorageClassInvalid);
+      return { objects: [] };
+    }
+  }
+
+  #tell(message: string, isOfSettings: boolean): void {
+    const { host, recorder, home, configuration, settings } = this.#options;
+    host.log.error("artifacts cannot be made; what is there stays", { why: message });
+    const [map, secret] = [isOfSettings ? only(settings) : undefined, only(configuration)];
+    const about = map ? objectRef(configMaps, map) : secret ? objectRef(secrets, secret) : home;
+    recorder.record(about, "Warning", "ArtifactsInvalid", `Artifacts cannot be made, and stay as they are: ${message}`);
+  }
+
+  async #bring(object: KubeObject, signal: AbortSignal): Promise<Step | undefined> {
+    const of = keptResource(object)!;
+    const { name = "", namespace } = object.metadata ?? {};
+    const stored = await getIfThere(this.#options.kube, of, { name, namespace }, signal);
+    const step = planObject(object, stored);
+    if (step !== undefined) await this.#apply(of, step, signal);
+    return step;
+  }
+
+  async #apply(of: Resource<KubeObject>, step: Step, signal: AbortSignal): Promise<undefined> {
+    const { kube, host, recorder } = this.#options;
+    const { name = "", namespace } = (step.do === "delete" ? step.stored : step.object).metadata ?? {};
+    const what = nameOf(of, { name, namespace });
+    if (step.do === "leave") {
+      const why = "it is not as it should be, and it is not the provider's (labels heritage=deckhouse, module=cloud-provider-aws)";
+      host.log.warn("an object of somebody else is left alone", { object: what, why });
+      recorder.record(objectRef(of, step.stored), "Warning", "ArtifactForeign", `Left alone: ${why}`);
+      return;
+    }
+    try {
+      if (step.do === "create") await kube.create(of, step.object, { signal });
+      else if (step.do === "patch") {
+        const { uid, resourceVersion } = step.stored.metadata;
+        const { metadata, ...body } = step.merge as { metadata?: object };
+        await kube.patch(of, { name, namespace }, { merge: { ...body, metadata: { ...metadata, resourceVersion } }, uid }, { signal });
+      } else {
+        const { uid, resourceVersion } = step.stored.metadata;
+        await kube.delete(of, { name }, { uid, resourceVersion, signal });
+        if (step.do === "replace") await kube.create(of, step.object, { signal });
+      }
+      host.log.info("brought an object to what is wanted", { object: what, did: step.do });
+    } catch (error) {
+      rethrowIfStopped(error, signal);
+      if (step.do === "delete" && isApiError(error, "not-found")) return;
+      // In the log only: the object may not be there to be told of.
+      host.log.error("cannot bring an object to what is wanted", { object: what, tried: step.do, error });
+      throw error;
+    }
+  }
+}

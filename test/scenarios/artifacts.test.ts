@@ -1,0 +1,302 @@
+/** The keeper of artifacts in a cluster of a platform. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { exampleFile } from "../../src/discovery/artifacts/testing.ts";
+import { ArtifactsWorld, configurationPath } from "../bed/artifacts-world.ts";
+
+const defaultClass = "storageclass.kubernetes.io/is-default-class";
+const minute = 60_000;
+const storage = "/apis/storage.k8s.io/v1/storageclasses";
+
+/** A cluster with everything in it, and the keeper at work. */
+async function kept(...flags: readonly string[]) {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const keeper = world.start(...flags);
+  await world.pass(minute);
+  return { world, keeper };
+}
+
+const registration = (world: ArtifactsWorld) => {
+  const { data } = world.find("secrets", "d8-node-manager-cloud-provider");
+  return JSON.parse(Buffer.from(data.aws, "base64").toString()) as { tags: object; instances: { ami: string } };
+};
+
+test("what is missing is made from what the cluster holds, and AWS is asked nothing", async () => {
+  const { world, keeper } = await kept();
+  assert.deepEqual(registration(world).tags, { env: "prod" });
+  for (const name of [
+    "d8-node-manager-cloud-provider-aws",
+    "d8-cloud-provider-aws-mcm",
+    "cloud-controller-manager",
+    "d8-cni-configuration",
+  ]) {
+    assert.ok(world.find("secrets", name), name);
+  }
+  assert.ok(world.find("customresourcedefinitions.apiextensions.k8s.io", "awsinstanceclasses.deckhouse.io"));
+  assert.deepEqual(
+    world.cluster.objects("storageclasses.storage.k8s.io").map(({ metadata }) => metadata.name),
+    ["gp2", "gp3", "sc1", "st1"],
+  );
+  assert.equal(world.find("storageclasses.storage.k8s.io", "gp2").metadata.annotations[defaultClass], "true");
+  assert.match(await keeper.metrics(), /fairlead_artifacts_configuration_usable 1/);
+  assert.equal(world.aws, 0);
+  keeper.stop();
+  await keeper.ended;
+});
+
+test("what is as it should be is not written, however often it is looked at and whoever looks", async () => {
+  const { world, keeper } = await kept();
+  keeper.stop();
+  await keeper.ended;
+  world.writes.length = 0;
+  const next = world.start();
+  await world.pass(20 * minute);
+  assert.deepEqual(world.writes, []);
+  next.stop();
+  await next.ended;
+});
+
+test("a changed configuration is taken up at once, and what others have added stays", async () => {
+  const { world } = await kept();
+  const path = "/api/v1/namespaces/kube-system/secrets/d8-node-manager-cloud-provider";
+  await world.say("PATCH", path, { metadata: { labels: { team: "a" } } });
+  await world.configure({ ...exampleFile.clusterConfiguration, tags: { env: "dev" } });
+  await world.pass(1000);
+  assert.deepEqual(registration(world).tags, { env: "dev" });
+  assert.equal(world.find("secrets", "d8-node-manager-cloud-provider").metadata.labels.team, "a");
+});
+
+test("what somebody changes of an object is set right, surplus keys with it", async () => {
+  const { world } = await kept();
+  const path = "/api/v1/namespaces/kube-system/secrets/d8-node-manager-cloud-provider";
+  await world.say("PATCH", path, { data: { region: "eA==", capiClusterKind: "eA==" } });
+  await world.pass(6 * minute);
+  const { data } = world.find("secrets", "d8-node-manager-cloud-provider");
+  assert.equal(Buffer.from(data.region, "base64").toString(), "eu-central-1");
+  assert.ok(!("capiClusterKind" in data));
+});
+
+test("a configuration that cannot be used changes nothing, and everything that is wrong is told where it is", async () => {
+  const { world, keeper } = await kept();
+  world.writes.length = 0;
+  const { keyName: _, ...discoveryData } = exampleFile.discoveryData;
+  await world.configure(exampleFile.clusterConfiguration, { ...discoveryData, loadBalancerSecurityGroup: "lb" });
+  await world.pass(minute);
+  assert.deepEqual(world.writes, []);
+  const [message] = world.events("ArtifactsInvalid");
+  assert.match(message!, /validate cloud-provider-discovery-data\.json: keyName: /);
+  assert.match(message!, /loadBalancerSecurityGroup: /);
+  assert.match(await keeper.metrics(), /fairlead_artifacts_configuration_usable 0/);
+  await world.configure({ ...exampleFile.clusterConfiguration, tags: {} });
+  await world.pass(1000);
+  assert.deepEqual(registration(world).tags, {});
+});
+
+test("broken YAML with keys in it is told by its line, and never by its text", async () => {
+  const { world, keeper } = await kept();
+  const broken = 'provider: {providerSecretAccessKey: "wJalrXUtnFEMI"\nregion: [a';
+  const data = { "cloud-provider-cluster-configuration.yaml": Buffer.from(broken).toString("base64") };
+  await world.say("PATCH", configurationPath, { data });
+  await world.pass(minute);
+  const [message] = world.events("ArtifactsInvalid");
+  assert.match(message!, /validate cloud-provider-cluster-configuration\.yaml: line \d+: [A-Z_]+/);
+  assert.doesNotMatch(message! + keeper.lines.join(), /wJalrXUtnFEMI/);
+});
+
+test("without the Secret nothing is made, and it is made when the Secret comes", async () => {
+  const world = new ArtifactsWorld();
+  world.start();
+  await world.pass(minute);
+  assert.deepEqual(world.writes, []);
+  assert.match(world.events("ArtifactsInvalid").join(), /can't find Secret d8-provider-cluster-configuration in Namespace kube-system/);
+  await world.install();
+  await world.pass(1000);
+  assert.ok(world.find("secrets", "d8-node-manager-cloud-provider"));
+});
+
+test("somebody else's object is left alone and told of; one that is as it should be is nobody's business", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const labels = { heritage: "deckhouse", module: "cloud-provider-yandex" };
+  const data = { type: "eWFuZGV4" };
+  await world.say("POST", "/api/v1/namespaces/kube-system/secrets", { metadata: { name: "d8-node-manager-cloud-provider", labels }, data });
+  const spec = { attachRequired: true, podInfoOnMount: false };
+  await world.say("POST", "/apis/storage.k8s.io/v1/csidrivers", { metadata: { name: "ebs.csi.aws.com" }, spec });
+  await world.say("POST", storage, { metadata: { name: "gp3" }, provisioner: "kubernetes.io/aws-ebs" });
+  const keeper = world.start();
+  await world.pass(minute);
+  assert.deepEqual(world.find("secrets", "d8-node-manager-cloud-provider").data, data);
+  assert.equal(world.find("storageclasses.storage.k8s.io", "gp3").provisioner, "kubernetes.io/aws-ebs");
+  assert.equal(world.events("ArtifactForeign").length, 2);
+  assert.match(await keeper.metrics(), /fairlead_artifacts_objects\{state="foreign"\} 2/);
+  assert.ok(world.find("secrets", "d8-node-manager-cloud-provider-aws"), "the others are made");
+});
+
+test("an existing network is kept as it is, and one without a name is an error", async () => {
+  for (const [data, made] of [
+    [{ cni: "Zmxhbm5lbA==", flannel: "e30=" }, true],
+    [{ other: "eA==" }, false],
+  ] as const) {
+    const world = new ArtifactsWorld();
+    await world.install();
+    await world.say("POST", "/api/v1/namespaces/kube-system/secrets", { metadata: { name: "d8-cni-configuration" }, data });
+    world.start();
+    await world.pass(minute);
+    assert.deepEqual(world.find("secrets", "d8-cni-configuration").data, data);
+    assert.equal(world.find("secrets", "d8-cloud-provider-aws-mcm") !== undefined, made);
+    if (!made) assert.match(world.events("ArtifactsInvalid").join(), /d8-cni-configuration has no key cni/);
+  }
+});
+
+test("storage classes: changed parameters replace the object, an excluded class goes, and the default moves", async () => {
+  const { world } = await kept();
+  const before = world.find("storageclasses.storage.k8s.io", "gp3").metadata.uid;
+  const foreign = { metadata: { name: "mine" }, provisioner: "ebs.csi.aws.com", parameters: { type: "io2" } };
+  await world.say("POST", storage, foreign);
+  world.writes.length = 0;
+  await world.settle({ storageClass: { provision: [{ name: "gp3", type: "gp3", iops: "6000" }], exclude: ["sc\\d+", "gp2"] } });
+  await world.pass(minute);
+  const after = world.find("storageclasses.storage.k8s.io", "gp3");
+  assert.notEqual(after.metadata.uid, before);
+  assert.deepEqual(after.parameters, { type: "gp3", iops: "6000" });
+  const names = world.cluster.objects("storageclasses.storage.k8s.io").map(({ metadata }) => metadata.name);
+  assert.deepEqual(names.toSorted(), ["gp3", "mine", "st1"]);
+  assert.equal(after.metadata.annotations[defaultClass], "true", "gp2 was the default, and is gone");
+  assert.deepEqual(
+    world.writes.filter((write) => write.startsWith("DELETE")),
+    [`DELETE ${storage}/gp3`, `DELETE ${storage}/gp2`, `DELETE ${storage}/sc1`],
+  );
+});
+
+test("a default that a user chooses takes the mark from ours", async () => {
+  const { world } = await kept();
+  const metadata = { name: "mine", annotations: { [defaultClass]: "true" } };
+  await world.say("POST", storage, { metadata, provisioner: "ebs.csi.aws.com" });
+  await world.pass(1000);
+  assert.equal(world.find("storageclasses.storage.k8s.io", "gp2").metadata.annotations?.[defaultClass], undefined);
+});
+
+test("settings that cannot be used are told, and nothing is changed", async () => {
+  const { world } = await kept();
+  world.writes.length = 0;
+  await world.settle({ storageClass: { provision: [{ name: "a", type: "gp2", iops: "3000" }], exclude: ["("] } });
+  await world.pass(minute);
+  assert.deepEqual(world.writes, []);
+  const [event] = world.eventsOf("ArtifactsInvalid");
+  assert.match(event!.message!, /storageClass\.exclude: "\("/);
+  assert.deepEqual([event!.involvedObject.kind, event!.involvedObject.name], ["ConfigMap", "fairlead-artifacts"]);
+});
+
+test("a dry run changes nothing and says what it would do", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const keeper = world.start("--dry-run");
+  await world.pass(minute);
+  assert.deepEqual(world.writes, []);
+  assert.match(keeper.lines.join(""), /dry run: would create secrets\/kube-system\/d8-node-manager-cloud-provider/);
+});
+
+test("of two keepers one works, and the other takes over when it goes", async () => {
+  const { world, keeper } = await kept();
+  const other = world.start();
+  await world.pass(minute);
+  assert.ok(!other.lines.join("").includes("brought an object"));
+  keeper.stop();
+  await keeper.ended;
+  await world.say("DELETE", "/api/v1/namespaces/kube-system/secrets/d8-cloud-provider-aws-mcm", {});
+  await world.pass(6 * minute);
+  assert.ok(world.find("secrets", "d8-cloud-provider-aws-mcm"));
+});
+
+test("a refused object stops no other, and is tried again", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  await world.settle({ snapshots: true });
+  const keeper = world.start();
+  await world.pass(minute);
+  assert.ok(world.find("storageclasses.storage.k8s.io", "gp3"));
+  assert.match(await keeper.metrics(), /fairlead_artifacts_objects\{state="failed"\} 1/);
+  assert.match(keeper.lines.join(""), /volumesnapshotclasses\.snapshot\.storage\.k8s\.io\/aws/);
+});
+
+test("instance classes: who uses each is written, when groups come, change and go, and not when nothing does", async () => {
+  const { world } = await kept();
+  await world.instanceClass("large", { instanceType: "m5.large" });
+  await world.instanceClass("small", { instanceType: "t3.small" });
+  await world.pass(minute);
+  const users = (name: string) => world.find("awsinstanceclasses.deckhouse.io", name).status?.nodeGroupConsumers;
+  assert.equal(users("large"), undefined, "nobody can say who uses it");
+  await world.installNodeGroups();
+  await world.group("b", "large");
+  await world.group("a", "large");
+  await world.group("c", "nowhere");
+  await world.group("d", "large", undefined, "Static");
+  await world.pass(minute);
+  assert.deepEqual([users("large"), users("small")], [["a", "b"], []]);
+  world.writes.length = 0;
+  const classReference = { kind: "AWSInstanceClass", name: "small" };
+  await world.say("PATCH", "/apis/deckhouse.io/v1/nodegroups/b", { spec: { cloudInstances: { classReference } } });
+  await world.say("DELETE", "/apis/deckhouse.io/v1/nodegroups/a", {});
+  await world.pass(5 * minute);
+  assert.deepEqual([users("large"), users("small")], [[], ["b"]]);
+  assert.equal(world.writes.length, 2);
+});
+
+test("a class from which no machine can be made is told of, with what discovery knows of its zones", async () => {
+  const { world, keeper } = await kept();
+  await world.installNodeGroups();
+  const document = { kind: "AWSCloudProviderDiscoveryData", instanceTypeZones: { "m5.large": ["eu-central-1b"] } };
+  await world.say("POST", "/api/v1/namespaces/kube-system/secrets", {
+    metadata: { name: "d8-cloud-provider-discovery-data" },
+    data: { "discovery-data.json": Buffer.from(JSON.stringify(document)).toString("base64") },
+  });
+  await world.instanceClass("bad", { instanceType: "m5.large", diskType: "io2" });
+  await world.instanceClass("good", { instanceType: "c5.large" });
+  await world.group("worker", "bad");
+  await world.pass(minute);
+  const messages = world.events("InstanceClassInvalid");
+  assert.equal(messages.length, 1);
+  assert.match(messages[0]!, /spec\.diskType: io2 .*; spec\.instanceType: m5\.large is not offered in zone eu-central-1a/);
+  assert.match(await keeper.metrics(), /fairlead_artifacts_invalid_instance_classes 1/);
+});
+
+test("nodes with the taint of a spot interruption are marked, once, and drained ones are not drained again", async () => {
+  const { world } = await kept();
+  const taints = [{ key: "aws-node-termination-handler/spot-itn", value: "1", effect: "NoSchedule" }];
+  const label = "node.deckhouse.io/termination-in-progress";
+  const draining = "update.node.deckhouse.io/draining";
+  const drained = "update.node.deckhouse.io/drained";
+  world.writes.length = 0;
+  await world.say("POST", "/api/v1/nodes", { metadata: { name: "spot" }, spec: { taints } });
+  await world.say("POST", "/api/v1/nodes", { metadata: { name: "clean" } });
+  const marked = { labels: { [label]: "true" }, annotations: { [draining]: "aws-node-termination-handler" } };
+  await world.say("POST", "/api/v1/nodes", { metadata: { name: "marked", ...marked }, spec: { taints } });
+  const done = { labels: { [label]: "true" }, annotations: { [drained]: "aws-node-termination-handler" } };
+  await world.say("POST", "/api/v1/nodes", { metadata: { name: "drained", ...done }, spec: { taints } });
+  await world.pass(minute);
+  const { metadata } = world.find("nodes", "spot");
+  assert.deepEqual([metadata.labels[label], metadata.annotations[draining]], ["true", "aws-node-termination-handler"]);
+  assert.deepEqual(world.writes, ["PATCH /api/v1/nodes/spot"]);
+});
+
+test("a controller manager whose machine gets another address is deleted; its first one is remembered", async () => {
+  const { world } = await kept();
+  const pods = "/api/v1/namespaces/d8-cloud-provider-aws/pods";
+  const pod = (name: string, app: string) => ({
+    metadata: { name, labels: { app } },
+    spec: { containers: [{ name: "it", image: "it" }] },
+  });
+  await world.say("POST", pods, pod("ccm", "cloud-controller-manager"));
+  await world.say("POST", pods, pod("other", "csi-controller"));
+  world.writes.length = 0;
+  await world.pass(1000);
+  assert.deepEqual(world.writes, [], "it has no address yet");
+  for (const name of ["ccm", "other"]) await world.say("PATCH", `${pods}/${name}/status`, { status: { hostIP: "10.0.0.1" } });
+  await world.pass(1000);
+  assert.equal(world.find("pods", "ccm").metadata.annotations["node.deckhouse.io/initial-host-ip"], "10.0.0.1");
+  assert.deepEqual(world.writes, [`PATCH ${pods}/ccm`]);
+  await world.say("PATCH", `${pods}/ccm/status`, { status: { hostIP: "10.0.0.2" } });
+  await world.pass(1000);
+  assert.deepEqual(world.writes, [`PATCH ${pods}/ccm`, `DELETE ${pods}/ccm`]);
+});
