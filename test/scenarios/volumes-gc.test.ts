@@ -55,6 +55,23 @@ test("a disk that lost its PersistentVolume is listed once it is an hour old, an
   );
 });
 
+test("a disk whose claim was deleted while nobody ran who knew of it is kept, since it might be one to retain, and listed", async () => {
+  const world = await claimWorld();
+  const kill = world.start();
+  await world.class("now", { volumeBindingMode: "Immediate" });
+  await world.claim("lost", { storageClassName: "now" });
+  while (world.aws.controls.journal.calls("ec2:CreateVolume") === 0) await world.world.advance(1);
+  kill();
+  await world.remove(claims, "lost");
+  await world.world.advance(60_000);
+  world.start();
+  await world.world.advance(60 * 60_000);
+  const [disk] = world.disks;
+  assert.deepEqual([disk!.state, (await world.persistentVolumes()).length], ["available", 0]);
+  const { status, out } = await gc(world, "--plan");
+  assert.deepEqual([status, out.includes(`delete volume ${disk!.id}, 10 GiB gp3`)], [2, true], out);
+});
+
 test("what is known, attached, of another cluster or of nobody is never deleted, however it is named", async () => {
   const { world, lost, kept } = await torn();
   const refused = await gc(world, `--delete=${kept},${lost}`, "--older-than=10s");

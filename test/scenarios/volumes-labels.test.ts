@@ -102,6 +102,27 @@ test("a node that nobody knows is not labelled, and keeps no other from being", 
   }
 });
 
+test("a node whose labels cannot be written keeps no other from being labelled, and is labelled when they can", async () => {
+  const world = await claimWorld();
+  const [refused, ...others] = world.nodes;
+  const { send } = world.cluster;
+  let refusals = 0;
+  Object.assign(world.cluster, {
+    send: (request: Parameters<typeof send>[0]) => {
+      const isRefused = request.method === "PATCH" && request.url.pathname.endsWith(`/nodes/${refused!.privateDnsName}`) && refusals < 8;
+      if (!isRefused) return send(request);
+      refusals++;
+      return Promise.reject(new Error("connection reset"));
+    },
+  });
+  world.startLabeler();
+  for (const node of others) {
+    await world.until(`${node.privateDnsName} is labelled`, async () => (await counts(world, node))[0] === "1");
+  }
+  await world.until("the first one is as well", async () => (await counts(world, refused!))[0] === "1", 60 * 60_000);
+  assert.equal(refusals, 8);
+});
+
 test("the labels are true again within the hour", async () => {
   const world = await claimWorld({}, 60 * 60_000);
   const [node] = world.nodes;
