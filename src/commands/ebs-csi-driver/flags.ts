@@ -77,7 +77,11 @@ const node = {
   "volume-attach-limit": flag(int, -1, "How many volumes a node takes. Negative: what its instance type takes."),
   "reserved-volume-attachments": flag(int, -1, "Attachments reserved for disks that are not CSI volumes. Negative: as many as there are."),
   "legacy-xfs": flag(bool, false, "Make xfs file systems without features that kernels before 5.15 lack."),
-  "csi-mount-point-prefix": flag(string, "", "Accepted for compatibility; statistics of NVMe disks are not exported."),
+  "csi-mount-point-prefix": flag(
+    string,
+    "",
+    "Export the statistics of NVMe disks with a mount below this path; needs the tool nvme. Empty: of none.",
+  ),
   "kubelet-registration-path": flag(
     string,
     "",

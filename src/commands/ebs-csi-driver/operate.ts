@@ -99,6 +99,15 @@ export async function nodePart(
       if (!signal.aborted) host.log.warn("the start-up taint is not managed", { error });
     });
   }
+  const mountPrefix = values["csi-mount-point-prefix"] ?? "";
+  if (mountPrefix !== "") {
+    const [{ exportDiskMetrics }, { linuxSystem }] = await Promise.all([
+      import("../../volumes/node/disk-metrics.ts"),
+      import("../../volumes/node/system.ts"),
+    ]);
+    const { instanceId } = await facts(signal);
+    exportDiskMetrics(host.metrics, { system: linuxSystem(), clock: host.world.clock, instanceId, mountPrefix });
+  }
   return {
     facts,
     settings: {

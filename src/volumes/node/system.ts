@@ -28,6 +28,8 @@ export interface FilesystemFacts {
 export interface System {
   /** Runs a tool to its end. It is not cut when the caller gives up: half a file system is worse than a late one. */
   run(tool: string, args: readonly string[]): Promise<Finished>;
+  /** The same for a tool whose output is not text. */
+  runForBytes(tool: string, args: readonly string[]): Promise<Omit<Finished, "out"> & { readonly bytes: Uint8Array }>;
   /** Undefined when there is nothing; rejects when it cannot be told. */
   stat(path: string): Promise<FileFacts | undefined>;
   realPath(path: string): Promise<string>;
@@ -49,20 +51,11 @@ const probeBytes = 64 * 1024;
 /** The machine as it is. */
 export function linuxSystem(): System {
   return {
-    run: (tool, args) =>
-      new Promise((resolve) => {
-        const child = spawn(tool, args, { stdio: ["ignore", "pipe", "pipe"] });
-        let out = "";
-        let err = "";
-        child.stdout.on("data", (chunk) => {
-          out += chunk;
-        });
-        child.stderr.on("data", (chunk) => {
-          err += chunk;
-        });
-        child.on("error", (error) => resolve({ status: undefined, out, err: error.message }));
-        child.on("close", (code, signal) => resolve({ status: code ?? undefined, out, err: signal === null ? err : `${err} (${signal})` }));
-      }),
+    run: async (tool, args) => {
+      const { bytes, ...end } = await finished(tool, args);
+      return { ...end, out: bytes.toString("utf8") };
+    },
+    runForBytes: finished,
     async stat(path) {
       try {
         const facts = await stat(path);
@@ -107,6 +100,21 @@ export function linuxSystem(): System {
       };
     },
   };
+}
+
+function finished(tool: string, args: readonly string[]): Promise<Omit<Finished, "out"> & { readonly bytes: Buffer }> {
+  return new Promise((resolve) => {
+    const child = spawn(tool, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const [out, err]: [Buffer[], Buffer[]] = [[], []];
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+    const end = (status: number | undefined, said: string) => resolve({ status, bytes: Buffer.concat(out), err: said });
+    child.on("error", (error) => end(undefined, error.message));
+    child.on("close", (code, signal) => {
+      const said = Buffer.concat(err).toString("utf8");
+      end(code ?? undefined, signal === null ? said : `${said} (${signal})`);
+    });
+  });
 }
 
 /** The code of a system call's error, as `ENOENT`. */
