@@ -46,8 +46,15 @@ const manifests: Readonly<Record<string, Manifest>> = {
   },
   "load-balancer-controller.yaml": {
     about:
-      "The load balancer controller with its roles, an IngressClass and the definitions of TargetGroupBinding and IngressClassParams. Put your cluster's name in place of my-cluster.",
-    templates: ["targetgroupbindings.yaml", "ingressclassparams.yaml", "load-balancer-controller.yaml"],
+      "The load balancer controller with its roles, an IngressClass and the definitions of TargetGroupBinding, IngressClassParams and the configurations of Gateways. Put your cluster's name in place of my-cluster.",
+    templates: [
+      "targetgroupbindings.yaml",
+      "ingressclassparams.yaml",
+      "loadbalancerconfigurations.yaml",
+      "targetgroupconfigurations.yaml",
+      "listenerruleconfigurations.yaml",
+      "load-balancer-controller.yaml",
+    ],
     set: ["loadBalancerController.enabled=true", "loadBalancerController.clusterName=my-cluster"],
   },
   "load-balancer-webhooks.yaml": {

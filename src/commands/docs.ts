@@ -2,6 +2,8 @@
 import { stringify } from "yaml";
 import { catalogDefinition } from "../discovery/catalog-definition.ts";
 import { targetControlConfigDefinition } from "../loadbalancers/admission/target-control-config.ts";
+import { loadBalancerConfigurationDefinition, targetGroupConfigurationDefinition } from "../loadbalancers/gateway/crd.ts";
+import { listenerRuleConfigurationDefinition } from "../loadbalancers/gateway/rule-crd.ts";
 import { ingressClassParamsDefinition } from "../loadbalancers/ingress/crd.ts";
 import { targetGroupBindingDefinition } from "../loadbalancers/targets/crd.ts";
 import { flagReference } from "../runtime/flags-usage.ts";
@@ -47,6 +49,12 @@ export function pages(): Readonly<Record<string, string>> {
     "docs/reference/artifacts.md": artifactsFlagsPage(),
     "deploy/chart/files/targetgroupbindings.yaml": definitionFile("loadbalancers/targets/crd", targetGroupBindingDefinition),
     "deploy/chart/files/ingressclassparams.yaml": definitionFile("loadbalancers/ingress/crd", ingressClassParamsDefinition),
+    "deploy/chart/files/loadbalancerconfigurations.yaml": definitionFile("loadbalancers/gateway/crd", loadBalancerConfigurationDefinition),
+    "deploy/chart/files/targetgroupconfigurations.yaml": definitionFile("loadbalancers/gateway/crd", targetGroupConfigurationDefinition),
+    "deploy/chart/files/listenerruleconfigurations.yaml": definitionFile(
+      "loadbalancers/gateway/rule-crd",
+      listenerRuleConfigurationDefinition,
+    ),
     "deploy/chart/files/albtargetcontrolconfigs.yaml": definitionFile("loadbalancers/admission/crd", targetControlConfigDefinition),
     "deploy/chart/files/instancetypescatalogs.yaml": definitionFile("discovery/catalog-definition", catalogDefinition),
   };

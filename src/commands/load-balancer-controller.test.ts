@@ -8,11 +8,11 @@ import { said } from "./testing/said.ts";
 
 const call = (...argv: string[]) => said(run, argv);
 
-test("help says what is built, and which flags change nothing", async () => {
+test("help says what is served", async () => {
   const { status, out } = await call("--help");
   assert.equal(status, 0);
-  assert.match(out, /Gateways\s+are not served yet/);
-  assert.match(out, /--gateway-class-max-concurrent-reconciles int\s+Not built yet/);
+  assert.match(out, /Makes load balancers for Ingresses, for Gateways/);
+  assert.match(out, /--gateway-class-max-concurrent-reconciles int\s+GatewayClasses/);
 });
 
 test("a command line that cannot be read ends with 2, one that cannot work with 1", async () => {
@@ -24,6 +24,7 @@ test("a command line that cannot be read ends with 2, one that cannot work with 
 
 const mistakes: readonly (readonly [string, RegExp])[] = [
   ["--default-tags=elbv2.k8s.aws/cluster=x", /tag key elbv2.k8s.aws\/cluster cannot be specified in default-tags flag/],
+  ["--default-tags=gateway.k8s.aws.alb/stack=x", /tag key gateway.k8s.aws.alb\/stack cannot be specified in default-tags flag/],
   ["--external-managed-tags=ingress.k8s.aws/stack", /tag key ingress.k8s.aws\/stack cannot be specified in external-managed-tags flag/],
   ["--default-tags=a=b --external-managed-tags=a", /tag key a cannot be specified in both default-tags and external-managed-tags flag/],
   ["--default-target-type=pod", /invalid value pod for default target type/],

@@ -13,8 +13,8 @@ const name = "load-balancer-controller";
 /** Runs the command to its exit status; the statuses are those of the reference. */
 export const run = longRunning({
   name,
-  description: `Makes load balancers for Ingresses and for Services of its class, and keeps target groups filled as TargetGroupBindings say. Gateways
-are not served yet: leave those to the AWS Load Balancer Controller.`,
+  description: `Makes load balancers for Ingresses, for Gateways and for Services of its class, and keeps target groups filled as
+TargetGroupBindings say.`,
   sections: flagSections,
   refusals: { commandLine: { status: 2, told: "usage" }, configuration: { status: 1 }, failed: 1 },
   async read(invocation) {

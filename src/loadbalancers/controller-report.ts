@@ -32,12 +32,14 @@ export interface Reported {
 export class ControllerReport<Of extends Reported> {
   readonly #parts: ReportParts;
   readonly #resource: Resource<KubeObject>;
+  readonly #texts: Readonly<Record<FailureReason, string>>;
   /** By UID. */
   readonly #warned = new Map<string, string>();
 
-  constructor(resource: Resource<KubeObject>, parts: ReportParts) {
+  constructor(resource: Resource<KubeObject>, parts: ReportParts, own: Partial<Record<FailureReason, string>> = {}) {
     this.#resource = resource;
     this.#parts = parts;
+    this.#texts = { ...texts, ...own };
   }
 
   reconciled(object: Of): void {
@@ -45,7 +47,7 @@ export class ControllerReport<Of extends Reported> {
   }
 
   failed(object: Of, reason: FailureReason, cause: string): void {
-    this.#parts.recorder.record(objectRef(this.#resource, object), "Warning", reason, texts[reason] + cause, reason);
+    this.#parts.recorder.record(objectRef(this.#resource, object), "Warning", reason, this.#texts[reason] + cause, reason);
   }
 
   protected event(object: Of, type: "Normal" | "Warning", reason: "LoadBalancerReplacement", message: string): void {

@@ -24,7 +24,7 @@ export const maturity: Readonly<Record<string, Maturity>> = {
     stage: "beta",
     why: "complete against its reference, with kubelet's own plugin code; never run on a real account",
   },
-  "load-balancer-controller": { stage: "alpha", why: "TargetGroupBindings, Ingresses and Services with its class; Gateways are missing" },
+  "load-balancer-controller": { stage: "alpha", why: "TargetGroupBindings, Ingresses, Services with its class and Gateways" },
   "node-termination-handler": { stage: "alpha", why: "both modes; younger and less proven than the controller manager" },
   "ebs-csi-driver": { stage: "alpha", why: "volumes and snapshots; younger and less proven than the controller manager" },
   "cloud-data-discoverer": {

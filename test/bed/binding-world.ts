@@ -147,8 +147,8 @@ export class BindingWorld {
       "--enable-leader-election=false",
       "--metrics-bind-addr=0",
       "--health-probe-bind-addr=0",
-      // Worlds that serve Ingresses open it again.
-      "--feature-gates=IngressController=false,EnableServiceController=false",
+      // Worlds that serve Ingresses, Services or Gateways open their gates again.
+      "--feature-gates=IngressController=false,EnableServiceController=false,ALBGatewayAPI=false,NLBGatewayAPI=false",
       ...flags,
     ];
     return this.#live((life) => operate({ ...life, options: parseOptions(argv).values, master: "http://cluster" }));

@@ -164,7 +164,7 @@ export class ClassesScene {
         `--aws-vpc-id=${network.vpcId}`,
         "--metrics-bind-addr=0",
         "--health-probe-bind-addr=0",
-        "--feature-gates=IngressController=false",
+        "--feature-gates=IngressController=false,ALBGatewayAPI=false,NLBGatewayAPI=false",
       ],
       manager: ["--controllers=service-lb-controller"],
     };

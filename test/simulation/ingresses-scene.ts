@@ -92,7 +92,7 @@ export class IngressesScene {
       `--aws-vpc-id=${this.network.vpcId}`,
       "--metrics-bind-addr=0",
       "--health-probe-bind-addr=0",
-      `--feature-gates=IngressController=true${this.hasCertificates ? ",EnableCertificateManagement=true" : ""}`,
+      `--feature-gates=IngressController=true,ALBGatewayAPI=false,NLBGatewayAPI=false${this.hasCertificates ? ",EnableCertificateManagement=true" : ""}`,
       "--default-target-type=ip",
     ];
   }

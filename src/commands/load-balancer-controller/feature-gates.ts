@@ -49,6 +49,12 @@ export function gateOpen(settings: GateSettings, gate: Gate): boolean {
   return settings[gate] ?? gates[gate];
 }
 
+const gatewayGates = { alb: "ALBGatewayAPI", nlb: "NLBGatewayAPI" } as const satisfies Readonly<Record<string, Gate>>;
+
+/** The kinds of Gateway that are served. */
+export const openGateways = (settings: GateSettings): readonly (keyof typeof gatewayGates)[] =>
+  (["alb", "nlb"] as const).filter((name) => gateOpen(settings, gatewayGates[name]));
+
 function parseItem(item: string): [string, boolean] {
   const [name = "", text, ...more] = item.split("=").map((part) => part.trim());
   const invalid = (cause?: unknown) =>

@@ -155,7 +155,7 @@ export const processFlags = {
   "feature-gates": flag(
     featureGates,
     {},
-    "Features to turn on or off: Gate=true,Other=false. EndpointsFailOpen (default true) registers nodes and pods of unknown health where there are no others; IngressController and EnableServiceController (default true) serve Ingresses, and Services with the load balancer class. All other gates count for these, or are of parts that are not built yet.",
+    "Features to turn on or off: Gate=true,Other=false. EndpointsFailOpen (default true) registers nodes and pods of unknown health where there are no others; IngressController and EnableServiceController (default true) serve Ingresses, and Services with the load balancer class; ALBGatewayAPI, NLBGatewayAPI and GatewayListenerSet (default true) serve Gateways and ListenerSets as soon as the API server knows their kinds. All other gates count for these, or are of parts that are not built yet.",
   ),
   "health-probe-bind-addr": flag(string, ":61779", "Address to serve /healthz and /readyz on, over HTTP. 0: serve nothing."),
   help: flag(bool, false, "Print this help.", { shorthand: "h" }),
@@ -165,13 +165,11 @@ export const processFlags = {
   "metrics-bind-addr": flag(string, ":8080", "Address to serve /metrics on, over HTTP. 0: serve nothing."),
 };
 
-const notBuilt = "Not built yet; accepted so that manifests need no change.";
-
-/** Flags of parts of the reference that this build does not have: they change nothing that is done. */
-export const laterFlags = {
-  "alb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "gateway-class-max-concurrent-reconciles": flag(int, 3, notBuilt),
-  "nlb-gateway-max-concurrent-reconciles": flag(int, 3, notBuilt),
+/** Gateways, their classes and configurations; flags of load balancers in general stand with those of Ingresses. */
+export const gatewayFlags = {
+  "alb-gateway-max-concurrent-reconciles": flag(int, 3, "Gateways with an application load balancer worked on at the same time."),
+  "gateway-class-max-concurrent-reconciles": flag(int, 3, "GatewayClasses and configurations of Gateways worked on at the same time."),
+  "nlb-gateway-max-concurrent-reconciles": flag(int, 3, "Gateways with a network load balancer worked on at the same time."),
 };
 
 export const flagSections: readonly FlagSection[] = [
@@ -179,9 +177,9 @@ export const flagSections: readonly FlagSection[] = [
   { title: "TargetGroupBinding", flags: bindingFlags },
   { title: "Load balancers, Ingress", flags: ingressFlags },
   { title: "Service", flags: serviceFlags },
+  { title: "Gateway", flags: gatewayFlags },
   { title: "Webhooks", flags: webhookFlags },
   { title: "Process", flags: processFlags },
-  { title: "Parts that are not built yet", flags: laterFlags },
 ];
 
 export const flagTable = {
@@ -191,7 +189,7 @@ export const flagTable = {
   ...serviceFlags,
   ...webhookFlags,
   ...processFlags,
-  ...laterFlags,
+  ...gatewayFlags,
 };
 
 export type Options = FlagValues<typeof flagTable>;

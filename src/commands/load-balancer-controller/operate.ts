@@ -1,6 +1,7 @@
 /** The load balancer controller as a process: from its options to what `process/` runs. */
 import type { AwsSettings, ServiceOverride } from "../../aws/settings.ts";
 import { nodeInformer } from "../../identity/node-view.ts";
+import { type GatewayKeys, gatewayKeys } from "../../loadbalancers/gateway/seen.ts";
 import { type IngressInformers, ingressInformers } from "../../loadbalancers/ingress/seen.ts";
 import { type BindingInformers, bindingInformers } from "../../loadbalancers/targets/informers.ts";
 import { ConfigurationFailed } from "../../process/errors.ts";
@@ -17,7 +18,7 @@ import { healthRoutes, metricsRoutes } from "../../runtime/standard-routes.ts";
 import type { World } from "../../runtime/world.ts";
 import { certificateSource } from "../webhook-serving.ts";
 import type { Balancers } from "./balancers.ts";
-import { gateOpen } from "./feature-gates.ts";
+import { gateOpen, openGateways } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
 import { cloudAs } from "./roles.ts";
 import { startWebhooks, trustEntry } from "./webhooks.ts";
@@ -110,6 +111,7 @@ export function programOf(options: Options, home: string): Program {
     ...ingressInformers(namespace),
   };
   const balancers = sharedBalancers(options);
+  const gateways = { ...informers, gateways: gatewayKeys(namespace) };
   const source = certificateSource(options, home);
   const configuration = options["webhook-configuration"];
   return {
@@ -118,6 +120,7 @@ export function programOf(options: Options, home: string): Program {
       bindings(options, informers, balancers),
       ...(gateOpen(options["feature-gates"], "IngressController") ? [ingresses(options, informers, balancers)] : []),
       ...(gateOpen(options["feature-gates"], "EnableServiceController") ? [classServices(options, informers, balancers)] : []),
+      ...gatewayEntries(options, gateways, balancers),
       ...(source?.kind === "secret" ? [trustEntry(component, { ...source.place, configuration }, options, informers)] : []),
     ],
     migrated: [],
@@ -205,4 +208,24 @@ function classServices(options: Options, informers: BindingInformers, balancers:
     const { serviceControllerOf } = await import("./services.ts");
     return serviceControllerOf(context, options, informers, await balancers(context));
   });
+}
+
+type GatewayInformers = BindingInformers & IngressInformers & { readonly gateways: GatewayKeys };
+
+/** Each kind of Gateway by its gate, and with any of them the classes and configurations. */
+function gatewayEntries(options: Options, informers: GatewayInformers, balancers: SharedBalancers): readonly ControllerEntry[] {
+  const open = openGateways(options["feature-gates"]);
+  if (open.length === 0) return [];
+  return [
+    entry("gatewayclass", async (context) => {
+      const { configurationControllerOf } = await import("./gateway.ts");
+      return configurationControllerOf(context, options, informers, open);
+    }),
+    ...open.map((name) =>
+      entry(`gateway.k8s.aws/${name}`, async (context) => {
+        const { gatewayControllerOf } = await import("./gateway.ts");
+        return gatewayControllerOf(context, options, informers, name, await balancers(context));
+      }),
+    ),
+  ];
 }

@@ -1,5 +1,6 @@
 /** What the options of the process say to its doors. */
 import type { ControllerSettings } from "../../loadbalancers/controller-settings.ts";
+import type { GatewaySettings } from "../../loadbalancers/gateway/settings.ts";
 import type { IngressSettings } from "../../loadbalancers/ingress/settings.ts";
 import type { ClassSettings } from "../../loadbalancers/service-class/settings.ts";
 import { gateOpen } from "./feature-gates.ts";
@@ -56,6 +57,16 @@ export function ingressSettings(options: Options, vpc: string): IngressSettings 
       certificateManagement: open("EnableCertificateManagement"),
       planAnnotation: open("IngressPlanAnnotation"),
     },
+  };
+}
+
+export function gatewaySettings(options: Options, vpc: string): GatewaySettings {
+  const shared = controllerSettings(options, vpc);
+  return {
+    ...shared,
+    allowedAuthorities: options["allowed-certificate-authority-arns"],
+    guards: [...(options["enable-wafv2"] ? (["webAcl"] as const) : []), ...(options["enable-shield"] ? (["shield"] as const) : [])],
+    gates: { ...shared.gates, singleSubnet: gatesOf(options)("ALBSingleSubnet") },
   };
 }
 

@@ -3,7 +3,7 @@ import { isTrackingTag } from "../../loadbalancers/ingress/names.ts";
 import { type Gate, gateOpen } from "./feature-gates.ts";
 import type { Options } from "./flags.ts";
 
-type Count = `${"targetgroupbinding" | "ingress" | "service"}-max-concurrent-reconciles`;
+type Count = `${"targetgroupbinding" | "ingress" | "service" | "alb-gateway" | "nlb-gateway" | "gateway-class"}-max-concurrent-reconciles`;
 
 /** Mistakes in the options that no flag by itself shows; each names the flag. */
 export function optionProblems(options: Options): readonly string[] {
@@ -15,6 +15,9 @@ export function optionProblems(options: Options): readonly string[] {
     ...least("targetgroupbinding-max-concurrent-reconciles", 1),
     ...least("ingress-max-concurrent-reconciles", 1),
     ...least("service-max-concurrent-reconciles", 1),
+    ...least("alb-gateway-max-concurrent-reconciles", 1),
+    ...least("nlb-gateway-max-concurrent-reconciles", 1),
+    ...least("gateway-class-max-concurrent-reconciles", 1),
     ...oneOf("default-target-type", "default target type", ["instance", "ip"]),
     ...oneOf("default-load-balancer-scheme", "default scheme", ["internal", "internet-facing"]),
     ...tagProblems(options),

@@ -1,7 +1,16 @@
 /** One load balancer in the place of another of the same owner: what the doors that do it have in common. */
+import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
+import { isOwn } from "../find.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
+import type { BackendHealth, Found, LoadBalancerKind, Seen } from "../kind.ts";
+import { kindOf, type LoadBalancerOwner } from "../owner.ts";
+import type { Survey } from "../survey.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
 import { isBehind } from "../target-groups.ts";
+import { healthOf } from "./health.ts";
+import { isActive, refusesDeletion, unprotection } from "./load-balancer-parts.ts";
 
 /** Since when the address of a new load balancer is published in the place of an old one's, on the monotonic clock. */
 export interface HandOver {
@@ -28,4 +37,85 @@ export async function inTheWayOf<LoadBalancer extends { readonly name: string; r
   const all = given.length === 0 ? [] : await targetGroups.all(reconcileAges.presentMs, ask, by);
   const shared = all.filter(({ TargetGroupArn: arn = "" }) => given.includes(arn));
   return loadBalancers.filter((lb) => lb.name === name || shared.some((group) => isBehind(group, lb.arn)));
+}
+
+/** A load balancer of either kind. */
+export interface FoundBalancer extends Found {
+  readonly arn: string;
+}
+
+/** Load balancers of an owner that another one replaces, and the target groups behind them. */
+export interface Replaced {
+  readonly loadBalancers: readonly FoundBalancer[];
+  readonly targetGroups: readonly SeenTargetGroup[];
+  /** Those that the new one cannot stand beside: they go first. */
+  readonly inTheWay: readonly FoundBalancer[];
+}
+
+interface SeenGrouped extends Seen {
+  readonly targetGroups: readonly SeenTargetGroup[];
+}
+
+/** A kind without target groups that stand behind a load balancer which is replaced; those are handed to `onGroups`. */
+export function besides(
+  kind: LoadBalancerKind,
+  loadBalancers: readonly FoundBalancer[],
+  onGroups: (groups: readonly SeenTargetGroup[]) => void,
+): LoadBalancerKind {
+  const arns = new Set(loadBalancers.map(({ arn }) => arn));
+  return {
+    ...kind,
+    async observe(found, options, inventory, ask) {
+      const own = (found as FoundBalancer | undefined)?.arn;
+      const seen = (await kind.observe(found, options, inventory, ask)) as SeenGrouped;
+      const isTheirs = ({ users = [] }: SeenTargetGroup) => users.some((arn) => arns.has(arn));
+      const isUsed = ({ users = [] }: SeenTargetGroup) => own !== undefined && users.includes(own);
+      onGroups(seen.targetGroups.filter(isTheirs));
+      const rest = seen.targetGroups.filter((group) => !isTheirs(group));
+      // Of two for the same port the one that is in use stands for it, and the one that was left behind goes.
+      return { ...seen, targetGroups: rest.toSorted((a, b) => Number(isUsed(b)) - Number(isUsed(a))) } as Seen;
+    },
+  };
+}
+
+/** Whether clients may be sent to the new one: it is active, and serves whatever the old one does. */
+export async function canTakeOver(
+  { found, seen }: Pick<Survey, "found" | "seen">,
+  replaced: Replaced,
+  inventory: Inventory,
+  ask: Ask,
+): Promise<boolean> {
+  if (!isActive(found?.state)) return false;
+  const partOf = ({ part = "" }: SeenTargetGroup) => part;
+  const [now, before] = await Promise.all([
+    healthOf((seen as SeenGrouped).targetGroups, partOf, inventory, ask),
+    healthOf(replaced.targetGroups, partOf, inventory, ask),
+  ]);
+  const isServed = ({ targets }: BackendHealth) => targets.some(({ healthy }) => healthy);
+  return before.filter(isServed).every(({ where }) => now.every((backend) => backend.where !== where || isServed(backend)));
+}
+
+/** Deletes load balancers that others have replaced, or cannot stand beside. What protects them was meant for what is served. */
+export async function retire(
+  loadBalancers: readonly FoundBalancer[],
+  owner: LoadBalancerOwner,
+  inventory: Inventory,
+  ask: Ask,
+  onStep: (step: Step) => void,
+): Promise<void> {
+  for (const lb of loadBalancers) {
+    const kind = kindOf(lb, owner);
+    const deletion = kind.planDeletion(lb, owner.noun);
+    const carryOut = (steps: readonly Step[]) => apply(steps, inventory.cloud, { ...ask, onStep });
+    try {
+      // Its marks were read a while ago, and it may have been given to somebody else since.
+      if (await isOwn(lb, owner, inventory, ask)) await carryOut(deletion);
+    } catch (error) {
+      if (!refusesDeletion(error)) throw error;
+      await carryOut([unprotection(lb), ...deletion]);
+    } finally {
+      inventory.touchTags(lb.arn);
+      kind.touch(lb.name, inventory, owner.key);
+    }
+  }
 }

@@ -1,6 +1,10 @@
 /** Whether the API server serves what Gateways need: asked again while it does not, so that nobody has to restart anything. */
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
+import type { Source } from "../../runtime/controller.ts";
+import type { Host } from "../../runtime/host.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import { sleep } from "../../runtime/world.ts";
 import { configurationGroup } from "./configuration.ts";
 import type { Flavour } from "./flavours.ts";
 import { gatewayGroup } from "./grants.ts";
@@ -37,3 +41,69 @@ export function missingKinds({ routeKinds }: Pick<Flavour, "routeKinds">, served
 }
 
 export const servesSets = (served: Served) => served.get(`${gatewayGroup}/v1`)?.has("ListenerSet") ?? false;
+
+/** How often is looked for definitions that are not there yet. */
+const lookMs = 30_000;
+
+/** What several controllers of a process ask for: one look serves all of them. */
+export class Discovery {
+  readonly #kube: KubeClient;
+  readonly #host: Host;
+  #last: { readonly at: number; readonly served: Promise<Served> } | undefined;
+
+  constructor(kube: KubeClient, host: Host) {
+    this.#kube = kube;
+    this.#host = host;
+  }
+
+  served(signal: AbortSignal): Promise<Served> {
+    const now = this.#host.world.clock.monotonic();
+    if (this.#last === undefined || now - this.#last.at >= lookMs / 2) this.#last = { at: now, served: discover(this.#kube, signal) };
+    return this.#last.served;
+  }
+}
+
+type Enqueue = Parameters<Source["start"]>[0];
+
+/** Something that can be followed when the kinds that it needs are served. */
+export interface Opening {
+  readonly what: string;
+  missing(served: Served): readonly string[];
+  open(enqueue: Enqueue, signal: AbortSignal): Promise<void>;
+}
+
+/** Opens each when it can be, in their order. Resolves when those are open that can be opened now; `onLooked` is told when it is known which. */
+export function openings(all: readonly Opening[], discovery: Discovery, { world, log }: Host, onLooked: () => void = () => {}): Source {
+  return {
+    name: "definitions",
+    async start(enqueue, signal) {
+      let closed = all;
+      let told = "";
+      const look = async () => {
+        try {
+          const served = await discovery.served(signal);
+          const open = closed.filter((each) => each.missing(served).length === 0);
+          closed = closed.filter((each) => !open.includes(each));
+          const missing = [...new Set(closed.flatMap((each) => each.missing(served)))].join(", ");
+          if (missing !== told && missing !== "")
+            log.info("waits for definitions that the API server does not serve", { waits: closed.map(({ what }) => what), missing });
+          told = missing;
+          for (const each of open) await each.open(enqueue, signal);
+          onLooked();
+        } catch (error) {
+          signal.throwIfAborted();
+          log.error("cannot tell which kinds the API server serves", { error: messageOf(error) });
+        }
+      };
+      await look();
+      const later = async () => {
+        while (closed.length > 0) {
+          await sleep(world.clock, lookMs, signal);
+          await look();
+        }
+      };
+      // Rejects when it is asked to end.
+      void later().catch(() => {});
+    },
+  };
+}

@@ -101,8 +101,10 @@ export function wantedAddOns({ config, flavour, settings }: Pick<Draft, "config"
   return new Set(flavour.addOns.filter((addOn) => asked[addOn]));
 }
 
+type AddOnDraft = Pick<Draft, "config" | "flavour" | "settings" | "addOns">;
+
 /** What stands in front, as it is wanted. What was never enabled here is left alone; what was is disabled once. */
-export function guardsOf(draft: Draft): Guards | undefined {
+export function guardsOf(draft: AddOnDraft): Guards | undefined {
   const { config, settings, addOns } = draft;
   const wanted = wantedAddOns(draft);
   const isManaged = (addOn: AddOn) => wanted.has(addOn) || addOns.has(addOn);
@@ -115,7 +117,7 @@ export function guardsOf(draft: Draft): Guards | undefined {
 }
 
 /** Reserved units; 0 cancels what was reserved here. Absent: as it is. */
-export function capacityOf(draft: Draft): number | undefined {
+export function capacityOf(draft: AddOnDraft): number | undefined {
   if (!draft.settings.gates.capacityReservation) return undefined;
   if (wantedAddOns(draft).has("provisionedcapacity")) return draft.config.minimumLoadBalancerCapacity?.capacityUnits;
   return draft.addOns.has("provisionedcapacity") ? 0 : undefined;

@@ -23,7 +23,10 @@ export interface Port {
 }
 
 /** One on which something is served: it has a valid listener, and a route. Throws a `GatewayFault` for what contradicts itself. */
-export function portOf({ listeners, attachment, config }: Draft, port: number): Port | undefined {
+export function portOf(
+  { listeners, attachment, config }: Pick<Draft, "listeners" | "attachment" | "config">,
+  port: number,
+): Port | undefined {
   const valid = listeners.filter((each) => isValid(each) && each.listener.port === port);
   const routes = attachment.byPort.get(port) ?? [];
   if (valid.length === 0 || routes.length === 0) return undefined;

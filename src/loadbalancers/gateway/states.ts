@@ -46,7 +46,20 @@ export interface State<View> {
 
 export interface GatewayState extends State<GatewayView> {
   readonly status: GatewayStatus;
+  /** What its load balancer was when all of it was as wanted; empty: nobody knows. */
+  readonly checkpoint: string;
+  /** Digests of the Secrets that were sent to AWS for it, by `namespace/configuration/secret`. */
+  readonly sentSecrets: Readonly<Record<string, string>>;
+  /** The plan of a dry run that is written on it; empty: none is. */
+  readonly plan: string;
 }
+
+/** Where a Gateway has its checkpoint. */
+export const checkpointAnnotation = "gateway.fairlead.io/checkpoint";
+/** Where digests of the Secrets of log-ins are recorded that were sent: AWS never tells what it has. */
+export const sentSecretsAnnotation = "gateway.fairlead.io/sent-secrets";
+/** Where a dry run writes what a Gateway asks for. */
+export const planAnnotation = "gateway.k8s.aws/dry-run-plan";
 
 export interface ClassState extends State<ClassView> {
   readonly features: readonly string[];
@@ -78,9 +91,18 @@ const identityOf = ({ name, namespace = "", uid, generation = 0, creationTimesta
 
 export function gatewayState({ metadata, spec = {}, status = {} }: Stored<ApiGateway>): GatewayState {
   const { infrastructure = {} } = spec;
-  const { "kubectl.kubernetes.io/last-applied-configuration": _applied, ...annotations } = metadata.annotations ?? {};
+  const {
+    "kubectl.kubernetes.io/last-applied-configuration": _applied,
+    [checkpointAnnotation]: checkpoint = "",
+    [sentSecretsAnnotation]: sent = "",
+    [planAnnotation]: plan = "",
+    ...annotations
+  } = metadata.annotations ?? {};
   return {
     metadata: metaOf(metadata),
+    checkpoint,
+    sentSecrets: pairsIn(sent),
+    plan,
     view: {
       ...identityOf(metadata),
       className: spec.gatewayClassName ?? "",
@@ -99,6 +121,12 @@ export function gatewayState({ metadata, spec = {}, status = {} }: Stored<ApiGat
       listeners: status.listeners ?? [],
     },
   };
+}
+
+/** What somebody else has written there tells nothing. */
+function pairsIn(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(",").map((pair) => pair.split("="));
+  return Object.fromEntries(pairs.flatMap(([name = "", value]) => (value === undefined ? [] : [[name, value] as const])));
 }
 
 export function classState({ metadata, spec = {}, status = {} }: Stored<ApiGatewayClass>): ClassState {
@@ -238,8 +266,10 @@ export function grantState({ metadata, spec = {} }: Stored<ApiReferenceGrant>): 
 /** An object whose spec is read as it is written. */
 export interface ConfigurationState<Spec>
   extends State<{ readonly finalizers: readonly string[]; readonly isDeleted: boolean; readonly spec: Spec }> {
+  readonly generation: number;
   readonly accepted?: boolean;
   readonly message?: string;
+  readonly observedGeneration?: number;
 }
 
 export function configurationState<Spec extends object>({
@@ -247,12 +277,17 @@ export function configurationState<Spec extends object>({
   spec,
   status,
 }: Stored<
-  KubeObject & { readonly spec?: Spec; readonly status?: { readonly accepted?: boolean; readonly message?: string } }
+  KubeObject & {
+    readonly spec?: Spec;
+    readonly status?: { readonly accepted?: boolean; readonly message?: string; readonly observedGeneration?: number };
+  }
 >): ConfigurationState<Spec> {
   return {
     metadata: metaOf(metadata),
     view: { finalizers: metadata.finalizers ?? [], isDeleted: metadata.deletionTimestamp !== undefined, spec: (spec ?? {}) as Spec },
+    generation: metadata.generation ?? 0,
     ...(status?.accepted !== undefined && { accepted: status.accepted }),
     ...(status?.message !== undefined && { message: status.message }),
+    ...(status?.observedGeneration !== undefined && { observedGeneration: status.observedGeneration }),
   };
 }

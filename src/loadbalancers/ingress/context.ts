@@ -14,7 +14,7 @@ import type { NewTargetGroups } from "../targets/new-groups.ts";
 import type { Checkpoints } from "./checkpoint.ts";
 import type { MemberModel } from "./desire.ts";
 import type { IngressMetrics } from "./metrics.ts";
-import type { Refusals } from "./refusals.ts";
+import type { MemberRefusals } from "./refusals.ts";
 import type { Report } from "./report.ts";
 import type { Classes, Ingresses, Namespaces, Params } from "./seen.ts";
 import type { IngressSettings } from "./settings.ts";
@@ -53,7 +53,7 @@ export interface GroupContext extends IngressParts {
   readonly memory: Map<string, MemberModel>;
   /** Groups whose load balancer has taken the place of an old one that still stands. */
   readonly handedOver: Map<string, HandOver>;
-  readonly refusals: Refusals;
+  readonly refusals: MemberRefusals;
   readonly checkpoints: Checkpoints;
   /** When the records of certificates were written, by ARN. */
   readonly provenCertificates: Map<string, number>;
@@ -71,7 +71,7 @@ export interface SurveyContext extends Pick<GroupContext, "inventory" | "setting
   /** Absent where all of it is always looked at. */
   readonly checkpoints?: Pick<Checkpoints, "trustedMs">;
   /** What AWS has refused; absent where nothing was asked of it. */
-  readonly refusals?: Pick<Refusals, "of">;
+  readonly refusals?: Pick<MemberRefusals, "of">;
   readonly ingresses: Pick<Ingresses, "get">;
   readonly services: Pick<Services, "get" | "list">;
   readonly secrets: Pick<FollowedSecrets, "follow" | "begin" | "read">;

@@ -4,6 +4,7 @@ import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
 import { sleep } from "../../runtime/world.ts";
 import { FollowedSecrets } from "../followed-secrets.ts";
+import { Refusals } from "../refusals.ts";
 import { matchesSelector } from "../targets/selector.ts";
 import { Checkpoints } from "./checkpoint.ts";
 import { type ClassSources, classOf } from "./classes.ts";
@@ -11,7 +12,7 @@ import type { GroupContext, IngressParts } from "./context.ts";
 import { type Group, type GroupId, groupOf, groupsFinalized, type Membership, membershipOf, stackOf } from "./groups.ts";
 import { IngressMetrics } from "./metrics.ts";
 import { reconcileGroup } from "./pass.ts";
-import { Refusals } from "./refusals.ts";
+import { wishText } from "./refusals.ts";
 import { Report } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
 import type { IngressView } from "./view.ts";
@@ -48,7 +49,7 @@ class IngressLoop {
       secrets,
       memory: new Map(),
       handedOver: new Map(),
-      refusals: new Refusals(parts.host.world.clock),
+      refusals: new Refusals(parts.host.world.clock, wishText),
       checkpoints: new Checkpoints(parts.host.world, (...written) => report.recordCheckpoint(...written)),
       provenCertificates: new Map(),
       usedCertificates: new Map(),

@@ -1,11 +1,9 @@
 /** Brings the network load balancer in front of a group's own to what the group asks for, and registers the one behind with it. */
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
-import { deregisterTargets, registerTargets } from "../../aws/elbv2-actions.ts";
-import { isAwsError } from "../../aws/errors.ts";
-import { type Step, step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import { applySurvey } from "../apply.ts";
+import { registerBalancers } from "../elbv2/balancer-targets.ts";
 import { freshAges } from "../inventory.ts";
 import type { SecurityGroups } from "../model.ts";
 import type { FoundNetwork } from "../network/find.ts";
@@ -22,9 +20,6 @@ import type { Group } from "./groups.ts";
 import { frontOwnerOf } from "./owner.ts";
 import type { GroupSurvey } from "./survey.ts";
 import { logStep, staleMs, waitMs } from "./telling.ts";
-
-/** AWS takes a load balancer as a target when it is active. */
-const registrationMs = 15_000;
 
 /** The load balancer that traffic goes to, and the security groups on it. */
 export interface Behind {
@@ -81,7 +76,8 @@ export async function ensureFrontend(
   if (ensured.applied.kind === "waiting") return { ...told, outcome: again(waitMs, ensured.applied.why) };
   const { targetGroups } = frontend.afterParts(wish.model, seen.seen as SeenNetwork, ensured.applied.made);
   const arns = new Map(wish.model.targetGroups.map(({ name }, i) => [name, targetGroups[i]?.arn ?? ""]));
-  const outcome = await register(group, wish, arns, behind.arn, context, ask);
+  const targets = [...wish.ports].map(([name, port]) => ({ group: { name, arn: arns.get(name) ?? "" }, balancer: behind.arn, port }));
+  const outcome = await registerBalancers(targets, inventory.cloud, ask, logStep(context, group));
   return { ...told, ...(outcome && { outcome }) };
 }
 
@@ -122,42 +118,6 @@ export function surveyFrontend(
     inventory,
     ask,
   );
-}
-
-/** A group of this type has one target: another one has to go first. */
-async function register(
-  group: Group,
-  { ports }: Frontend,
-  arns: ReadonlyMap<string, string>,
-  behind: string,
-  context: GroupContext,
-  ask: Ask,
-): Promise<Outcome | undefined> {
-  const { cloud } = context.inventory;
-  const steps: Step[] = [];
-  for (const [name, port] of ports) {
-    const TargetGroupArn = arns.get(name) ?? "";
-    const present = await cloud.loadBalancers.targetHealth(TargetGroupArn, ask);
-    const isWanted = ({ Target }: (typeof present)[number]) => Target?.Id === behind && Target.Port === port;
-    const others = present.filter((each) => !isWanted(each) && each.TargetHealth?.State !== "draining");
-    const where = `target group ${name}`;
-    if (others.length > 0) {
-      const Targets = others.map(({ Target }) => ({ Id: Target?.Id ?? "", ...(Target?.Port && { Port: Target.Port }) }));
-      const words = { what: `deregister the former load balancer from ${where}`, why: "another one is behind it now" };
-      steps.push(step(deregisterTargets, { TargetGroupArn, Targets }, words));
-    }
-    if (present.some((each) => isWanted(each) && each.TargetHealth?.State !== "draining")) continue;
-    const words = { what: `register ${behind}, port ${port}, with ${where}`, why: "the load balancer in front forwards to it" };
-    steps.push(step(registerTargets, { TargetGroupArn, Targets: [{ Id: behind, Port: port }] }, words));
-  }
-  try {
-    await apply(steps, cloud, { ...ask, onStep: logStep(context, group) });
-    return undefined;
-  } catch (error) {
-    // Until it is active, and has a listener on that port, AWS refuses it.
-    if (!isAwsError(error, "invalid", "conflict", "limit-exceeded") || error.action !== registerTargets.name) throw error;
-    return again(registrationMs, `the load balancer behind cannot be registered yet: ${error.detail}`);
-  }
 }
 
 /** Says whether nothing of it is left. Goes before the one behind, which AWS keeps for as long as it is somebody's target. */

@@ -2,9 +2,9 @@
 import type { Ask } from "../../aws/ask.ts";
 import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
-import { sleep } from "../../runtime/world.ts";
 import { CheckpointRecord } from "../checkpoints.ts";
 import { ControllerMetrics, exportCachedObjects } from "../controller-metrics.ts";
+import { resync } from "../resync.ts";
 import { claimOf } from "../service-claim.ts";
 import type { SeenService } from "../service-state.ts";
 import type { ClassContext, ClassParts } from "./context.ts";
@@ -21,9 +21,6 @@ const sharedMs = 15_000;
 const maxSharedMs = 10 * 60_000;
 
 const backoff = { baseMs: 1_000, maxMs: 300_000 };
-
-/** What was not read at the start is read within this time. */
-const verifyMs = 60 * 60_000;
 
 export function classController(parts: ClassParts): Controller {
   return new ClassLoop(parts).controller();
@@ -123,39 +120,14 @@ class ClassLoop {
     return { name: "shared security group", start: async (enqueue) => enqueue(sharedKey, "background") };
   }
 
-  /** Everything is read again once in a while; the first time soon after the start, one after the other. */
   #resync(): Source {
     const { host, services, syncPeriodMs } = this.#parts;
-    const { clock } = host.world;
     const keys = () =>
       services
         .list()
         .filter((service) => this.#concerns(service))
         .map(({ view }) => keyOf(view));
-    return {
-      name: "resync",
-      start: async (enqueue, signal) => {
-        const look = (key: string) => {
-          this.#context.due.add(key);
-          enqueue(key, "background");
-        };
-        const rounds = async () => {
-          const first = Math.min(verifyMs, syncPeriodMs);
-          await sleep(clock, first / 2, signal);
-          const all = keys();
-          for (const key of all) {
-            look(key);
-            await sleep(clock, first / 2 / all.length, signal);
-          }
-          for (;;) {
-            await sleep(clock, syncPeriodMs, signal);
-            for (const key of keys()) look(key);
-          }
-        };
-        // Rejects when it is asked to end.
-        void rounds().catch(() => {});
-      },
-    };
+    return resync(host.world.clock, syncPeriodMs, keys, (key) => this.#context.due.add(key));
   }
 
   /** Nobody has, or wants, a load balancer: the group that they shared goes too. Somebody else's may still use it. */

@@ -1,0 +1,56 @@
+/**
+ * A listener that serves is led to another target group only when that has targets: until then the steps that bring new groups are
+ * taken, and no other.
+ */
+import { modifyListener } from "../../aws/elbv2-actions.ts";
+import { isMade, isStepOf, type Step } from "../../aws/plan.ts";
+import type { Clock } from "../../runtime/world.ts";
+import type { Survey } from "../survey.ts";
+import type { SeenTargetGroup } from "../target-group-plan.ts";
+import type { SeenBinding } from "../targets/binding.ts";
+
+/** How long a listener that serves waits for the targets of a new group; they may never come. */
+const maxMoveMs = 120_000;
+
+/** Whether listeners of an owner wait. Since when each does is kept in `moving`, on the monotonic clock. */
+export function listenersWait(
+  key: string,
+  { seen, steps }: Pick<Survey, "seen" | "steps">,
+  own: readonly SeenBinding[],
+  moving: Map<string, number>,
+  clock: Clock,
+): boolean {
+  const now = clock.monotonic();
+  const groups = steps.filter((step) => isStepOf(step, modifyListener)).flatMap(groupsForwardedTo);
+  const standing = (seen as { readonly targetGroups?: readonly SeenTargetGroup[] }).targetGroups ?? [];
+  const isEmpty = (arn: string) => {
+    const targets = own.find(({ spec }) => spec.targetGroupARN === arn)?.status.targets;
+    // Whoever makes a group of load balancers fills it, too.
+    return (
+      standing.some((group) => group.arn === arn && group.targetType !== "alb") &&
+      (targets === undefined || (targets.wanted > 0 && targets.registered === 0))
+    );
+  };
+  const waits = groups.some((arn) => isMade(arn) || isEmpty(String(arn)));
+  if (!waits) moving.delete(key);
+  else if (!moving.has(key)) moving.set(key, now);
+  return waits && now - (moving.get(key) ?? now) < maxMoveMs;
+}
+
+/** What changes nothing about where traffic goes. */
+export const isPreparation = (step: Step) => step.effect === "create" && !/Listener/.test(step.action.name);
+
+interface ForwardInput {
+  readonly DefaultActions?: readonly {
+    readonly TargetGroupArn?: unknown;
+    readonly ForwardConfig?: { readonly TargetGroups?: readonly { readonly TargetGroupArn?: unknown }[] };
+  }[];
+}
+
+function groupsForwardedTo({ input }: Step): readonly unknown[] {
+  const actions = (input as ForwardInput).DefaultActions ?? [];
+  return actions.flatMap(({ TargetGroupArn, ForwardConfig }) => [
+    ...(TargetGroupArn === undefined ? [] : [TargetGroupArn]),
+    ...(ForwardConfig?.TargetGroups ?? []).map((each) => each.TargetGroupArn),
+  ]);
+}

@@ -1,0 +1,130 @@
+/** Brings a Gateway's load balancer and its bindings to what it asks for. */
+import { apply } from "../../aws/apply.ts";
+import type { Ask } from "../../aws/ask.ts";
+import { modifyCapacityReservation } from "../../aws/elbv2-actions.ts";
+import type { AwsError } from "../../aws/errors.ts";
+import { isStepOf, type Step } from "../../aws/plan.ts";
+import { again, type Outcome } from "../../runtime/controller.ts";
+import { messageOf } from "../../runtime/message-of.ts";
+import { isGuardStep } from "../application/guards.ts";
+import { registerBalancers } from "../elbv2/balancer-targets.ts";
+import { type BoundDeployed, deployBound } from "../elbv2/bound-deploy.ts";
+import { isActive } from "../elbv2/load-balancer-parts.ts";
+import { isPreparation, listenersWait } from "../elbv2/moves.ts";
+import { refusedTo } from "../refusals.ts";
+import { bindingsOf } from "../targets/owned-bindings.ts";
+import type { GatewayContext } from "./context.ts";
+import type { Loaded } from "./load.ts";
+import { managedSource } from "./load-balancer.ts";
+import { bindingLabels } from "./names.ts";
+import type { SeenGateway } from "./report.ts";
+import type { GatewaySurvey } from "./survey.ts";
+import { logStep, waitMs } from "./telling.ts";
+import { keyOf, routeKeyOf } from "./view.ts";
+
+export interface Deployed extends BoundDeployed {
+  /** What is left to do. */
+  readonly waits?: Outcome;
+}
+
+/** How soon a load balancer is looked at again that is being provisioned: that takes minutes, and it serves without. */
+const activeMs = 30_000;
+
+/** `refused`: AWS does not take what one route asks for. That is remembered, so that the next survey leaves it out. */
+export async function deploy(
+  gateway: SeenGateway,
+  { wish }: Loaded,
+  survey: GatewaySurvey,
+  context: GatewayContext,
+  ask: Ask,
+): Promise<Deployed | "refused"> {
+  let refused: string | undefined;
+  try {
+    return await deployAll(gateway, survey, context, ask, (step, error) => {
+      refused = refusedTo(step, error);
+    });
+  } catch (error) {
+    const routes = [...wish.attachment.byPort.values()].flat().map(({ route }) => route);
+    const route = routes.find((each) => routeKeyOf(each) === refused);
+    if (route === undefined || context.refusals.of(routeKeyOf(route), route) !== undefined) throw error;
+    context.refusals.note(routeKeyOf(route), route, messageOf(error));
+    return "refused";
+  }
+}
+
+async function deployAll(
+  gateway: SeenGateway,
+  { seen, desire, replaced }: GatewaySurvey,
+  context: GatewayContext,
+  ask: Ask,
+  onRefused: (step: Step, error: AwsError) => void,
+): Promise<Deployed> {
+  const { inventory, host, newGroups, kube, bindings, flavour } = context;
+  const labels = bindingLabels(flavour, gateway.view);
+  const onStep = logStep(context, gateway);
+  const isWaiting = listenersWait(keyOf(gateway.view), seen, bindingsOf(labels, bindings), context.moving, host.world.clock);
+  // AWS reserves capacity for what is active only: that comes later, and nothing waits for it.
+  const isEarly = (step: Step) => isStepOf(step, modifyCapacityReservation) && !isActive(seen.found?.state);
+  const steps = seen.steps.filter((step) => !isGuardStep(step) && !isEarly(step) && (!isWaiting || isPreparation(step)));
+  const deployed = await deployBound(
+    {
+      labels,
+      survey: { ...seen, steps },
+      bindings: desire.bindings,
+      managedSource,
+      kept: replaced.targetGroups.map(({ arn }) => arn),
+      keepsAll: isWaiting,
+    },
+    { inventory, kube, bindings, clock: host.world.clock, newGroups, onStep, onRefused },
+    ask,
+  );
+  const { applied } = deployed.ensured;
+  if (applied.kind === "waiting") return { ...deployed, waits: again(waitMs, applied.why) };
+  const unregistered = await registerTargets(desire, deployed, context, ask, onStep);
+  const unguarded = isWaiting ? undefined : await applyGuards(gateway, { seen, desire }, applied.made, context, ask);
+  const waits = isWaiting
+    ? again(waitMs, "the targets of new target groups are being registered")
+    : deployed.postponed > 0
+      ? again(waitMs, "bindings of target groups that are no longer wanted are being emptied")
+      : (unregistered ?? unguarded);
+  if (waits) return { ...deployed, waits };
+  return seen.steps.some(isEarly)
+    ? { ...deployed, waits: again(activeMs, "capacity is reserved when the load balancer is active") }
+    : deployed;
+}
+
+/** Load balancers of other Gateways, which no binding registers. */
+function registerTargets(
+  { balancers }: GatewaySurvey["desire"],
+  { arns }: BoundDeployed,
+  { inventory }: GatewayContext,
+  ask: Ask,
+  onStep: (step: Step) => void,
+): Promise<Outcome | undefined> {
+  const targets = [...balancers].map(([name, { arn, port }]) => ({ group: { name, arn: arns.get(name) ?? "" }, balancer: arn, port }));
+  return registerBalancers(targets, inventory.cloud, ask, onStep);
+}
+
+/** After everything else: that something guards the load balancer badly is no reason not to serve. */
+async function applyGuards(
+  gateway: SeenGateway,
+  { seen, desire }: Pick<GatewaySurvey, "seen" | "desire">,
+  made: ReadonlyMap<string, string>,
+  context: GatewayContext,
+  ask: Ask,
+): Promise<Outcome | undefined> {
+  const { inventory } = context;
+  const steps = seen.steps.filter(isGuardStep);
+  if (steps.length === 0) return undefined;
+  try {
+    const applied = await apply(steps, inventory.cloud, { ...ask, made, onStep: logStep(context, gateway) });
+    return applied.kind === "waiting" ? again(waitMs, applied.why) : undefined;
+  } finally {
+    inventory.cloud.protections.forget(arnOf(seen, desire, made));
+  }
+}
+
+/** The ARN of a Gateway's load balancer, once it stands. */
+export function arnOf({ found }: GatewaySurvey["seen"], { model }: GatewaySurvey["desire"], made: ReadonlyMap<string, string>): string {
+  return (found as { readonly arn?: string } | undefined)?.arn ?? made.get(`load balancer ${model.name}`) ?? "";
+}

@@ -1,0 +1,23 @@
+/** Features of the Gateway API that each kind of Gateway has, by the names of the API: what the conformance suite runs. */
+import type { Flavour } from "./flavours.ts";
+
+const features: Readonly<Record<Flavour["name"], readonly string[]>> = {
+  alb: [
+    "Gateway",
+    "HTTPRoute",
+    "HTTPRouteDestinationPortMatching",
+    "HTTPRouteHostRewrite",
+    "HTTPRouteMethodMatching",
+    "HTTPRouteParentRefPort",
+    "HTTPRoutePathRewrite",
+    "HTTPRoutePortRedirect",
+    "HTTPRouteQueryParamMatching",
+    "HTTPRouteSchemeRedirect",
+    "ReferenceGrant",
+  ],
+  nlb: ["Gateway", "ReferenceGrant", "TCPRoute", "TLSRoute", "UDPRoute"],
+};
+
+/** In the order that the API asks for. */
+export const featuresOf = ({ name }: Pick<Flavour, "name">, withSets: boolean): readonly string[] =>
+  [...features[name], ...(withSets ? ["ListenerSet"] : [])].toSorted();

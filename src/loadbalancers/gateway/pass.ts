@@ -1,0 +1,195 @@
+/** One look at a Gateway, carried out and told. */
+import type { Ask } from "../../aws/ask.ts";
+import { isAwsError } from "../../aws/errors.ts";
+import { again, done, type Outcome } from "../../runtime/controller.ts";
+import { isActive } from "../elbv2/load-balancer-parts.ts";
+import { stackResources, stackText } from "../stack-json.ts";
+import { addOnChanges } from "./add-ons.ts";
+import { checkpointOf } from "./checkpoint.ts";
+import type { GatewayContext } from "./context.ts";
+import { arnOf, type Deployed, deploy } from "./deploy.ts";
+import { GatewayFault } from "./fault.ts";
+import { flavourOf } from "./flavours.ts";
+import { configure, type Loaded, loadGateway, logInsOf, objectSources } from "./load.ts";
+import { managedSource, wantedAddOns } from "./load-balancer.ts";
+import { removeGateway } from "./removal.ts";
+import { addressOf, finishReplacement, noteHandOver, retireReplaced } from "./replacement.ts";
+import type { SeenGateway } from "./report.ts";
+import { recordSecrets } from "./sent-secrets.ts";
+import type { Balancer } from "./status.ts";
+import { type GatewaySurvey, surveyGateway } from "./survey.ts";
+import { tellGateway, tellRejected, tellRoutes, tellSets, unlessTold } from "./tell.ts";
+import { during, staleMs } from "./telling.ts";
+import { keyOf } from "./view.ts";
+
+export async function reconcileGateway(key: string, context: GatewayContext, ask: Ask): Promise<Outcome> {
+  const { objects, flavour } = context;
+  const gateway = objects.gateways.get(key);
+  if (gateway === undefined) return done;
+  const isGuarded = gateway.view.finalizers.includes(flavour.controllerName);
+  if (gateway.view.isDeleted) return isGuarded ? removeGateway(gateway, context, ask) : done;
+  const of = objects.classes.get(gateway.view.className);
+  // A class that is gone may come back: what stands is kept until the Gateway itself goes, or goes to another class.
+  if (of === undefined) return done;
+  if (flavourOf(of.view.controllerName)?.name !== flavour.name) return isGuarded ? removeGateway(gateway, context, ask) : done;
+  const loaded = await load(gateway, of, context, ask);
+  if (loaded === undefined) return done;
+  if (gateway.view.annotations[dryRunAnnotation] === "true" && !isGuarded) return showPlan(gateway, loaded, context, ask);
+  await context.report.recordPlan(gateway, "", ask.signal);
+  return ensureGateway(gateway, loaded, context, ask);
+}
+
+/** On a Gateway that nothing was made for: what it asks for is written on it, and nothing is made. */
+const dryRunAnnotation = "gateway.k8s.aws/dry-run";
+/** Stands for the group that load balancers share where it does not stand yet. */
+const sharedGroup = "<shared security group>";
+
+async function showPlan(gateway: SeenGateway, loaded: Loaded, context: GatewayContext, ask: Ask): Promise<Outcome> {
+  const { backendGroup, settings } = context;
+  const known = async (by: Ask) => (await backendGroup.known(by)) ?? (settings.sharesBackendGroup ? sharedGroup : undefined);
+  const { desire } = await build(gateway, loaded, context, ask, known);
+  const plan = stackText(keyOf(gateway.view), stackResources({ ...desire, managedSource }));
+  await context.report.recordPlan(gateway, plan, ask.signal);
+  return unlessTold(await tellRoutes(loaded, desire.failures, context, ask)) ?? done;
+}
+
+/** Undefined where it cannot be told what the Gateway is configured with: that is said, and whatever mends it wakes the Gateway. */
+async function load(
+  gateway: SeenGateway,
+  of: Parameters<typeof configure>[1],
+  context: GatewayContext,
+  ask: Ask,
+): Promise<Loaded | undefined> {
+  try {
+    return loadGateway(gateway, configure(gateway, of, context.objects), context.flavour, context.objects);
+  } catch (error) {
+    if (!(error instanceof GatewayFault)) throw error;
+    await tellRejected(gateway, "InvalidParameters", error.message, context, ask);
+    return undefined;
+  }
+}
+
+async function ensureGateway(gateway: SeenGateway, loaded: Loaded, context: GatewayContext, ask: Ask): Promise<Outcome> {
+  const { report, settings, checkpoints, flavour } = context;
+  const survey = await build(gateway, loaded, context, ask);
+  const { seen, desire, replaced, isGlance } = survey;
+  const guarded = await during("FailedAddFinalizer", gateway, context, ask, () =>
+    report.setFinalizer(gateway, flavour.controllerName, true, ask.signal),
+  );
+  if (!guarded) return again(staleMs, "the Gateway has changed in the meantime");
+  const addOns = addOnChanges(loaded.wish.addOns, wantedAddOns({ ...loaded.wish, settings }));
+  if (Object.keys(addOns.before).length > 0) await report.annotate(gateway, addOns.before, ask.signal);
+  const deploying = <T>(work: () => Promise<T>) => deployOrTell(gateway, loaded, desire, context, ask, work);
+  if (seen.steps.length + replaced.inTheWay.length > 0 && !(await deploying(() => checkpoints.clear(gateway, ask.signal))))
+    return again(staleMs, "the Gateway has changed in the meantime");
+  if (replaced.inTheWay.length > 0) {
+    await deploying(() => retireReplaced(gateway, replaced.inTheWay, context, ask));
+    return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
+  }
+  const deployed = await deploying(() => deploy(gateway, loaded, survey, context, ask));
+  // What AWS refuses of one route keeps the others waiting no longer than this.
+  if (deployed === "refused") return ensureGateway(gateway, loaded, context, ask);
+  const { told, waits } = await tell(gateway, loaded, survey, deployed, context, ask);
+  if (deployed.waits ?? waits) return (deployed.waits ?? waits)!;
+  await recordSecrets(gateway, logInsOf(loaded.wish, objectSources(context.objects)), context, ask.signal);
+  if (Object.keys(addOns.after).length > 0) await report.annotate(gateway, addOns.after, ask.signal);
+  const key = keyOf(gateway.view);
+  context.memory.set(key, { usesBackendGroup: desire.usesBackendGroup, isRead: !isGlance });
+  if (!isGlance) context.due.delete(key);
+  if (told || deployed.wroteBindings || seen.steps.length > 0) report.reconciled(gateway);
+  const moved = await deploying(() => finishReplacement(gateway, survey, context, ask));
+  if (moved ?? isGlance) return moved ?? done;
+  await checkpoints.record(gateway, checkpointOf(desire, seen, deployed.ensured.applied.made), ask.signal);
+  return done;
+}
+
+async function build(
+  gateway: SeenGateway,
+  loaded: Loaded,
+  context: GatewayContext,
+  ask: Ask,
+  backendGroup: (by: Ask) => Promise<string | undefined> = (by) => context.backendGroup.id(by),
+): Promise<GatewaySurvey> {
+  const { report, memory, due } = context;
+  const key = keyOf(gateway.view);
+  // What was read once since the start, or has to be now, is always read.
+  const isTrusted = !memory.get(key)?.isRead && !due.has(key);
+  return during("FailedBuildModel", gateway, context, ask, async () => {
+    const looking = { ...context, backendGroup };
+    const survey = await surveyGateway(gateway, loaded, looking, isTrusted ? { checkpoint: gateway.checkpoint } : {}, ask);
+    report.warn(gateway, survey.desire.warnings);
+    const { problems } = survey.seen;
+    if (problems.length === 0) return survey;
+    const message = problems.map((problem) => problem.message).join("; ");
+    await tellRejected(gateway, "Invalid", message, context, ask);
+    await tellRoutes(loaded, survey.desire.failures, context, ask);
+    throw new GatewayFault(message);
+  });
+}
+
+/** Of what fails in AWS the Gateway's Events tell; its status names the Events, so that it does not change with every attempt. */
+function deployOrTell<T>(
+  gateway: SeenGateway,
+  loaded: Loaded,
+  { failures }: GatewaySurvey["desire"],
+  context: GatewayContext,
+  ask: Ask,
+  work: () => Promise<T>,
+): Promise<T> {
+  return during("FailedDeployModel", gateway, context, ask, async () => {
+    try {
+      return await work();
+    } catch (error) {
+      ask.signal.throwIfAborted();
+      // What passes by itself is no fault of the Gateway.
+      if (!isAwsError(error, "throttled", "transient")) {
+        await tellRejected(gateway, "Invalid", "Check Gateway Events for more information.", context, ask);
+        await tellRoutes(loaded, failures, context, ask);
+      }
+      throw error;
+    }
+  });
+}
+
+/** How soon a load balancer is looked at again that AWS is making: at first often, then every two minutes. */
+const pollMs = [10_000, 20_000, 40_000, 80_000];
+const maxPollMs = 120_000;
+
+interface Told {
+  /** Whether there was anything to tell. */
+  readonly told: boolean;
+  readonly waits?: Outcome | undefined;
+}
+
+async function tell(
+  gateway: SeenGateway,
+  loaded: Loaded,
+  survey: GatewaySurvey,
+  deployed: Deployed,
+  context: GatewayContext,
+  ask: Ask,
+): Promise<Told> {
+  const { seen, desire } = survey;
+  const { applied } = deployed.ensured;
+  return during("FailedUpdateStatus", gateway, context, ask, async () => {
+    const hostname = await addressOf(gateway, deployed.ensured, survey, context, ask);
+    const balancer: Balancer = {
+      arn: arnOf(seen, desire, applied.made),
+      hostname: hostname ?? "",
+      // The state of one that was made just now is not known before the next look.
+      isActive: isActive(seen.found?.state) && hostname !== undefined,
+    };
+    const told = await tellGateway(gateway, loaded, balancer, context, ask);
+    const sets = await tellSets(loaded, balancer.isActive, context, ask);
+    const routes = await tellRoutes(loaded, desire.failures, context, ask);
+    noteHandOver(gateway, deployed.ensured, survey, hostname, context);
+    return { told, waits: unlessTold(sets, routes) ?? awaitActive(keyOf(gateway.view), balancer, context) };
+  });
+}
+
+function awaitActive(key: string, { isActive: isOver }: Balancer, { polls }: GatewayContext): Outcome | undefined {
+  const count = polls.get(key) ?? 0;
+  if (isOver) polls.delete(key);
+  else polls.set(key, count + 1);
+  return isOver ? undefined : again(pollMs[count] ?? maxPollMs, "the load balancer is not active yet");
+}

@@ -1,0 +1,147 @@
+/** Says what became of a Gateway, its listeners, its ListenerSets and its routes, each in its own status. */
+import type { Ask } from "../../aws/ask.ts";
+import { again, type Outcome } from "../../runtime/controller.ts";
+import { isNamed } from "./attachment.ts";
+import { conditionsAt } from "./conditions.ts";
+import type { GatewayContext } from "./context.ts";
+import type { GatewayDesire } from "./desire.ts";
+import { isValid, type ListenerParent } from "./listener-validation.ts";
+import { concernedRoutes, type Loaded } from "./load.ts";
+import type { SeenGateway, SeenRoute } from "./report.ts";
+import { type ParentVerdict, parentsOf, routeConditions } from "./route-status.ts";
+import {
+  addressesOf,
+  type Balancer,
+  gatewayConditions,
+  listenerStatuses,
+  type Moment,
+  notAllowed,
+  rejected,
+  setConditions,
+} from "./status.ts";
+import { staleMs } from "./telling.ts";
+import { keyOf, routeKeyOf } from "./view.ts";
+
+type TellContext = Pick<GatewayContext, "report" | "host" | "objects" | "flavour">;
+
+function momentOf(generation: number, { host }: Pick<TellContext, "host">): Moment {
+  return { generation, now: `${new Date(host.world.clock.now()).toISOString().slice(0, 19)}Z` };
+}
+
+/** Why the Gateway as a whole is not served. What is programmed stays so. */
+export async function tellRejected(
+  gateway: SeenGateway,
+  reason: string,
+  message: string,
+  context: TellContext,
+  { signal }: Ask,
+): Promise<void> {
+  const { generation, now } = momentOf(gateway.view.generation, context);
+  const conditions = conditionsAt(gateway.status.conditions, rejected(reason, message), generation, now);
+  await context.report.publish(gateway, { conditions }, signal);
+}
+
+/** The Gateway's own status, with the address under which it is reached. Told whether there was something to say. */
+export async function tellGateway(
+  gateway: SeenGateway,
+  { wish: { listeners, attachment } }: Loaded,
+  balancer: Balancer,
+  context: TellContext,
+  { signal }: Ask,
+): Promise<boolean> {
+  const { view, status } = gateway;
+  const moment = momentOf(view.generation, context);
+  const own = listeners.filter(({ parent }) => parent.kind === "Gateway");
+  const sets = new Set(
+    listeners.filter((each) => isValid(each) && each.parent.kind === "ListenerSet").map(({ parent }) => keyOf(parent.object)),
+  );
+  const conditions = conditionsAt(status.conditions, gatewayConditions(listeners, balancer), moment.generation, moment.now);
+  return context.report.publish(
+    gateway,
+    {
+      ...(balancer.hostname !== "" && { addresses: addressesOf(balancer) }),
+      ...(context.objects.sets && { attachedListenerSets: sets.size }),
+      conditions,
+      listeners: listenerStatuses(own, attachment.attachedTo, balancer.isActive, status.listeners, moment),
+    },
+    signal,
+  );
+}
+
+/** False: one was not as it was seen. */
+export async function tellSets({ wish, sets }: Loaded, isGatewayActive: boolean, context: TellContext, { signal }: Ask): Promise<boolean> {
+  const { objects, report } = context;
+  const tell = async (key: string, isTaken: boolean) => {
+    const set = objects.sets?.get(key);
+    if (set === undefined) return true;
+    const moment = momentOf(set.view.generation, context);
+    const own = wish.listeners.filter(({ parent }) => parent.kind === "ListenerSet" && keyOf(parent.object) === key);
+    const said = isTaken ? setConditions(own, isGatewayActive) : notAllowed;
+    const isProgrammed = isGatewayActive && own.some(isValid);
+    return report.tellSet(
+      set,
+      {
+        conditions: conditionsAt(set.conditions, said, moment.generation, moment.now),
+        listeners: isTaken ? listenerStatuses(own, wish.attachment.attachedTo, isProgrammed, set.listeners, moment) : [],
+      },
+      signal,
+    );
+  };
+  const accepted = await Promise.all(sets.accepted.map((set) => tell(keyOf(set), true)));
+  const refused = await Promise.all(sets.rejected.map((set) => tell(keyOf(set), false)));
+  return [...accepted, ...refused].every(Boolean);
+}
+
+/** Tells each route what became of it here. One whose author has changed it meanwhile is told by the next look. */
+export async function tellRoutes(
+  { wish, parents }: Loaded,
+  failures: GatewayDesire["failures"],
+  context: TellContext,
+  { signal }: Ask,
+): Promise<boolean> {
+  const failed = new Map([...failures].map(([route, some]) => [routeKeyOf(route), some]));
+  const refsOf = Map.groupBy(wish.attachment.refs, ({ route }) => routeKeyOf(route));
+  const { controllerName } = context.flavour;
+  const told: boolean[] = [];
+  for (const route of concernedRoutes(parents, controllerName, context.objects)) {
+    const refs = refsOf.get(routeKeyOf(route.view)) ?? [];
+    if (refs.some((each) => each.route.generation !== route.view.generation)) continue;
+    const verdicts = refs.map(
+      ({ ref, route: view, failure }): ParentVerdict => ({
+        ref,
+        conditions: routeConditions(view, failure, failed.get(routeKeyOf(view)) ?? []),
+      }),
+    );
+    told.push(await tellRoute(route, verdicts, context, signal));
+  }
+  return told.every(Boolean);
+}
+
+function tellRoute(route: SeenRoute, verdicts: readonly ParentVerdict[], context: TellContext, signal: AbortSignal): Promise<boolean> {
+  const { report, flavour } = context;
+  const moment = momentOf(route.view.generation, context);
+  return report.tellRoute(route, parentsOf(route.view, route.parents, verdicts, flavour.controllerName, moment), signal);
+}
+
+/** A Gateway is gone: routes that still name it are told so. */
+export async function tellGone({ view }: SeenGateway, context: TellContext, { signal }: Ask): Promise<boolean> {
+  const parent: ListenerParent = { kind: "Gateway", object: view };
+  const { controllerName } = context.flavour;
+  const failure = { reason: "ParentRefDoesNotExist", message: `Gateway ${keyOf(view)} is gone` };
+  const told: boolean[] = [];
+  for (const route of concernedRoutes([parent], controllerName, context.objects)) {
+    const refs = route.view.parentRefs.filter((ref) => names(ref, route, view));
+    const wasTold = route.parents.some((entry) => entry.controllerName === controllerName && names(entry.parentRef, route, view));
+    if (!wasTold) continue;
+    const verdicts = refs.map((ref) => ({ ref, conditions: routeConditions(route.view, failure, []) }));
+    told.push(await tellRoute(route, verdicts, context, signal));
+  }
+  return told.every(Boolean);
+}
+
+const names = (ref: SeenRoute["view"]["parentRefs"][number], { view }: SeenRoute, gateway: SeenGateway["view"]) =>
+  isNamed({ kind: "Gateway", object: gateway }, ref, view.namespace);
+
+/** Some object was not as it was seen: the next look says what this one could not. */
+export const unlessTold = (...told: readonly boolean[]): Outcome | undefined =>
+  told.every(Boolean) ? undefined : again(staleMs, "an object has changed in the meantime");
