@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Readable } from "node:stream";
 import { test } from "node:test";
 import { Metadata } from "../../aws/metadata.ts";
 import { noSettings } from "../../aws/settings.ts";
@@ -108,6 +109,46 @@ test("labels of the labeller, or of SageMaker, tell what takes places on the nod
     networkInterfaces: 4,
     otherVolumes: 1,
   });
+});
+
+for (const [what, change, why] of [
+  ["without a type", { labels: { "node.kubernetes.io/instance-type": "" } }, /no label node.kubernetes.io\/instance-type/],
+  ["without a region", { labels: { "topology.kubernetes.io/region": "" } }, /no label topology.kubernetes.io\/region/],
+  ["without a zone", { labels: { "topology.kubernetes.io/zone": "" } }, /no label topology.kubernetes.io\/zone/],
+  ["without a provider ID", { providerID: "" }, /provider ID "" names no instance/],
+  ["of another cloud", { providerID: "gce://project/zone/machine" }, /names no instance/],
+] as const satisfies readonly (readonly [string, { labels?: Record<string, string>; providerID?: string }, RegExp])[]) {
+  test(`a Node ${what} tells nothing`, async () => {
+    const { labels = {}, providerID } = change as { labels?: Record<string, string>; providerID?: string };
+    const node = {
+      metadata: { labels: { ...kubeNode.metadata!.labels, ...labels } },
+      spec: { providerID: providerID ?? kubeNode.spec!.providerID! },
+    };
+    await assert.rejects(factsWith(options({}, node, { sources: ["kubernetes"] })), why);
+  });
+}
+
+test("labels that are missing or no numbers: the labeller's are waited for in vain, SageMaker's pass for none", async () => {
+  const labels = { ...kubeNode.metadata!.labels, "sagemaker.amazonaws.com/num-eni-attachments": "many" };
+  const node = { ...kubeNode, metadata: { labels } };
+  assert.partialDeepStrictEqual(await factsWith(options({}, node, { sources: ["kubernetes"] })), { networkInterfaces: 1, otherVolumes: 0 });
+  const world = virtualWorld(1);
+  const waiting = nodeFacts(options({}, node, { sources: ["metadata-labeler"], clock: world.clock }), signal);
+  waiting.catch(() => {});
+  await world.advance(10_000);
+  await assert.rejects(waiting, /the Node lacks the labels ebs.csi.aws.com\/enis-count/);
+});
+
+test("a node on an Outpost knows it; one whose metadata service fails to say is asked elsewhere", async () => {
+  const arn = "arn:aws:outposts:us-west-2:123456789012:outpost/op-1";
+  assert.equal((await factsWith(options(imds({ "meta-data/outpost-arn": arn }), undefined))).outpostArn, arn);
+  const world = virtualWorld(1);
+  const { transport } = smallMetadata(imds());
+  const broken: typeof transport = async (request) =>
+    request.url.pathname.endsWith("outpost-arn") ? { status: 500, headers: {}, body: Readable.from([]) } : transport(request);
+  const asked = factsWith(options({}, kubeNode, { metadata: new Metadata(world, broken, noSettings), clock: world.clock }));
+  await world.advance(120_000);
+  assert.equal((await asked).instanceId, "i-0def");
 });
 
 test("AWS_REGION goes before what the node says", async () => {
