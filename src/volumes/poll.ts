@@ -12,6 +12,12 @@ export interface Schedule {
 /** EC2's describe calls lag behind its writes. What they showed before this time has passed may be from before the write. */
 export const lagMs = 5_000;
 
+/**
+ * A request that nobody waits for any more may still be carried out for this long, and be shown after that. What a process asked
+ * for before it lost the answer, or the one before it asked for last, is known only then.
+ */
+export const inFlightMs = 30_000 + lagMs;
+
 /** The first result that is not undefined; undefined when time runs out. The first check is made at once. */
 export async function poll<T>(
   clock: Clock,

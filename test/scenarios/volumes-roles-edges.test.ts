@@ -50,12 +50,50 @@ test("a claim that is deleted in the making and made again under the same name i
   await world.claim("data", { storageClassName: "now" });
   await world.until("EC2 was asked", () => world.aws.controls.journal.calls("ec2:CreateVolume") > 0);
   await world.remove(claims, "data");
-  await world.world.advance(2_000);
-  await world.claim("data", { storageClassName: "now" });
   await world.world.advance(90_000);
+  const { metadata } = await world.seenClaim("data");
+  assert.ok(metadata.deletionTimestamp, "it is kept until it is known whether EC2 has made its volume");
   world.aws.controls.faults.remove(fault);
+  await world.until("the first one is gone", async () => (await world.seenClaim("data").catch(() => undefined)) === undefined, 15 * 60_000);
+  await world.claim("data", { storageClassName: "now" });
   await world.until("the second one is bound", isBound(world, "data"), 15 * 60_000);
   await world.until("the first one's disk is gone", () => world.disks.length === 1);
+});
+
+for (const [what, after] of [
+  ["its class is as it was", async () => {}],
+  ["its class is gone", (world: ClaimWorld) => world.remove(storageClasses, "now")],
+] as const) {
+  test(`a claim that is deleted when the process that had its volume made is dead leaves no disk behind, and ${what}`, async () => {
+    const world = await claimWorld();
+    const kill = world.start();
+    await world.class("now", atOnce);
+    world.aws.controls.faults.add({ action: "ec2:CreateVolume", effect: { kind: "lose-answer" }, times: 1 });
+    await world.claim("data", { storageClassName: "now" });
+    await world.until("EC2 was asked", () => world.aws.controls.journal.calls("ec2:CreateVolume") > 0);
+    kill();
+    assert.equal(world.disks.length, 1);
+    await world.remove(claims, "data");
+    await after(world);
+    world.start();
+    await world.until("the claim is gone", async () => (await world.seenClaim("data").catch(() => undefined)) === undefined);
+    await world.until("its disk goes with it", async () => world.disks.length + (await world.persistentVolumes()).length === 0);
+  });
+}
+
+test("a claim that is deleted and for which nothing was made goes, and one that is bound is not held", async () => {
+  const world = await claimWorld();
+  world.start();
+  await world.class("odd", { ...atOnce, parameters: { speed: "high" } });
+  await world.class("now", atOnce);
+  await world.claim("wrong", { storageClassName: "odd" });
+  await world.claim("data", { storageClassName: "now" });
+  await world.until("it is bound", isBound(world, "data"));
+  await world.until("it is refused", async () => (await world.events("wrong")).has("ProvisioningFailed"));
+  await world.remove(claims, "wrong");
+  await world.until("it is gone", async () => (await world.seenClaim("wrong").catch(() => undefined)) === undefined);
+  await world.until("the other is held by Kubernetes alone", async () => (await world.seenClaim("data")).metadata.finalizers?.length === 1);
+  assert.equal(world.disks.length, 1);
 });
 
 test("a volume is detached from the machine it was attached to, also when its node's name has a new machine", async () => {
@@ -160,4 +198,29 @@ test("a claim that a populator fills is left to it", async () => {
   assert.match((await world.events("data")).get("Provisioning")!, /external populator/);
   await world.world.advance(60_000);
   assert.deepEqual([world.disks.length, (await world.events("data")).has("ProvisioningFailed")], [0, false]);
+});
+
+test("an attachment that was only begun when its process died goes, also when its node is gone by then", async () => {
+  const world = await claimWorld();
+  const [gone] = world.nodes;
+  let kill = () => {};
+  const { send } = world.cluster;
+  Object.assign(world.cluster, {
+    send: async (request: Parameters<typeof send>[0]) => {
+      const answer = await send(request);
+      const isHeld = /volumeattachments/.test(request.url.pathname) && String(request.body).includes("external-attacher");
+      if (request.method === "PATCH" && isHeld) kill();
+      return answer;
+    },
+  });
+  kill = world.start();
+  await world.claim("data");
+  await world.pod("db", gone!, "data");
+  await world.until("it is held", async () => ((await world.attachments())[0]?.metadata.finalizers?.length ?? 0) > 0);
+  Object.assign(world.cluster, { send });
+  await world.remove(pods, "db");
+  await world.remove(nodes, gone!.privateDnsName);
+  await world.remove(csiNodes, gone!.privateDnsName);
+  world.start();
+  await world.until("the attachment is gone", async () => (await world.attachments()).length === 0);
 });

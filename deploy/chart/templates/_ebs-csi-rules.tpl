@@ -106,10 +106,10 @@
 - apiGroups: [""]
   resources: [persistentvolumes]
   verbs: [get, list, watch, create, patch, delete]
-# A claim whose zone has no place is handed back to the scheduler.
+# A claim is held while its volume is made; one whose zone has no place is handed back to the scheduler.
 - apiGroups: [""]
   resources: [persistentvolumeclaims]
-  verbs: [list, watch, patch]
+  verbs: [get, list, watch, patch]
 - apiGroups: [""]
   resources: [persistentvolumeclaims/status]
   verbs: [patch]

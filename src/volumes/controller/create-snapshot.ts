@@ -13,16 +13,10 @@ import { bytesOf } from "../capacity.ts";
 import { CsiError, invalidArgument, textOf, wrapped } from "../csi/errors.ts";
 import type { CreateSnapshotRequest, SnapshotAnswer } from "../csi/messages.ts";
 import { isNodeLocal, isVolumeId, tagKeys } from "../names.ts";
-import { lagMs } from "../poll.ts";
+import { inFlightMs, lagMs } from "../poll.ts";
 import { readSnapshotParameters, type SnapshotLockWish, type SnapshotParameters } from "../snapshot-parameters.ts";
 import { snapshotTags } from "../tags.ts";
 import { ask, type ControllerContext, type Rpc } from "./context.ts";
-
-/**
- * A request that nobody waits for any more may still be carried out for this long. What this process asked for before it lost
- * the answer, or the one before it asked for last, is waited for this long before it is asked for again.
- */
-const inFlightMs = 30_000 + lagMs;
 
 export async function createSnapshot(request: CreateSnapshotRequest, rpc: Rpc, context: ControllerContext): Promise<SnapshotAnswer> {
   const { name, sourceVolumeId } = request;

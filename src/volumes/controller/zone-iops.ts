@@ -4,6 +4,7 @@ import type { Cloud } from "../../aws/cloud.ts";
 import { createVolume } from "../../aws/ec2-actions.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import type { Clock } from "../../runtime/world.ts";
+import { clientToken } from "../client-tokens.ts";
 import { hasIopsLimits, iopsLimitIn } from "../iops.ts";
 import { driverName, tagKeys } from "../names.ts";
 import type { Placement } from "../topology.ts";
@@ -35,6 +36,8 @@ export class ZoneIops {
     const tags = { [tagKeys.volumeName]: "IopsLimitDryRun", [`${driverName}/cluster`]: "true", ...this.#clusterTags };
     const input = {
       DryRun: true,
+      // Of the question alone: a token that the SDK makes up would differ each time.
+      ClientToken: clientToken(JSON.stringify([type, place])),
       VolumeType: type as "gp3",
       Size: 4,
       Iops: 2 ** 31 - 1,

@@ -107,11 +107,12 @@ async function attach(attachment: SeenAttachment, parts: RoleParts, signal: Abor
   if (source?.driver !== driverName) throw new Error(`${nameOf(attachment)} is not of ${driverName}`);
   // Before anything is done in AWS: whoever deletes them afterwards waits for us.
   if (volume !== undefined) await addFinalizer(kube, persistentVolumes, volume.metadata, attachFinalizer, signal);
-  await addFinalizer(kube, volumeAttachments, metadata, attachFinalizer, signal);
+  // First the machine: whoever has to detach what this finalizer keeps may find that the node is gone.
   if (metadata.annotations?.[nodeIdAnnotation] !== nodeId) {
     const merge = { metadata: { annotations: { [nodeIdAnnotation]: nodeId } } };
     await kube.patch(volumeAttachments, { name: metadata.name }, { merge, uid: metadata.uid }, { signal });
   }
+  await addFinalizer(kube, volumeAttachments, metadata, attachFinalizer, signal);
   const request = {
     volumeId: source.volumeHandle,
     nodeId,

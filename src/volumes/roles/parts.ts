@@ -8,8 +8,10 @@ import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, Vo
 import type { Host } from "../../runtime/host.ts";
 import { TimedOut, within } from "../../runtime/world.ts";
 import { CsiError } from "../csi/errors.ts";
+import type { VolumeAnswer } from "../csi/messages.ts";
 import type { Methods } from "../csi/server.ts";
 import { diskOf } from "../migration.ts";
+import type { Rpc } from "../rpc.ts";
 import { claims, csiNodes, persistentVolumes, storageClasses, volumeAttachments } from "../storage-resources.ts";
 
 export type Claims = Informer<Trimmed<PersistentVolumeClaim>, "class" | "volume">;
@@ -25,6 +27,8 @@ export interface RoleParts {
   readonly recorder: EventRecorder;
   /** The driver's controller service, called without a socket. */
   readonly driver: Methods;
+  /** The volume of a name that EC2 was asked for, by this process or one before it. */
+  madeVolume(name: string, rpc: Rpc): Promise<VolumeAnswer | undefined>;
   readonly claims: Claims;
   readonly volumes: Volumes;
   readonly classes: Classes;

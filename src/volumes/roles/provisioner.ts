@@ -18,6 +18,7 @@ import { claims, persistentVolumes } from "../storage-resources.ts";
 import { type Accessibility, accessibilityOf, type DriverNode } from "./accessibility.ts";
 import { attributesOf } from "./attributes-class.ts";
 import { isPopulated, sourceOf } from "./content-source.ts";
+import { addFinalizer, removeFinalizer } from "./finalizers.ts";
 import { callDriver, mayStillHappen, type RoleParts } from "./parts.ts";
 import {
   annotations,
@@ -33,6 +34,9 @@ import {
 
 /** csi-provisioner's own limit of a call. */
 const callMs = 60_000;
+
+/** Keeps a claim until it is known whether EC2 has made a volume for it, and the cluster knows that volume. */
+const claimFinalizer = "volume.fairlead.io/provisioning";
 
 export function provisioner(parts: RoleParts): Controller {
   return new Provisioner(parts).controller();
@@ -58,9 +62,10 @@ class Provisioner {
       concurrency: settings.concurrency,
       backoff: { baseMs: 1_000, maxMs: 5 * 60_000 },
       sources: [
-        watchSource(seen, (before, after) =>
-          after === undefined ? (this.#open.has(keyOf(before!)) ? [keyOf(before!)] : []) : [keyOf(after)],
-        ),
+        watchSource(seen, (before, after) => {
+          if (after === undefined) return this.#open.has(keyOf(before!)) ? [keyOf(before!)] : [];
+          return isAside(before, after) ? [] : [keyOf(after)];
+        }),
         // A claim may be older than its class.
         watchSource(classes, (before, after) =>
           before === undefined && after !== undefined ? seen.by("class", after.metadata.name).map(keyOf) : [],
@@ -86,7 +91,7 @@ class Provisioner {
       // Another claim may have the name by now.
       return this.#reconcile(key, signal);
     }
-    if (!isWanted) return done;
+    if (!isWanted) return claim === undefined ? done : this.#letGo(claim, storageClass, signal);
     if (isPopulated(claim)) {
       const text = "Assuming an external populator will provision the volume";
       this.#parts.recorder.record(objectRef(claims, claim), "Normal", "Provisioning", text);
@@ -101,7 +106,8 @@ class Provisioner {
     } catch (error) {
       signal.throwIfAborted();
       if (refusalIn(error)) throw error;
-      this.#warn(claim, storageClass, error);
+      const heading = `failed to provision volume with StorageClass ${JSON.stringify(storageClass.metadata.name)}`;
+      this.#warn(claim, `${heading}: ${messageOf(error)}`, error);
       if (await this.#reschedule(claim, error, signal)) return done;
       throw error;
     }
@@ -124,6 +130,8 @@ class Provisioner {
       attributes: await this.#attributes(claim, signal),
       defaultFsType: settings.defaultFsType,
     };
+    // Before EC2 is asked: a process that ends between the two leaves the claim to tell the next one that there may be a volume.
+    if (!isGuarded(claim)) await addFinalizer(this.#parts.kube, claims, claim.metadata, claimFinalizer, signal);
     await this.#make(key, provisioning, signal);
     recorder.record(objectRef(claims, claim), "Normal", "ProvisioningSucceeded", `Successfully provisioned volume ${volumeNameOf(claim)}`);
   }
@@ -156,6 +164,31 @@ class Provisioner {
       // An earlier attempt whose answer was lost, or the one before us.
       if (!isApiError(error, "already-exists")) throw error;
     }
+  }
+
+  /**
+   * Takes our finalizer off a claim that wants no volume any more: it has one, or it is leaving and none can come. What a process
+   * before this one may have had made is looked for by its name.
+   */
+  async #letGo(claim: SeenClaim, storageClass: SeenClass | undefined, signal: AbortSignal): Promise<Outcome> {
+    const { kube, volumes, settings } = this.#parts;
+    const { metadata, spec } = claim;
+    if (!isGuarded(claim)) return done;
+    const name = volumeNameOf(claim);
+    if (volumes.get(name) === undefined && spec?.volumeName !== name) {
+      // It may want one again: its class comes back, or another node is chosen.
+      if (metadata.deletionTimestamp === undefined && !spec?.volumeName) return done;
+      const found = await this.#parts.madeVolume(name, { name: "CreateVolume", signal }).catch((error: unknown) => {
+        signal.throwIfAborted();
+        this.#warn(claim, `it is not known whether volume ${name} was made: ${messageOf(error)}`, error);
+        throw error;
+      });
+      const leaving = { metadata: { name: spec?.storageClassName ?? "" }, provisioner: driverName } as SeenClass;
+      const rest = { accessibility: undefined, source: undefined, attributes: {}, defaultFsType: settings.defaultFsType };
+      if (found !== undefined) await this.#publish({ claim, storageClass: storageClass ?? leaving, ...rest }, found, signal);
+    }
+    await removeFinalizer(kube, claims, metadata, claimFinalizer, signal);
+    return done;
   }
 
   /** The claim is gone, or wants no volume any more: what may have been made still needs an owner, who then lets it be deleted. */
@@ -195,8 +228,7 @@ class Provisioner {
     return found;
   }
 
-  #warn(claim: SeenClaim, storageClass: SeenClass, error: unknown): void {
-    const message = `failed to provision volume with StorageClass ${JSON.stringify(storageClass.metadata.name)}: ${messageOf(error)}`;
+  #warn(claim: SeenClaim, message: string, error: unknown): void {
     this.#parts.recorder.record(objectRef(claims, claim), "Warning", "ProvisioningFailed", message, String((error as CsiError).code ?? ""));
   }
 
@@ -220,4 +252,15 @@ function mayBeThere(error: unknown): boolean {
 /** There is a volume of the name that is not as asked for: the class was made anew since. */
 function isOfOtherRequest(error: unknown): boolean {
   return error instanceof CsiError && error.code === "AlreadyExists";
+}
+
+function isGuarded({ metadata }: SeenClaim): boolean {
+  return metadata.finalizers?.includes(claimFinalizer) ?? false;
+}
+
+/** A change of nothing that is read here, as our own finalizer is: what is tried again later is not tried again at once for it. */
+function isAside(before: SeenClaim | undefined, after: SeenClaim): boolean {
+  const read = ({ metadata: { uid, annotations: notes, deletionTimestamp }, spec }: SeenClaim) =>
+    JSON.stringify([uid, notes, deletionTimestamp, spec]);
+  return before !== undefined && read(before) === read(after);
 }

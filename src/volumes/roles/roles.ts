@@ -2,6 +2,7 @@
 import type { Cloud } from "../../aws/cloud.ts";
 import type { Controller } from "../../runtime/controller.ts";
 import type { ControllerSettings } from "../controller/context.ts";
+import { madeVolume } from "../controller/made-volume.ts";
 import { controllerMethods } from "../controller/methods.ts";
 import { controllerContext } from "../controller/service.ts";
 import { exportApiMetrics, exportDetachMetrics } from "../metrics.ts";
@@ -12,7 +13,7 @@ import { reclaimer } from "./reclaimer.ts";
 import { resizer } from "./resizer.ts";
 import { type Contents, snapshotter } from "./snapshotter.ts";
 
-export interface BuiltInRoles extends Omit<RoleParts, "driver"> {
+export interface BuiltInRoles extends Omit<RoleParts, "driver" | "madeVolume"> {
   readonly cloud: Cloud;
   readonly controller: ControllerSettings;
   /** Undefined where the cluster knows nothing of snapshots. */
@@ -25,7 +26,11 @@ export async function builtInRoles({ cloud, controller, contents, ...rest }: Bui
   const context = controllerContext(host, cloud, controller);
   exportApiMetrics(host.metrics, cloud.ledger);
   exportDetachMetrics(host.metrics, context.detachPending);
-  const parts: RoleParts = { ...rest, driver: controllerMethods(context) };
+  const parts: RoleParts = {
+    ...rest,
+    driver: controllerMethods(context),
+    madeVolume: (name, rpc) => madeVolume(name, rpc, context),
+  };
   return [
     provisioner(parts),
     reclaimer(parts),

@@ -44,7 +44,11 @@ export function snapshotter(parts: SnapshotterParts): Controller {
     name: "volume-snapshotter",
     concurrency: settings.concurrency,
     backoff: { baseMs: 1_000, maxMs: 5 * 60_000 },
-    sources: [watchSource(contents, (_, after) => (after?.spec.driver === driverName ? [after.metadata.name] : []))],
+    sources: [
+      watchSource(contents, (before, after) =>
+        after?.spec.driver === driverName && !isOwnWord(before, after) ? [after.metadata.name] : [],
+      ),
+    ],
     async reconcile(key, signal): Promise<Outcome> {
       const content = contents.get(key);
       if (content === undefined || content.spec.driver !== driverName) return done;
@@ -63,6 +67,16 @@ export function snapshotter(parts: SnapshotterParts): Controller {
       }
     },
   };
+}
+
+/**
+ * A change of what we write ourselves: a failure that is noted is not a reason to try again at once. That nothing is being made any
+ * more counts where it lets the content go.
+ */
+function isOwnWord(before: SeenContent | undefined, after: SeenContent): boolean {
+  const read = ({ metadata: { uid, annotations, deletionTimestamp }, spec }: SeenContent) =>
+    JSON.stringify([uid, deletionTimestamp, deletionTimestamp && annotations?.[beingCreated], annotations?.[beingDeleted], spec]);
+  return before !== undefined && read(before) === read(after);
 }
 
 async function make(content: SeenContent, parts: SnapshotterParts, signal: AbortSignal): Promise<Outcome> {
