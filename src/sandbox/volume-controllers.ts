@@ -203,8 +203,8 @@ class Look {
   }
 
   async #change(of: Resource<KubeObject>, { metadata }: Stored<KubeObject>, subresource: string, merge: object): Promise<void> {
-    const { name, namespace } = metadata;
+    const { name, namespace, uid } = metadata;
     const target = { name, ...(namespace && { namespace }), ...(subresource && { subresource }) };
-    await this.#kube.patch(of, target, { merge }, { signal: this.#signal });
+    await this.#kube.patch(of, target, { merge, uid }, { signal: this.#signal });
   }
 }

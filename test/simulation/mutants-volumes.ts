@@ -55,4 +55,104 @@ export const volumeMutants: readonly Mutant[] = [
     changes: [["if (!isAwsError(error) || error.mayHaveHappened) {", "if (!isAwsError(error)) {"]],
     killedBy: "no snapshot without an owner remains",
   },
+  {
+    name: "claim-is-not-held",
+    world: "volumes",
+    file: "src/volumes/roles/provisioner.ts",
+    changes: [["if (!isGuarded(claim)) await addFinalizer(", "if (Number.isNaN(callMs)) await addFinalizer("]],
+    killedBy: "what is wanted exists, and nothing else",
+  },
+  {
+    name: "retained-volume-is-deleted",
+    world: "volumes",
+    file: "src/volumes/roles/provision-plan.ts",
+    changes: [
+      [
+        'status?.phase === "Released" && spec?.persistentVolumeReclaimPolicy === "Delete"',
+        'status?.phase === "Released" && spec !== undefined',
+      ],
+    ],
+    killedBy: "what is retained is never deleted",
+  },
+  {
+    name: "volume-in-use-is-reclaimed",
+    world: "volumes",
+    file: "src/volumes/roles/provision-plan.ts",
+    changes: [['status?.phase === "Released" && spec?.', "status !== undefined && spec?."]],
+    killedBy: "the disk of a claim is never deleted",
+  },
+  {
+    name: "unmarked-volume-is-deleted",
+    world: "volumes",
+    file: "src/volumes/controller/delete-volume.ts",
+    changes: [
+      ["if (isMarked(tags, context.settings.tags.clusterId)) return", "if (isMarked(tags, undefined) || tags !== undefined) return"],
+    ],
+    killedBy: "nothing foreign is touched",
+  },
+  {
+    name: "all-finalizers-are-removed",
+    world: "volumes",
+    file: "src/volumes/roles/finalizers.ts",
+    changes: [["present.filter((each) => each !== finalizer)", 'present.filter((each) => each === "none")']],
+    killedBy: "a finalizer of somebody else stays",
+  },
+  {
+    name: "volume-is-named-after-its-claim",
+    world: "volumes",
+    file: "src/volumes/roles/provision-plan.ts",
+    changes: [["{metadata.uid}`;", '{[metadata.namespace, metadata.name].join("-")}`;']],
+    killedBy: "a claim's data is never another's",
+  },
+  {
+    name: "attachment-is-told-whatever-comes",
+    world: "volumes",
+    file: "src/volumes/roles/attacher.ts",
+    changes: [
+      [
+        '"ControllerPublishVolume", request, callMs, signal);',
+        '"ControllerPublishVolume", request, callMs, signal).catch(() => ({ publishContext: {} }));',
+      ],
+    ],
+    killedBy: "what is said to be attached is",
+  },
+  {
+    name: "detachment-is-told-whatever-comes",
+    world: "volumes",
+    file: "src/volumes/roles/attacher.ts",
+    changes: [
+      ['await callDriver(parts, "ControllerUnpublishVolume", { volumeId, nodeId }, callMs, signal);', "host.log.v(9)?.info(nodeId);"],
+    ],
+    killedBy: "what is said to be detached is",
+  },
+  {
+    name: "next-node-does-not-wait",
+    world: "volumes",
+    file: "src/volumes/roles/attacher.ts",
+    changes: [
+      ['await callDriver(parts, "ControllerUnpublishVolume", { volumeId, nodeId }, callMs, signal);', "host.log.v(9)?.info(nodeId);"],
+      [
+        '"ControllerPublishVolume", request, callMs, signal);',
+        '"ControllerPublishVolume", request, callMs, signal).catch(() => ({ publishContext: {} }));',
+      ],
+    ],
+    killedBy: "a volume is at one instance at a time",
+  },
+  {
+    name: "snapshot-is-not-waited-for",
+    world: "volumes",
+    file: "src/volumes/roles/snapshotter.ts",
+    changes: [["return snapshot.readyToUse ? done : again(", "return snapshot.readyToUse || snapshot.snapshotId ? done : again("]],
+    killedBy: "what is wanted exists, and nothing else",
+  },
+  {
+    name: "snapshot-is-asked-about-for-ever",
+    world: "volumes",
+    file: "src/volumes/roles/snapshotter.ts",
+    changes: [
+      ["return content.status?.readyToUse && !isBeingCreated ? done :", "return content.status === null ? done :"],
+      ["return snapshot.readyToUse ? done : again(", "return again("],
+    ],
+    killedBy: "what is in order is left alone",
+  },
 ];

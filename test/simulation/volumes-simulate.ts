@@ -8,6 +8,7 @@ import { VolumeWorld } from "../bed/volume-world.ts";
 import { chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { type Outcome, played } from "./outcome.ts";
+import { simulateRoles } from "./roles-simulate.ts";
 import { Claim } from "./volumes-claims.ts";
 import { FallibleDriver } from "./volumes-driver.ts";
 
@@ -27,8 +28,12 @@ const effects: readonly Effect[] = [
   { kind: "delay", ms: 20_000 },
 ];
 
-/** Plays the history of a seed to its end. */
+/** Plays the history of a seed to its end: of the driver alone, or, by even seeds, with the roles of the sidecars in its process. */
 export async function simulateVolumes(seed: number): Promise<Outcome> {
+  return seed % 2 === 0 ? simulateRoles(seed) : simulateDriver(seed);
+}
+
+async function simulateDriver(seed: number): Promise<Outcome> {
   const world = new VolumeWorld({ seed, nodes: 6, settings: { staleness } });
   await world.load();
   const history = new History(world.world.clock);

@@ -1,14 +1,12 @@
-/** Whoever leads crashes right after it has changed something in AWS, before the answer arrives. */
-
-import type { BalancerReplica } from "./balancer-replica.ts";
+/** Whoever leads crashes right after it has changed something, before the answer arrives. */
 import type { FaultTargets } from "./faults.ts";
-import type { Replicas } from "./replicas.ts";
+import type { Replicas, Resident } from "./replicas.ts";
 
 /** The next few writes each end the process that makes them. */
-export function crashAfterWrites(scene: FaultTargets & { onWrite: () => void }, replicas: Replicas<BalancerReplica>): () => void {
+export function crashAfterWrites(scene: FaultTargets & { onWrite: () => void }, replicas: Replicas<Resident>): () => void {
   return () => {
     let left = Math.floor(scene.chance.between(1, 6));
-    scene.history.tell("faults", `the next ${left} writes to AWS each end the process that makes them`);
+    scene.history.tell("faults", `the next ${left} writes each end the process that makes them`);
     scene.onWrite = () => {
       const leader = left > 0 ? replicas.all().find((replica) => replica.leading) : undefined;
       if (leader === undefined) return;
