@@ -3,7 +3,7 @@ import { cp, glob as globFiles, mkdir, mkdtemp, readdir, readFile, rm, writeFile
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Architecture, hostArchitecture } from "./architecture.ts";
-import { cached } from "./cache.ts";
+import { cached, contentKey } from "./cache.ts";
 import { run } from "./run.ts";
 
 /** The machine has no way to get packages of Debian. */
@@ -126,6 +126,17 @@ export function plainBase(architecture: Architecture, say?: (line: string) => vo
 /** What Node's own image has of libraries beside that. */
 export function nodeLibraries(architecture: Architecture, say?: (line: string) => void): Promise<string> {
   return debianPackages(`node-libraries-${architecture}`, ["libatomic1"], { architecture, say, withStatus: true });
+}
+
+/** The tools that make, check, mount and grow file systems and read disks' statistics, with the libraries that the plain base has not. */
+export function mountTools(architecture: Architecture, say?: (line: string) => void): Promise<string> {
+  const packages = [
+    ["dash", "e2fsprogs", "mount", "nvme-cli", "util-linux", "xfsprogs"],
+    ["libblkid1", "libcap2", "libcom-err2", "libdbus-1-3", "libext2fs2", "libgcrypt20", "libgpg-error0", "libinih1", "libjson-c5"],
+    ["liblz4-1", "liblzma5", "libmount1", "libnvme1", "libpcre2-8-0", "libselinux1", "libsmartcols1", "libssl3", "libsystemd0"],
+    ["libudev1", "liburcu8", "libuuid1", "libzstd1", "zlib1g"],
+  ].flat();
+  return debianPackages(`mount-tools-${architecture}-${contentKey(...packages)}`, packages, { architecture, say, withStatus: true });
 }
 
 async function glob(pattern: string, cwd: string): Promise<readonly string[]> {

@@ -1,24 +1,25 @@
 /**
  * Lays out the files of the image in a folder, which the Dockerfile copies as it is.
  *
- *     node deploy/image/assemble.ts FOLDER amd64|arm64 [--with-credential-provider]
+ *     node deploy/image/assemble.ts FOLDER amd64|arm64 [credential-provider|mount-tools]
  */
-import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Architecture } from "../build/architecture.ts";
 import { bundle } from "../build/bundle.ts";
 import { cached } from "../build/cache.ts";
-import { credentialProvider } from "../build/credential-provider.ts";
 import { run } from "../build/run.ts";
 import { billOfMaterials } from "../build/sbom.ts";
+import { type ExtraName, extras, place } from "./extras.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 export interface AssembleOptions {
   readonly architecture: Architecture;
-  readonly withCredentialProvider: boolean;
+  /** What this image has besides. */
+  readonly extra?: ExtraName | undefined;
 }
 
 /** One file of the image. */
@@ -27,7 +28,7 @@ export interface ImageFile {
   readonly bytes: number;
 }
 
-/** What may be in the image; anything else is a mistake. */
+/** What may be in every image; anything else is a mistake. */
 const expected: readonly RegExp[] = [
   /^usr\/local\/bin\/(node|fairlead)$/,
   /^app\/fairlead\.js$/,
@@ -39,7 +40,7 @@ const expected: readonly RegExp[] = [
 
 /** Lays everything out in a new folder; resolves with what is in it. Rejects when something is there that should not be. */
 export async function assemble(folder: string, options: AssembleOptions): Promise<readonly ImageFile[]> {
-  const { architecture, withCredentialProvider } = options;
+  const { architecture, extra } = options;
   const app = join(folder, "app");
   await rm(folder, { recursive: true, force: true });
   await bundle(app);
@@ -50,9 +51,9 @@ export async function assemble(folder: string, options: AssembleOptions): Promis
   await writeFile(join(app, "package.json"), `${JSON.stringify({ type: "module" })}\n`);
   await copyFile(join(root, "LICENSE"), join(app, "LICENSE"));
   await writeFile(join(app, "sbom.spdx.json"), await billOfMaterials("spdx"));
-  if (withCredentialProvider) await place(await credentialProvider(architecture), join(app, "ecr-credential-provider"));
+  await (extra && extras[extra].add(folder, architecture));
   const files = await filesOf(folder);
-  const allowed = withCredentialProvider ? [...expected, /^app\/ecr-credential-provider$/] : expected;
+  const allowed = extra ? [...expected, ...extras[extra].expected] : expected;
   const strangers = files.filter(({ path }) => !allowed.some((pattern) => pattern.test(path)));
   if (strangers.length > 0) throw new Error(`not meant to be in the image: ${strangers.map(({ path }) => path).join(", ")}`);
   return files;
@@ -94,11 +95,6 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly version: string; readonly integrity: string }>>;
 }
 
-async function place(from: string, to: string): Promise<void> {
-  await copyFile(from, to);
-  await chmod(to, 0o755);
-}
-
 async function filesOf(folder: string): Promise<ImageFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
@@ -106,12 +102,13 @@ async function filesOf(folder: string): Promise<ImageFile[]> {
 }
 
 if (import.meta.main) {
-  const [folder, architecture, ...flags] = process.argv.slice(2);
-  if (!folder || (architecture !== "amd64" && architecture !== "arm64")) {
-    console.error("usage: node deploy/image/assemble.ts FOLDER amd64|arm64 [--with-credential-provider]");
+  const [folder, architecture, extra] = process.argv.slice(2);
+  const names = Object.keys(extras);
+  if (!folder || (architecture !== "amd64" && architecture !== "arm64") || (extra !== undefined && !names.includes(extra))) {
+    console.error(`usage: node deploy/image/assemble.ts FOLDER amd64|arm64 [${names.join("|")}]`);
     process.exit(2);
   }
-  const files = await assemble(folder, { architecture, withCredentialProvider: flags.includes("--with-credential-provider") });
+  const files = await assemble(folder, { architecture, extra: extra as ExtraName | undefined });
   const megabytes = files.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20;
   console.log(`${folder}: ${files.length} files, ${megabytes.toFixed(1)} MB`);
 }

@@ -11,8 +11,11 @@ import { assemble } from "./assemble.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The targets of the Dockerfile that copy and run nothing: they can be built for any architecture anywhere. */
-export const copyingTargets = ["fairlead", "cloud-controller-manager", "credential-provider"] as const;
+/** The folders that the Dockerfile's first stage makes. */
+const folders = { fairlead: undefined, "credential-provider": "credential-provider", "ebs-csi-driver": "mount-tools" } as const;
+
+/** The targets of the Dockerfile. Their stages copy and run nothing: they can be built for any architecture anywhere. */
+export const imageTargets = ["fairlead", "cloud-controller-manager", "credential-provider", "ebs-csi-driver"] as const;
 
 /** A store of images in a folder of its own. */
 export interface ImageBuilder {
@@ -68,9 +71,9 @@ export async function buildImages(
   { architecture = hostArchitecture(), version = "v0.0.0-test", stamp }: BuildOptions = {},
 ): Promise<void> {
   const made = join(images.folder, `made-${architecture}`);
-  await assemble(join(made, "out/fairlead"), { architecture, withCredentialProvider: false });
-  if ("credential-provider" in targets)
-    await assemble(join(made, "out/credential-provider"), { architecture, withCredentialProvider: true });
+  for (const [name, extra] of Object.entries(folders)) {
+    if (name === "fairlead" || name in targets) await assemble(join(made, "out", name), { architecture, extra });
+  }
   const common = [`--platform=linux/${architecture}`, ...(stamp ? [`--timestamp=${epochOf(stamp)}`] : [])];
   const base = await fromFolder(images, "gcr.io/distroless/cc-debian12", await plainBase(architecture), common);
   const buildBase = await fromFolder(images, "docker.io/library/node", await nodeLibraries(architecture), common);

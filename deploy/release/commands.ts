@@ -1,11 +1,11 @@
 /** The commands that publish a release. Nobody runs them but the person who releases. */
 import { architectures } from "../build/architecture.ts";
-import { copyingTargets } from "../image/builder.ts";
+import { imageTargets } from "../image/builder.ts";
 import { checksumFile, type Digest, provenanceFile } from "./provenance.ts";
 
 /** What to do with a release that lies in `folder`. REGISTRY stands for yours. */
 export function commandsAfter(version: string, folder: string, digests: readonly Digest[]): string {
-  const images = copyingTargets.filter((target) => digests.some(({ path }) => path.startsWith(`images/${target}-`)));
+  const images = imageTargets.filter((target) => digests.some(({ path }) => path.startsWith(`images/${target}-`)));
   const steps: readonly (readonly [string, readonly string[]])[] = [
     ["Check what was made", [`cd ${folder} && sha256sum --check ${checksumFile}`]],
     ["Tag the commit", [`git tag --sign v${version} && git push origin v${version}`]],

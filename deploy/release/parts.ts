@@ -8,7 +8,7 @@ import { pack } from "../build/package.ts";
 import { billOfMaterials } from "../build/sbom.ts";
 import { epochOf, type Stamp } from "../build/stamp.ts";
 import { renderManifests } from "../chart/render.ts";
-import { buildImages, copyingTargets, imageBuilder } from "../image/builder.ts";
+import { buildImages, imageBuilder, imageTargets } from "../image/builder.ts";
 import { chartArchive, chartLayout } from "./chart.ts";
 import { filesBelow, tar } from "./tar.ts";
 import { changelogSection } from "./version.ts";
@@ -81,12 +81,12 @@ const table = {
     },
   },
   images: {
-    about: `images of ${copyingTargets.join(", ")} for both architectures (about two minutes)`,
+    about: `images of ${imageTargets.join(", ")} for both architectures (about three minutes)`,
     make: (folder, context) => makeImages(folder, context, architectures),
   },
   "host-image": {
-    about: "one image for this machine's architecture, in place of all",
-    make: (folder, context) => makeImages(folder, context, [hostArchitecture()], ["fairlead"]),
+    about: "the images that the chart runs, for this machine's architecture only",
+    make: (folder, context) => makeImages(folder, context, [hostArchitecture()], ["fairlead", "ebs-csi-driver"]),
   },
 } satisfies Readonly<Record<string, Part>>;
 
@@ -110,7 +110,7 @@ async function makeImages(
   folder: string,
   { version, stamp, say }: PartContext,
   forArchitectures: typeof architectures,
-  targets: readonly string[] = copyingTargets,
+  targets: readonly string[] = imageTargets,
 ): Promise<void> {
   const images = await imageBuilder();
   try {

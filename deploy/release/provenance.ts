@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { architectures } from "../build/architecture.ts";
-import { nodeLibraries, notedPackages, plainBase } from "../build/debian.ts";
+import { mountTools, nodeLibraries, notedPackages, plainBase } from "../build/debian.ts";
 import type { Stamp } from "../build/stamp.ts";
 import { filesOf } from "./parts.ts";
 
@@ -67,7 +67,7 @@ async function statement(made: readonly Digest[], version: string, { commit, dat
 async function debianDependencies(): Promise<object[]> {
   const folders = await Promise.all(
     architectures.flatMap((architecture) =>
-      [plainBase, nodeLibraries].map(async (base) => ({ architecture, folder: await base(architecture) })),
+      [plainBase, nodeLibraries, mountTools].map(async (base) => ({ architecture, folder: await base(architecture) })),
     ),
   );
   const noted = await Promise.all(

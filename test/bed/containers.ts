@@ -1,10 +1,11 @@
 /** Images built and containers run by programs nobody here wrote: buildah and runc, from Debian. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hostArchitecture } from "../../deploy/build/architecture.ts";
-import { imageTools, NoDebianPackages, nodeLibraries, plainBase } from "../../deploy/build/debian.ts";
+import { imageTools, mountTools, NoDebianPackages, nodeLibraries, plainBase } from "../../deploy/build/debian.ts";
 import { run } from "../../deploy/build/run.ts";
 import { type ImageBuilder, imageBuilder } from "../../deploy/image/builder.ts";
 
@@ -30,7 +31,13 @@ export interface ContainerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Files that are seen in the container, by their path there. */
   readonly mounts?: Readonly<Record<string, string>>;
+  /** As a privileged container is: with every capability and the machine's devices, and mounts that can be written to. */
+  readonly privileged?: boolean;
 }
+
+/** Of Linux. */
+const status = "/proc/self/status";
+const ownCapabilities = BigInt(`0x${/^CapEff:\s*(\w+)$/m.exec(existsSync(status) ? readFileSync(status, "utf8") : "")?.[1] ?? "0"}`);
 
 interface ImageConfig {
   readonly Entrypoint?: readonly string[];
@@ -88,12 +95,20 @@ export async function imageStore(): Promise<ImageStore> {
 interface Spec {
   readonly process: object;
   readonly linux: { readonly namespaces: readonly { readonly type: string }[] };
-  readonly mounts: readonly { readonly type: string }[];
+  readonly mounts: readonly { readonly type: string; readonly destination: string }[];
 }
+
+/** What mounting and growing file systems takes of them, by their numbers. */
+const mounting = { CAP_DAC_OVERRIDE: 1, CAP_DAC_READ_SEARCH: 2, CAP_SYS_RAWIO: 17, CAP_SYS_ADMIN: 21, CAP_SYS_RESOURCE: 24, CAP_MKNOD: 27 };
+
+/** Those of them that this process has itself: it cannot give others. */
+export const privilegedCapabilities: readonly string[] = Object.entries(mounting)
+  .filter(([, bit]) => (ownCapabilities >> BigInt(bit)) & 1n)
+  .map(([name]) => name);
 
 /** As the chart's pods are: the host's network, no capabilities, nothing to be written. */
 function filledIn(spec: Spec, image: ImageConfig, rootfs: string, options: ContainerOptions): object {
-  const { command = image.Entrypoint ?? [], args = [], environment = {}, mounts = {} } = options;
+  const { command = image.Entrypoint ?? [], args = [], environment = {}, mounts = {}, privileged = false } = options;
   const [uid = 0, gid = uid] = (image.User ?? "0").split(":").map(Number);
   return {
     ...spec,
@@ -104,15 +119,25 @@ function filledIn(spec: Spec, image: ImageConfig, rootfs: string, options: Conta
       args: [...command, ...args],
       env: [...(image.Env ?? []), ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
       cwd: "/",
-      capabilities: { bounding: [], effective: [], permitted: [], inheritable: [], ambient: [] },
+      capabilities: Object.fromEntries(
+        ["bounding", "effective", "permitted", "inheritable", "ambient"].map((set) => [set, privileged ? privilegedCapabilities : []]),
+      ),
       noNewPrivileges: true,
     },
     root: { path: rootfs, readonly: true },
     mounts: [
-      ...spec.mounts.filter(({ type }) => type !== "cgroup"),
-      ...Object.entries(mounts).map(([destination, source]) => ({ destination, source, type: "bind", options: ["bind", "ro"] })),
+      ...spec.mounts.filter(({ type, destination }) => type !== "cgroup" && !(privileged && /^\/(dev|sys)(\/|$)/.test(destination))),
+      ...Object.entries(privileged ? { "/dev": "/dev", "/sys": "/sys", ...mounts } : mounts).map(([destination, source]) => ({
+        destination,
+        source,
+        type: "bind",
+        options: privileged ? ["rbind", "rw"] : ["bind", "ro"],
+      })),
     ],
-    linux: { namespaces: ["mount", "pid", "ipc", "uts"].map((type) => ({ type })) },
+    linux: {
+      namespaces: ["mount", "pid", "ipc", "uts"].map((type) => ({ type })),
+      ...(privileged && { resources: { devices: [{ allow: true, access: "rwm" }] } }),
+    },
   };
 }
 
@@ -121,7 +146,7 @@ export async function whyNoContainers(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return "building images and running containers here needs root";
   try {
     const architecture = hostArchitecture();
-    await Promise.all([imageTools(), plainBase(architecture), nodeLibraries(architecture)]);
+    await Promise.all([imageTools(), plainBase(architecture), nodeLibraries(architecture), mountTools(architecture)]);
     return undefined;
   } catch (error) {
     if (!(error instanceof NoDebianPackages)) throw error;

@@ -7,7 +7,7 @@
  */
 import { hostArchitecture } from "../../deploy/build/architecture.ts";
 import { credentialProvider } from "../../deploy/build/credential-provider.ts";
-import { imageTools, NoDebianPackages, nodeLibraries, plainBase, promtool } from "../../deploy/build/debian.ts";
+import { imageTools, mountTools, NoDebianPackages, nodeLibraries, plainBase, promtool } from "../../deploy/build/debian.ts";
 import { helm } from "../../deploy/build/helm.ts";
 import { nodeFor } from "../../deploy/image/assemble.ts";
 import { realWorld } from "../../src/runtime/world.ts";
@@ -24,7 +24,8 @@ try {
   await helm(say);
   // Elsewhere than on Debian the tests that need them say that they are skipped.
   const host = hostArchitecture();
-  for (const obtain of [promtool, imageTools, plainBase.bind(undefined, host), nodeLibraries.bind(undefined, host)]) {
+  const ofHost = [plainBase, nodeLibraries, mountTools].map((obtain) => obtain.bind(undefined, host));
+  for (const obtain of [promtool, imageTools, ...ofHost]) {
     await obtain(say).catch((error: unknown) => {
       if (!(error instanceof NoDebianPackages)) throw error;
       say(error.message);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
-import { buildImages } from "../../deploy/image/builder.ts";
+import { buildImages, imageTargets } from "../../deploy/image/builder.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { nodes } from "../../src/kube/builtin.ts";
 import { realWorld } from "../../src/runtime/world.ts";
@@ -20,8 +20,7 @@ before(async () => {
   reason = await whyNoContainers();
   if (reason !== undefined) return;
   store = await imageStore();
-  const targets = ["fairlead", "cloud-controller-manager", "credential-provider"];
-  await buildImages(store, Object.fromEntries(targets.map((target) => [target, target])));
+  await buildImages(store, Object.fromEntries(imageTargets.map((target) => [target, target])));
 });
 after(() => store?.remove());
 
@@ -47,6 +46,19 @@ withImages("the image of the credential provider has an executable that runs in 
     await images.inContainer("credential-provider", { command: ["/app/ecr-credential-provider"], args: ["config"] }),
     /CredentialProviderConfig/,
   );
+});
+
+withImages("the image of the EBS CSI driver has every tool that the node service runs, with its libraries", async (images) => {
+  assert.match(await images.inContainer("ebs-csi-driver", { args: ["--version"] }), /driverVersion/);
+  const tools = ["blkid", "fsck", "lsblk", "mount", "umount", "blockdev", "mkfs.xfs", "nvme", "xfs_growfs"];
+  for (const tool of tools) {
+    const ended = await images.inContainer("ebs-csi-driver", { command: [tool, tool.includes("xfs") ? "-V" : "--version"] });
+    assert.match(ended, /util-linux|xfsprogs|version/, tool);
+  }
+  for (const tool of ["mkfs.ext2", "mkfs.ext3", "mkfs.ext4", "fsck.ext4", "resize2fs"]) {
+    await assert.rejects(images.inContainer("ebs-csi-driver", { command: [tool] }), /usage: /i, tool);
+  }
+  assert.match(await images.inContainer("ebs-csi-driver", { command: ["fsck.xfs", "-a", "/dev/null"] }), /XFS file system/);
 });
 
 withImages("in the controllers' pod the doctor finds what they find: their role, their access, their cluster", async (images, t) => {

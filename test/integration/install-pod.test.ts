@@ -66,7 +66,7 @@ async function install(
   for (const object of objects) await apply(cluster.admin, object);
   const workload = objects.find(({ kind }) => kind === "DaemonSet") as DaemonSet;
   const container = workload.spec!.template.spec!.containers[0]!;
-  await assemble(join(folder, "image"), { architecture: process.arch === "arm64" ? "arm64" : "amd64", withCredentialProvider: false });
+  await assemble(join(folder, "image"), { architecture: process.arch === "arm64" ? "arm64" : "amd64" });
   const [, ...words] = (await entryPoint()).map((word) => (word.startsWith("/") ? join(folder, "image", word) : word));
   const [first, ...rest] = words;
   const pod = await startProcess(supervision, folder, `pod-${port}`, first!, [...rest, ...(container.args ?? [])], {

@@ -1,15 +1,17 @@
 /**
- * The quick start, command by command as it stands on the page, from a release's own artifacts and nothing else of this
- * repository: from the packed command to a Service with an address, on a real API server and the simulated AWS. The chart's
- * pod runs in a container of the image, with nothing but what kubelet gives.
+ * What is installed from a release's own artifacts, with nothing else of this repository. The quick start, command by command as
+ * it stands on the page: from the packed command to a Service with an address, on a real API server and the simulated AWS. The
+ * chart's pods run in containers of the images, with nothing but what kubelet gives.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { parseAllDocuments } from "yaml";
 import { hostArchitecture } from "../../deploy/build/architecture.ts";
 import { helm } from "../../deploy/build/helm.ts";
 import { makeRelease } from "../../deploy/release/release.ts";
@@ -22,14 +24,37 @@ import { launchNodes, standardNetwork } from "../../src/sandbox/cloud/network.ts
 import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { serveTransport } from "../../src/sandbox/serve.ts";
 import { bed, type TestCluster } from "../bed/bed.ts";
-import { type ImageStore, imageStore, type RunningContainer, whyNoContainers } from "../bed/containers.ts";
+import { type ImageStore, imageStore, privilegedCapabilities, type RunningContainer, whyNoContainers } from "../bed/containers.ts";
+import { csiClient } from "../bed/csi-client.ts";
+import { eventually } from "../bed/eventually.ts";
+import { LoopDisks, whyNoLoopDisks } from "../bed/loop-disks.ts";
 import { installPackage } from "../bed/package.ts";
 import { usualPolicy } from "../bed/policies.ts";
+import { mountCapability } from "../bed/volume-world.ts";
 
 const { version } = manifest;
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" };
 const controlPlane = { "node-role.kubernetes.io/control-plane": "" };
+
+let release: Promise<string> | undefined;
+/** Made once for the tests of this file. */
+function madeRelease(): Promise<string> {
+  release ??= mkdtemp(join(tmpdir(), "fairlead-release-")).then(async (place) => {
+    const folder = join(place, "release");
+    await makeRelease({ version, folder, parts: ["npm", "chart", "manifests", "iam", "host-image"] });
+    return folder;
+  });
+  return release;
+}
+after(async () => release && rm(dirname(await release), { recursive: true, force: true }));
+
+/** Gives an image of the release a name. */
+async function pulled(images: ImageStore, from: string, target: string, name: string): Promise<void> {
+  const archive = join(from, `host-image/${target}-${version}-linux-${hostArchitecture()}.oci.tar`);
+  const id = (await images.buildah("pull", `oci-archive:${archive}`)).trim().split("\n").at(-1)!;
+  await images.buildah("tag", id, name);
+}
 
 /** A cluster as kubeadm leaves it, in an account that allows its nodes nothing yet. */
 async function freshCluster(t: TestContext, cluster: TestCluster) {
@@ -77,8 +102,7 @@ test("whoever follows the quick start has a Service with an address, with nothin
   const { cluster } = await bed(t);
   const { cloud, aws, metadata, permit } = await freshCluster(t, cluster);
   const images = await imageStore();
-  const release = join(cluster.real.folder, "release");
-  await makeRelease({ version, folder: release, parts: ["npm", "chart", "manifests", "iam", "host-image"] });
+  const release = await madeRelease();
   const installed = await installPackage(join(release, `npm/fairlead-${version}.tgz`));
   let pod: RunningContainer | undefined;
   t.after(async () => {
@@ -105,9 +129,7 @@ test("whoever follows the quick start has a Service with an address, with nothin
     "npm ci": async () => {},
     "for feature": async (script) => permit(/for feature in ([\w -]+);/.exec(script)![1]!.split(" ")),
     "digest()": async (script) => {
-      const archive = join(release, `host-image/fairlead-${version}-linux-${hostArchitecture()}.oci.tar`);
-      const id = (await images.buildah("pull", `oci-archive:${archive}`)).trim().split("\n").at(-1)!;
-      await images.buildah("tag", id, / -t (\S+)/.exec(script)![1]!);
+      await pulled(images, release, "fairlead", / -t (\S+)/.exec(script)![1]!);
     },
   };
   const page = await readFile(join(root, "docs/quick-start.md"), "utf8");
@@ -139,4 +161,89 @@ test("whoever follows the quick start has a Service with an address, with nothin
   );
   assert.equal(await pod?.stop(), 0);
   pod = undefined;
+});
+
+const volumeId = "vol-0123456789abcdef0";
+const mib = 2 ** 20;
+
+/** The container of the driver on a node, as the chart's archive renders it. */
+async function nodePlugin(chart: string, kubeletDir: string) {
+  const values = { enabled: true, "image.repository": "registry.example.org/ebs-csi-driver", "node.kubeletDir": kubeletDir };
+  const set = Object.entries(values).map(([key, value]) => `--set=ebsCsiDriver.${key}=${value}`);
+  const template = [
+    "template",
+    "fairlead",
+    chart,
+    "--namespace=kube-system",
+    "--set=image.repository=registry.example.org/fairlead",
+    ...set,
+  ];
+  const { stdout } = await promisify(execFile)(await helm(), template, { maxBuffer: 1e8 });
+  const objects = parseAllDocuments(stdout).map((document) => document.toJS() as DaemonSet | null);
+  const { spec } = objects.find((object) => object?.kind === "DaemonSet" && object.metadata?.name === "fairlead-ebs-csi-node")!;
+  const { containers, volumes = [] } = spec!.template.spec!;
+  const { image = "", args = [], volumeMounts = [] } = containers.find(({ name }) => name === "ebs-plugin")!;
+  const pathOf = (name: string) => volumes.find((volume) => volume.name === name)!.hostPath!.path;
+  return { image, args, mounts: Object.fromEntries(volumeMounts.map(({ name, mountPath }) => [mountPath, pathOf(name)])) };
+}
+
+test("the driver's pod on a node runs from the release: a disk gets a file system of either kind, is mounted, grown and unmounted", {
+  timeout: 480_000,
+}, async (t) => {
+  const reason = (await whyNoContainers()) ?? whyNoLoopDisks();
+  if (reason !== undefined) return t.skip(reason);
+  const images = await imageStore();
+  const disks = new LoopDisks();
+  const kubelet = join(disks.folder, "kubelet");
+  const socket = join(kubelet, "plugins/ebs.csi.aws.com/csi.sock");
+  await mkdir(dirname(socket), { recursive: true });
+  const cloud = createCloud({ world: realWorld() });
+  const [node] = launchNodes(cloud, standardNetwork(cloud, { clusterId: "shop" }), 1);
+  const metadata = await serveTransport(cloud.imds(node!.id));
+  const plugin = await nodePlugin(join(await madeRelease(), `chart/fairlead-${version}.tgz`), kubelet);
+  await pulled(images, await madeRelease(), "ebs-csi-driver", plugin.image);
+  const pod = await images.start(plugin.image, {
+    ...plugin,
+    privileged: true,
+    environment: { CSI_NODE_NAME: node!.privateDnsName, AWS_EC2_METADATA_SERVICE_ENDPOINT: metadata.url },
+  });
+  t.after(async () => {
+    await pod.stop();
+    disks.close();
+    await Promise.all([images.remove(), metadata.close()]);
+  });
+  await eventually(() => assert.match(pod.output(), /serves CSI/), 60_000);
+  const call = csiClient(t, socket);
+  assert.equal((await call<{ nodeId: string }>("Node", "NodeGetInfo")).nodeId, node!.id);
+  for (const [fsType, bytes] of Object.entries({ ext4: 64 * mib, xfs: 400 * mib })) {
+    const device = "/dev/xvdab";
+    disks.attach(`${volumeId}-${fsType}`, device, bytes);
+    const stagingTargetPath = join(kubelet, `plugins/kubernetes.io/csi/ebs.csi.aws.com/${fsType}`);
+    const volumeCapability = { ...mountCapability, mount: { fsType } };
+    const request = { volumeId, stagingTargetPath, volumeCapability, publishContext: { devicePath: device } };
+    const size = async () => {
+      const { usage } = await call<{ usage: { unit: string; total: string }[] }>("Node", "NodeGetVolumeStats", {
+        volumeId,
+        volumePath: stagingTargetPath,
+      });
+      return Number(usage.find(({ unit }) => unit === "BYTES")!.total);
+    };
+    await call("Node", "NodeStageVolume", request);
+    const before = await size();
+    await call("Node", "NodeUnstageVolume", { volumeId, stagingTargetPath });
+    await call("Node", "NodeStageVolume", request);
+    // Only in a kernel that lets this process: ext4 asks for more than xfs.
+    const grows = fsType === "xfs" || privilegedCapabilities.includes("CAP_SYS_RESOURCE");
+    if (!grows) t.diagnostic(`${fsType} is not grown: this process lacks CAP_SYS_RESOURCE`);
+    if (grows) disks.grow(`${volumeId}-${fsType}`, 2 * bytes);
+    await call("Node", "NodeExpandVolume", { volumeId, volumePath: stagingTargetPath, stagingTargetPath, volumeCapability });
+    const after = await size();
+    assert.ok(
+      before > 0.5 * bytes && (!grows || after > before + 0.5 * bytes),
+      `${fsType}: ${before}, then ${after} of ${2 * bytes} bytes`,
+    );
+    await call("Node", "NodeUnstageVolume", { volumeId, stagingTargetPath });
+    disks.detach(`${volumeId}-${fsType}`);
+  }
+  assert.doesNotMatch(pod.output(), /fsck could not check/);
 });
