@@ -2,7 +2,7 @@
 import type { LoadBalancerDescription } from "@aws-sdk/client-elastic-load-balancing";
 import type { Listener, LoadBalancer, TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { services } from "../kube/builtin.ts";
-import { type Context, eventually, expect, mark } from "./context.ts";
+import { type Context, eventually, expect, labelsOf, mark, nameOf } from "./context.ts";
 
 const prefix = "service.beta.kubernetes.io/aws-load-balancer-";
 
@@ -23,7 +23,7 @@ export interface Balanced {
 export async function createService(context: Context, what: string, options: ServiceOptions = {}): Promise<Balanced> {
   const { kube, namespace, run, ask, made } = context;
   const { annotations = {}, ports = [{ port: 80 }], sourceRanges } = options;
-  const name = `e2e-${run}-${what}`;
+  const name = nameOf(context, what);
   const tagged = { ...annotations, "additional-resource-tags": `${mark}=${run}` };
   const { metadata } = await kube.create(
     services,
@@ -31,12 +31,12 @@ export async function createService(context: Context, what: string, options: Ser
       metadata: {
         name,
         namespace,
-        labels: { [mark]: run },
+        labels: labelsOf(context),
         annotations: Object.fromEntries(Object.entries(tagged).map(([key, value]) => [prefix + key, value])),
       },
       spec: {
         type: "LoadBalancer",
-        selector: { [mark]: run },
+        selector: labelsOf(context),
         ports: ports.map(({ port, protocol = "TCP" }) => ({ name: `p${port}`, port, targetPort: 8080, protocol })),
         ...(sourceRanges && { loadBalancerSourceRanges: [...sourceRanges] }),
       },

@@ -37,7 +37,7 @@ async function reachable(context: Context, hostname: string, ports: readonly num
   if (!context.pods) return context.leftOut("real requests");
   for (const port of ports) {
     await eventually(context, async () => {
-      const status = await context.request(`http://${hostname}:${port}/`);
+      const { status } = await context.request(`http://${hostname}:${port}/`);
       expect(status === 200, `http://${hostname}:${port}/ answers ${status}`);
     });
   }
@@ -55,7 +55,7 @@ async function oneWorker(context: Context): Promise<NodeView & { readonly host: 
 
 async function hairpin(context: Context, what: string, node: NodeView, hostname: string): Promise<void> {
   if (!context.pods) return context.leftOut("requests from a pod on the same node");
-  await startServer(context, `${what}-server`, node.metadata.name);
+  await startServer(context, `${what}-server`, { node: node.metadata.name });
   await askFromInside(context, `${what}-client`, node.metadata.name, `http://${hostname}/`);
 }
 

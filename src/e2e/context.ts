@@ -5,6 +5,7 @@ import type { ClusterId } from "../identity/cluster-id.ts";
 import { type NodeView, nodeView } from "../identity/node-view.ts";
 import { nodes } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { isApiError } from "../kube/errors.ts";
 import { messageOf } from "../runtime/message-of.ts";
 import { sleep, type World } from "../runtime/world.ts";
 
@@ -30,12 +31,21 @@ export interface Context {
   /** How often what is waited for is looked at, and for how long. */
   readonly pollMs: number;
   readonly timeoutMs: number;
-  /** Asks a server outside of the cluster; resolves with the status. */
-  request(url: string): Promise<number>;
+  /** The Node that may be drained; empty: none. */
+  readonly interruptNode: string;
+  /** Asks a server outside of the cluster, by the name of its URL or another host. */
+  request(url: string, host?: string): Promise<Answer>;
   /** UIDs of the Services that this run has made, by name: its load balancers are named after them. */
   readonly made: Map<string, string>;
+  /** What has to be put back at the end, by what it is. */
+  readonly undo: Map<string, (context: Context) => Promise<void>>;
   /** Says of the case that is running what was left out. */
   leftOut(what: string): void;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
 }
 
 /** A case cannot be run on this cluster; the message says what it needs. */
@@ -80,3 +90,20 @@ export async function readyNodes({ kube, ask }: Context): Promise<readonly NodeV
 
 /** The tag of everything that a run makes in AWS, and the label of its objects. */
 export const mark = "fairlead-e2e";
+
+/** The labels of everything that a run makes in the cluster. */
+export function labelsOf({ run }: Context): Record<string, string> {
+  return { [mark]: run };
+}
+
+/** The name of an object of this run. */
+export function nameOf({ run }: Context, what: string): string {
+  return `e2e-${run}-${what}`;
+}
+
+/** A deletion of what may be gone already. */
+export async function gone(deletion: Promise<void>): Promise<void> {
+  await deletion.catch((error: unknown) => {
+    if (!isApiError(error, "not-found")) throw error;
+  });
+}

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { balancerName } from "./balancers.ts";
 import { cases } from "./cases.ts";
+import { hasEnded, putBack } from "./cases-interruptions.ts";
 import { printedReport } from "./report.ts";
 import { casesNamed, deniedIn } from "./run.ts";
 
@@ -79,4 +80,44 @@ test("however much there is to tell, the report is whole, and names no account",
   const json = printedReport(report, about, "json");
   assert.equal(JSON.parse(json).warnings.length, warnings.length);
   assert.doesNotMatch(json, /123456789012/);
+});
+
+test("a Node is put back as it was, and what others did to it meanwhile stays", () => {
+  const taint = (key: string) => ({ key, effect: "NoSchedule" });
+  const before = {
+    metadata: { name: "n", annotations: { other: "1" }, labels: {} },
+    spec: { taints: [taint("theirs")] },
+  };
+  const now = {
+    metadata: {
+      name: "n",
+      resourceVersion: "7",
+      annotations: { "interruption.fairlead.io/simulate": "{}", "interruption.fairlead.io/plan": "{}", new: "1" },
+      labels: { "node.kubernetes.io/exclude-from-external-load-balancers": "aws-node-termination-handler" },
+    },
+    spec: { unschedulable: true, taints: [taint("theirs"), taint("aws-node-termination-handler/spot-itn"), taint("new")] },
+  };
+  assert.deepEqual(putBack(before, now), {
+    metadata: {
+      resourceVersion: "7",
+      annotations: { "interruption.fairlead.io/simulate": null, "interruption.fairlead.io/plan": null },
+      labels: { "node.kubernetes.io/exclude-from-external-load-balancers": null },
+    },
+    spec: { unschedulable: null, taints: [taint("theirs"), taint("new")] },
+  });
+  const excluded = { ...before, metadata: { ...before.metadata, labels: now.metadata.labels } };
+  assert.deepEqual(putBack(excluded, { ...now, spec: { unschedulable: true, taints: before.spec.taints } }), {
+    metadata: {
+      resourceVersion: "7",
+      annotations: { "interruption.fairlead.io/simulate": null, "interruption.fairlead.io/plan": null },
+    },
+    spec: { unschedulable: null },
+  });
+});
+
+test("a drain has ended when the plan says so of this very event", () => {
+  const plan = (events: readonly object[]) => JSON.stringify({ events });
+  assert.equal(hasEnded(plan([{ id: "a", end: "drained" }]), "a"), true);
+  assert.equal(hasEnded(plan([{ id: "a" }, { id: "b", end: "drained" }]), "a"), false);
+  for (const nothing of [undefined, "", "no plan", "[]"]) assert.equal(hasEnded(nothing, "a"), false);
 });

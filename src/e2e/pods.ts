@@ -1,11 +1,11 @@
 /** The pods of the suite: a server that answers requests, and a client inside the cluster. */
 import { pods } from "../kube/builtin.ts";
 import type { Pod } from "../kube/types.ts";
-import { type Context, eventually, expect, mark } from "./context.ts";
+import { type Context, eventually, expect, labelsOf, mark, nameOf } from "./context.ts";
 
 /** Starts the server behind the Services, on a node or anywhere. */
-export function startServer(context: Context, what: string, node?: string): Promise<void> {
-  return startPod(context, what, { args: ["netexec", "--http-port=8080", "--udp-port=8080"], ...(node && { node }) }, "Running");
+export function startServer(context: Context, what: string, options: Pick<PodOptions, "node" | "labels"> = {}): Promise<void> {
+  return startPod(context, what, { ...options, args: ["netexec", "--http-port=8080", "--udp-port=8080"] }, "Running");
 }
 
 /** A pod that asks a URL until it is answered with 200. */
@@ -19,27 +19,35 @@ interface PodOptions {
   readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly node?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Mounted at /data. */
+  readonly claim?: string;
 }
+
+const nobody = 65532;
 
 /** Makes a pod, and waits until it is so far. */
 export async function startPod(context: Context, what: string, options: PodOptions, phase: "Running" | "Succeeded"): Promise<void> {
   const { kube, namespace, run, image, ask } = context;
-  const name = `e2e-${run}-${what}`;
-  const { command, args, node } = options;
+  const name = nameOf(context, what);
+  const { command, args, node, labels, claim } = options;
+  const ownLabels = phase === "Running" ? labelsOf(context) : { [mark]: `${run}-client` };
   await kube.create(
     pods,
     {
-      metadata: { name, namespace, labels: { [mark]: phase === "Running" ? run : `${run}-client` } },
+      metadata: { name, namespace, labels: { ...ownLabels, ...labels } },
       spec: {
         ...(node && { nodeName: node }),
         restartPolicy: "Never",
-        securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
+        securityContext: { runAsNonRoot: true, runAsUser: nobody, fsGroup: nobody, seccompProfile: { type: "RuntimeDefault" } },
+        ...(claim && { volumes: [{ name: "data", persistentVolumeClaim: { claimName: claim } }] }),
         containers: [
           {
             name: "main",
             image: options.image ?? image,
             ...(command && { command: [...command] }),
             ...(args && { args: [...args] }),
+            ...(claim && { volumeMounts: [{ name: "data", mountPath: "/data" }] }),
             securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
           },
         ],

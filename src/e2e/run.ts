@@ -1,7 +1,7 @@
 /** Runs the cases one after the other, cleans up whatever happens, and reports. */
 import { messageOf } from "../runtime/message-of.ts";
 import { type Case, cases } from "./cases.ts";
-import { cleanUp, warningsOf } from "./clean-up.ts";
+import { cleanUp, warningsOf, whatIsLeft } from "./clean-up.ts";
 import { type Context, NotHere } from "./context.ts";
 
 export interface Outcome {
@@ -27,8 +27,20 @@ export interface Report {
 /** However little a case may wait for: controllers that were refused something try again after minutes, and AWS takes its time. */
 const minCleanUpMs = 10 * 60_000;
 
+const maxAttempts = 5;
+
+/** A context whose run nothing carries the mark of: what is deleted by it at the end is of this run. */
+export async function withFreeRun(contextOf: () => Context): Promise<Context> {
+  for (let attempt = 1; ; attempt++) {
+    const context = contextOf();
+    const left = await whatIsLeft(context);
+    if (left.length === 0) return context;
+    if (attempt === maxAttempts) throw new Error(`there are things of another run that is also called ${context.run}: ${left.join(", ")}`);
+  }
+}
+
 /** Runs the chosen cases. `say` is told of each as it ends. */
-export async function runSuite(context: Omit<Context, "leftOut">, chosen: readonly Case[], say: (line: string) => void): Promise<Report> {
+export async function runSuite(context: Context, chosen: readonly Case[], say: (line: string) => void): Promise<Report> {
   const outcomes: Outcome[] = [];
   try {
     for (const each of chosen) {
@@ -42,13 +54,13 @@ export async function runSuite(context: Omit<Context, "leftOut">, chosen: readon
   }
   // Also after a signal, which ended what was running: what was made is removed all the same.
   const timeoutMs = Math.max(context.timeoutMs, minCleanUpMs);
-  const inPeace = { ...context, timeoutMs, leftOut: () => {}, ask: { ...context.ask, signal: new AbortController().signal } };
+  const inPeace = { ...context, timeoutMs, ask: { ...context.ask, signal: new AbortController().signal } };
   const warnings = await warningsOf(inPeace).catch((error: unknown) => [`Events cannot be read: ${messageOf(error)}`]);
   const left = await cleanUp(inPeace);
   return { run: context.run, outcomes, warnings, denied: deniedIn([...warnings, ...left, ...outcomes.map(({ why }) => why)]), left };
 }
 
-async function runCase(context: Omit<Context, "leftOut">, { name, checks, run }: Case): Promise<Outcome> {
+async function runCase(context: Context, { name, checks, run }: Case): Promise<Outcome> {
   const { clock } = context.world;
   const begun = clock.now();
   const out = new Set<string>();

@@ -76,6 +76,7 @@ async function bind(kube: KubeClient, { metadata, spec, status }: Stored<VolumeS
           deletionPolicy: "Delete",
           source: { volumeHandle: volume.spec?.csi?.volumeHandle ?? "" },
           sourceVolumeMode: claim.spec?.volumeMode ?? "Filesystem",
+          ...(spec?.volumeSnapshotClassName !== undefined && { volumeSnapshotClassName: spec.volumeSnapshotClassName }),
           volumeSnapshotRef: { name, namespace, uid },
         },
       },

@@ -1,14 +1,11 @@
 /** The termination handler on a real API server, under the roles that the chart gives it. */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { parseAllDocuments } from "yaml";
 import { interruptionPlanAnnotation } from "../../src/identity/node-view.ts";
 import { readPlan } from "../../src/interruptions/plan.ts";
 import { nodes, pods } from "../../src/kube/builtin.ts";
 import { resource } from "../../src/kube/resource.ts";
-import type { PodDisruptionBudget, PolicyRule } from "../../src/kube/types.ts";
+import type { PodDisruptionBudget } from "../../src/kube/types.ts";
 import { realWorld, sleep } from "../../src/runtime/world.ts";
 import { createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import { interruptSpot } from "../../src/sandbox/cloud/ec2/interruptions.ts";
@@ -19,6 +16,7 @@ import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { createQueue, getQueueAttributes } from "../../src/sandbox/cloud/sqs/queues.ts";
 import { serveTransport } from "../../src/sandbox/serve.ts";
 import { type Bed, bed, eventually } from "../bed/bed.ts";
+import { shippedRules } from "../bed/shipped-rules.ts";
 
 const budgets = resource<PodDisruptionBudget>({
   group: "policy",
@@ -28,13 +26,6 @@ const budgets = resource<PodDisruptionBudget>({
   namespaced: true,
 });
 const environment = { AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE", AWS_SECRET_ACCESS_KEY: "of-no-worth", AWS_REGION: "us-east-1" };
-
-/** The rules of every role in a manifest that we ship. */
-async function shippedRules(manifest: string): Promise<readonly PolicyRule[]> {
-  const text = await readFile(join(import.meta.dirname, "../../deploy/manifests", manifest), "utf8");
-  const documents = parseAllDocuments(text).map((document) => document.toJS() as { kind?: string; rules?: PolicyRule[] } | null);
-  return documents.flatMap((each) => (each?.kind === "ClusterRole" || each?.kind === "Role" ? (each.rules ?? []) : []));
-}
 
 async function story(t: TestContext, { cluster }: Bed, count: number) {
   const cloud = createCloud({ world: realWorld() });
