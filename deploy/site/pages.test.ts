@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, normalize } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { filesFor, withPictures } from "./diagrams.ts";
 import { pagesOf, sidebarOf, withoutRepositoryLinks } from "./pages.ts";
 import { screenshot } from "./screenshot.ts";
 
@@ -70,6 +71,25 @@ function headingsOf(text: string): ReadonlySet<string> {
     ),
   );
 }
+
+test("every diagram is drawn as it is written now, for light and dark pages; node deploy/site/diagrams.ts draws them", async () => {
+  const texts = await Promise.all(globSync("**/*.md", { cwd: docs }).map((file) => readFile(`${docs}${file}`, "utf8")));
+  const wanted = filesFor(texts);
+  assert.ok(wanted.length > 0);
+  assert.deepEqual(globSync("*", { cwd: `${docs}images/diagrams` }).sort(), wanted);
+  for (const file of wanted)
+    assert.match(await readFile(`${docs}images/diagrams/${file}`, "utf8"), /^<svg [^>]*width="\d+" height="\d+"/, file);
+});
+
+test("a diagram in a page becomes its two pictures, with its words for who cannot see them", () => {
+  const page = 'before\n\n```mermaid\nflowchart LR\n  a["<b>one</b><br>thing"] --> b["two"]\n```\n\nafter\n';
+  const [light, dark] = filesFor([page]).toReversed();
+  assert.equal(
+    withPictures(page, "../images"),
+    `before\n\n![Diagram: one thing; two](../images/diagrams/${light}){.only-light}\n` +
+      `![Diagram: one thing; two](../images/diagrams/${dark}){.only-dark}\n\nafter\n`,
+  );
+});
 
 test("a picture of a command's output has its first lines, cut and escaped", () => {
   const picture = screenshot(`1/10  Nodes <arrive>\n  ✓ all & everything\n${"x".repeat(200)}\n${"more\n".repeat(100)}`);

@@ -7,9 +7,10 @@
  */
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "../build/run.ts";
+import { pictureStyle, withPictures } from "./diagrams.ts";
 import { pagesOf, sidebarOf, withoutRepositoryLinks } from "./pages.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -41,10 +42,9 @@ async function layOut(place: string): Promise<readonly string[]> {
   const pages = (await readdir(place, { recursive: true })).filter((path) => path.endsWith(".md")).sort();
   for (const page of pages) {
     const path = join(place, page);
-    await writeFile(
-      path,
-      withoutRepositoryLinks((await readFile(path, "utf8")).replace(/<!--.*?-->\n*/gs, ""), page, (target) => pages.includes(target)),
-    );
+    const text = (await readFile(path, "utf8")).replace(/<!--.*?-->\n*/gs, "");
+    const linked = withoutRepositoryLinks(text, page, (target) => pages.includes(target));
+    await writeFile(path, withPictures(linked, relative(dirname(path), join(place, "docs/images"))));
   }
   await writeFile(join(place, "index.md"), home);
   await mkdir(join(place, ".vitepress"));
@@ -59,6 +59,7 @@ function configOf(index: string): object {
     // Pages are plain Markdown: `<id>` is a placeholder in them and no element, and `{{ }}` is Go's template and not Vue's.
     markdown: { html: false },
     vue: { template: { compilerOptions: { delimiters: ["\u2983\u2983", "\u2984\u2984"] } } },
+    head: [["style", {}, pictureStyle]],
     themeConfig: {
       search: { provider: "local" },
       outline: "deep",
