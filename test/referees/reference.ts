@@ -63,6 +63,19 @@ export async function builtLoadBalancerController(): Promise<string> {
   return cachedPath(cacheKey(loadBalancerController));
 }
 
+const openTofu = { name: "opentofu", version: "v1.12.6" };
+
+/** The path of OpenTofu. Without the stamp it takes itself for a development build. */
+export function referenceOpenTofu(say?: Say): Promise<string> {
+  const module = "github.com/opentofu/opentofu";
+  return program({ ...openTofu, module, package: "cmd/tofu", takesItsReplacements: true, stamps: `-X ${module}/version.dev=no` }, say);
+}
+
+/** Where it is once it is built. */
+export async function builtOpenTofu(): Promise<string> {
+  return cachedPath(cacheKey(openTofu));
+}
+
 export interface ReferenceProgram {
   readonly name: string;
   readonly module: string;
@@ -74,6 +87,8 @@ export interface ReferenceProgram {
   readonly takesItsReplacements?: boolean;
   /** Modules beside it, each with its version. */
   readonly alsoRequires?: readonly string[];
+  /** Linker flags of its own. */
+  readonly stamps?: string;
 }
 
 /** The name of a program in the project's cache folder. */
@@ -83,7 +98,7 @@ export function cacheKey({ name, version }: Pick<ReferenceProgram, "name" | "ver
 
 /** The path of a program that is built from a Go module of this version. */
 export function program(reference: ReferenceProgram, say: Say = () => {}): Promise<string> {
-  const { name, module, version, alsoRequires = [] } = reference;
+  const { name, module, version, alsoRequires = [], stamps = "" } = reference;
   const make = async (output: string) => {
     say(`building ${name} ${version} with Go (some minutes, once)`);
     const folder = await mkdtemp(join(tmpdir(), "fairlead-reference-"));
@@ -91,7 +106,8 @@ export function program(reference: ReferenceProgram, say: Say = () => {}): Promi
       const required = [`${module} ${version}`, ...alsoRequires].map((each) => `require ${each}\n`).join("");
       const replaced = (await replacementsOf(reference, folder)).map((each) => `replace ${each}\n`).join("");
       await writeFile(join(folder, "go.mod"), `module reference\n\ngo 1.26\n\n${required}${replaced}`);
-      await goBuild({ folder, package: [module, reference.package].filter(Boolean).join("/"), output }, { environment: process.env });
+      const path = [module, reference.package].filter(Boolean).join("/");
+      await goBuild({ folder, package: path, output, stamps }, { environment: process.env });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

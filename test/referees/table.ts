@@ -6,9 +6,11 @@ import { fetchedInstallerFiles, installerFiles } from "./installers.ts";
 import { obtainPython } from "./python.ts";
 import {
   builtLoadBalancerController,
+  builtOpenTofu,
   builtVolumeDriver,
   referenceControllerManager,
   referenceLoadBalancerController,
+  referenceOpenTofu,
   referenceTerminationHandler,
   referenceVolumeDriver,
 } from "./reference.ts";
@@ -73,6 +75,12 @@ export const referees: readonly Referee[] = [
     tests: ["test/referees/load-balancer-controller.test.ts", "test/referees/class-services.test.ts"],
     obtain: referenceLoadBalancerController,
     builtOnDemand: builtLoadBalancerController,
+  },
+  {
+    name: "OpenTofu",
+    tests: ["test/referees/opentofu/"],
+    obtain: referenceOpenTofu,
+    builtOnDemand: builtOpenTofu,
   },
 ];
 

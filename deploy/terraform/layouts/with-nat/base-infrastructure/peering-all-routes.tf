@@ -1,0 +1,1 @@
+../../../terraform-modules/vpc-peering/all-routes.tf

@@ -1,0 +1,1 @@
+../../../terraform-modules/vpc-peering/main.tf

@@ -1,0 +1,1 @@
+../node/settings.tf

@@ -1,0 +1,11 @@
+# Linked into every root module.
+terraform {
+  required_version = ">= 1.6"
+
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = ">= 5.83.1"
+    }
+  }
+}

@@ -1,0 +1,7 @@
+output "id" {
+  value = one(concat(aws_vpc.kube[*].id, data.aws_vpc.kube[*].id))
+}
+
+output "cidr_block" {
+  value = one(concat(aws_vpc.kube[*].cidr_block, data.aws_vpc.kube[*].cidr_block))
+}

@@ -1,0 +1,140 @@
+/** Whole clusters, made, changed and destroyed by OpenTofu on the simulated account, in every layout. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  DescribeAddressesCommand,
+  DescribeInstancesCommand,
+  DescribeRouteTablesCommand,
+  DescribeVolumesCommand,
+} from "@aws-sdk/client-ec2";
+import type { Statement } from "../../../src/sandbox/cloud/access/policy.ts";
+import { type LayoutBed, layoutBed } from "./bed.ts";
+import { ami, type Configuration, clusterUUID, configuration, inputs, type Layout, layouts } from "./inputs.ts";
+import { layoutsFolder } from "./tofu.ts";
+
+const region = "eu-central-1";
+const zones = (count: number) => ["a", "b", "c"].slice(0, count).map((letter) => `${region}${letter}`);
+const cloudConfig = Buffer.from("#cloud-config\n").toString("base64");
+const clusterTag = `kubernetes.io/cluster/${clusterUUID}`;
+
+/** A cluster of three masters and two permanent groups. */
+function wanted(layout: Layout, count: number, changes: Configuration = {}): Configuration {
+  return configuration(layout, region, {
+    zones: zones(count),
+    tags: { team: "platform" },
+    ...(layout.name === "WithNAT" && { withNAT: { bastionInstance: { instanceClass: { instanceType: "t3.small", ami } } } }),
+    masterNodeGroup: {
+      replicas: 3,
+      zones: zones(count),
+      instanceClass: { instanceType: "m5.large", ami, diskSizeGb: 50, diskType: "gp3" },
+    },
+    nodeGroups: [
+      { name: "system", replicas: 2, instanceClass: { instanceType: "m5.large", ami }, additionalTags: { team: "system" } },
+      { name: "front", replicas: 1, instanceClass: { instanceType: "c5.large", ami }, zones: zones(count).slice(-1) },
+    ],
+    ...changes,
+  });
+}
+
+/**
+ * The steps of a cluster with the inputs that each takes besides the configuration, in the order in which they are run. Only
+ * with three zones all of them: the others would show nothing more.
+ */
+function stepsOf(bed: LayoutBed, layout: Layout, count: number) {
+  const node = (nodeGroupName: string, nodeIndex: number) => ({
+    step: bed.node(layout, nodeGroupName, nodeIndex),
+    more: { nodeGroupName, nodeIndex, cloudConfig },
+  });
+  return [
+    { step: bed.base(layout), more: {} },
+    ...mastersOf(count).map((nodeIndex) => ({
+      step: bed.master(layout, nodeIndex),
+      more: { nodeIndex, ...(nodeIndex > 0 && { cloudConfig }) },
+    })),
+    ...(count === 3 ? [node("system", 0), node("system", 1)] : []),
+    node("front", 0),
+  ];
+}
+
+function mastersOf(count: number): number[] {
+  return count === 3 ? [0, 1, 2] : [count - 1];
+}
+
+for (const layout of layouts) {
+  for (const count of [1, 2, 3]) {
+    test(`${layout.name} with ${count} zone(s): a cluster is made, planned again without a change, changed, and destroyed to nothing`, async (t) => {
+      const bed = await layoutBed(t, region);
+      bed.cloud.controls.change({ policy: await shippedPolicy() });
+      const steps = stepsOf(bed, layout, count);
+      for (const { step, more } of steps) await step.apply(inputs(wanted(layout, count), more));
+      for (const { step, more } of steps) assert.deepEqual(await step.plan(inputs(wanted(layout, count), more)), {});
+
+      await checkInstances(bed, layout, count);
+
+      const changed = wanted(layout, count, { tags: { team: "platform", stage: "test" }, sshAllowList: ["192.0.2.0/24"] });
+      const [base, ...nodes] = steps;
+      const plan = await base!.step.plan(inputs(changed, base!.more));
+      const rule = "module.security-groups.aws_security_group_rule.allow-ssh-for-everyone[0]";
+      assert.deepEqual([plan["module.vpc.aws_vpc.kube[0]"], plan[rule]], ["update", "delete,create"]);
+      assert.deepEqual(new Set(Object.values(plan)), new Set(["update", "delete,create"]));
+      const [node] = nodes;
+      assert.deepEqual(new Set(Object.values(await node!.step.plan(inputs(changed, node!.more)))), new Set(["update"]));
+      for (const { step, more } of steps) await step.apply(inputs(changed, more));
+      for (const { step, more } of steps) assert.deepEqual(await step.plan(inputs(changed, more)), {});
+
+      for (const { step, more } of steps.toReversed()) await step.destroy(inputs(changed, more));
+      assert.deepEqual(bed.leftOver(), []);
+    });
+  }
+}
+
+/** The policy beside the layouts: whoever runs the steps may do nothing else. */
+async function shippedPolicy(): Promise<Statement[]> {
+  const { Statement: statements } = JSON.parse(await readFile(join(layoutsFolder, "iam-policy.json"), "utf8")) as {
+    readonly Statement: readonly { readonly Action: readonly string[] }[];
+  };
+  return statements.map(({ Action }) => ({ effect: "allow", actions: Action }));
+}
+
+async function checkInstances({ aws: { ec2 } }: LayoutBed, layout: Layout, count: number): Promise<void> {
+  const { Reservations = [] } = await ec2.send(new DescribeInstancesCommand({}));
+  const all = Reservations.flatMap(({ Instances = [] }) => Instances).map((instance) => ({
+    ...instance,
+    tags: Object.fromEntries((instance.Tags ?? []).map(({ Key, Value }) => [Key!, Value!])) as Record<string, string>,
+    zone: instance.Placement!.AvailabilityZone!,
+  }));
+  const byName = Object.fromEntries(all.map((instance) => [instance.tags.Name!, instance]));
+  // Masters go round the zones, by their index.
+  for (const index of mastersOf(count)) assert.equal(byName[`demo-master-${index}`]!.zone, zones(count)[index % count]);
+  assert.equal(byName["demo-front-0"]!.zone, zones(count).at(-1));
+  assert.equal(byName["demo-front-0"]!.tags.team, "platform");
+  if (count === 3) assert.equal(byName["demo-system-0"]!.tags.team, "system");
+
+  const nodes = all.filter(({ tags }) => tags.Name !== "demo-bastion");
+  for (const { tags, PublicIpAddress, KeyName, IamInstanceProfile, SourceDestCheck } of nodes) {
+    assert.deepEqual([tags[clusterTag], tags["kubernetes.io/cluster/demo"], KeyName], ["shared", "shared", "demo"]);
+    assert.match(IamInstanceProfile!.Arn!, /:instance-profile\/demo-node$/);
+    assert.equal(SourceDestCheck, false);
+    assert.equal(PublicIpAddress !== undefined, !layout.nat);
+  }
+  const groups = (name: string) => byName[name]!.SecurityGroups!.map(({ GroupName }) => GroupName!).sort();
+  assert.deepEqual(groups(`demo-master-${count - 1}`), layout.name === "WithNAT" ? ["demo-node"] : ["demo-node", "demo-ssh-accessible"]);
+  assert.deepEqual(groups("demo-front-0"), ["demo-node"]);
+  if (layout.name === "WithNAT") assert.deepEqual(groups("demo-bastion"), ["demo-node", "demo-ssh-accessible"]);
+
+  const { Volumes = [] } = await ec2.send(new DescribeVolumesCommand({}));
+  const etcd = Volumes.filter(({ Tags = [] }) => Tags.some(({ Value }) => Value?.startsWith("demo-kubernetes-data-")));
+  assert.deepEqual(
+    etcd.map(({ Size, VolumeType, Attachments }) => [Size, VolumeType, Attachments?.[0]?.Device]),
+    mastersOf(count).map(() => [20, "gp3", "/dev/xvdf"]),
+  );
+
+  const { Addresses = [] } = await ec2.send(new DescribeAddressesCommand({}));
+  assert.equal(Addresses.length, { WithoutNAT: nodes.length, WithNAT: 2, Standard: 1 }[layout.name]);
+
+  const { RouteTables = [] } = await ec2.send(new DescribeRouteTablesCommand({ Filters: [{ Name: "tag-key", Values: [clusterTag] }] }));
+  const names = RouteTables.map(({ Tags = [] }) => Tags.find(({ Key }) => Key === "Name")?.Value);
+  assert.deepEqual(names, [layout.nat ? "demo-internal" : "demo-public"]);
+}
