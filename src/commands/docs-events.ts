@@ -307,7 +307,7 @@ export const eventTable: readonly EventRow[] = [
     reason: "FailedUpdateStatus",
     type: "Warning",
     on: "Ingress, Service",
-    means: "The address of the load balancer could not be written to the status.",
+    means: "The address of the load balancer could not be written to the status, or a note not to the annotations.",
     todo: "Read the message; it is retried.",
   },
   {

@@ -330,3 +330,27 @@ test("a mistake in the one Ingress that says whom a group lets in opens the grou
   await world.world.advance(15 * 60_000);
   assert.deepEqual(world.mutations(), {});
 });
+
+test("a binding that somebody deletes comes back, also of an Ingress whose name is too long for a label", async (t) => {
+  const world = await bed(t);
+  const name = `shop-${"x".repeat(80)}`;
+  world.serve();
+  await world.ingress(name, toWeb);
+  await served(world, name);
+  await world.world.advance(60_000);
+  const uids = () => world.cluster.objects("targetgroupbindings.elbv2.k8s.aws").map(({ metadata }) => metadata.uid);
+  const [before] = uids();
+  const [{ metadata }] = world.bindings() as [{ metadata: { name: string } }];
+  await world.say("DELETE", `/apis/elbv2.k8s.aws/v1beta1/namespaces/default/targetgroupbindings/${metadata.name}`);
+  await world.until("another one is there", () => uids().some((uid) => uid !== before), 600_000);
+});
+
+test("one that goes to another controller no longer shows the address of a load balancer of a chosen name, nor of one in front", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.ingress("shop", toWeb, { "load-balancer-name": "a-name-of-thirty-one-characters", "enable-frontend-nlb": "true" });
+  await world.until("both are shown", () => world.get("shop")?.status?.loadBalancer?.ingress?.length === 2, 600_000);
+  await world.change("shop", { "kubernetes.io/ingress.class": "nginx" });
+  await world.until("it is let go", () => (world.get("shop")?.metadata.finalizers ?? []).length === 0, 900_000);
+  assert.equal(world.hostname("shop"), "");
+});

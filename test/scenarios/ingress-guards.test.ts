@@ -142,3 +142,19 @@ test("a web ACL named by the class goes before the annotation", async (t) => {
   await world.world.advance(60_000);
   assert.deepEqual(guards(world).waf, [second]);
 });
+
+test("what guards a load balancer is put there, also while the one in front of it cannot be made", async (t) => {
+  const world = await bed(t);
+  const acl = await webAcl(world, "acl");
+  world.aws.controls.faults.add({
+    action: "elasticloadbalancing:CreateLoadBalancer",
+    containing: '"network"',
+    effect: { kind: "fail", code: "TooManyLoadBalancers" },
+  });
+  world.serve();
+  await world.ingress("shop", rules, { "wafv2-acl-arn": acl, "enable-frontend-nlb": "true" });
+  await served(world, "shop");
+  await world.world.advance(300_000);
+  assert.match(world.events("shop").join("\n"), /TooManyLoadBalancers/);
+  assert.deepEqual(guards(world).waf, [acl]);
+});

@@ -91,6 +91,13 @@ test("conditions of a path's backend are refused, everything else that is wrong 
   assert.match(judged({}, ingress("alb", { [`${prefix}actions.a`]: "{" })), /^allowed: failed to parse json annotation/);
 });
 
+test("conditions that were wrong before are lived with: the controller may write its finalizer, and its author a label", () => {
+  const bad = (text: string) => ingress("alb", { [`${prefix}conditions.web`]: text });
+  assert.match(judged({}, bad("["), bad("[")), /^allowed: ignoring Ingress shop\/web since invalid .*conditions\.web/);
+  assert.match(judged({}, bad('[{"field":"host-header"}]'), bad("[")), /^denied/, "another mistake is a new one");
+  assert.match(judged({}, bad("["), ingress("alb")), /^denied/);
+});
+
 test("parameters of a class: blocks of addresses and subnets, with the reference's texts", () => {
   const told = (spec: object) => {
     const verdict = validateParams(request({ metadata: { name: "p" }, spec }));

@@ -19,7 +19,8 @@ export interface IngressAdmission {
 
 /**
  * Refuses what the reference refuses, and warns of everything else that reconcile would complain about. What an Ingress had
- * before, it may keep: a class that was deleted since keeps nobody from changing a label.
+ * before, it may keep: a class that was deleted since, or a mistake that came while no webhook was there, keeps nobody from changing
+ * a label, and the controller not from adding or removing a finalizer.
  */
 export function validateIngress({ object, oldObject }: AdmissionRequest, admission: IngressAdmission): Verdict {
   const now = viewOf(object);
@@ -31,9 +32,11 @@ export function validateIngress({ object, oldObject }: AdmissionRequest, admissi
     return isNew ? deny("class", ours) : { kind: "allow", warnings: [ours] };
   }
   if (!ours) return allow;
-  const fault = forbidden(now, before, admission) ?? conditionsFault(now);
+  const conditions = conditionsFault(now);
+  const isKept = conditions !== undefined && before !== undefined && conditionsFault(before) === conditions;
+  const fault = forbidden(now, before, admission) ?? (isKept ? undefined : conditions);
   if (fault !== undefined) return deny("validation", fault);
-  const warnings = warningsOn(now);
+  const warnings = [...(isKept ? [conditions] : []), ...warningsOn(now)];
   return warnings.length > 0 ? { kind: "allow", warnings } : allow;
 }
 

@@ -3,6 +3,7 @@ import type { Ask } from "../../aws/ask.ts";
 import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome, type Source } from "../../runtime/controller.ts";
 import { sleep } from "../../runtime/world.ts";
+import { labelValue } from "../controller-names.ts";
 import { FollowedSecrets } from "../followed-secrets.ts";
 import { Refusals } from "../refusals.ts";
 import { matchesSelector } from "../targets/selector.ts";
@@ -15,7 +16,7 @@ import { reconcileGroup } from "./pass.ts";
 import { wishText } from "./refusals.ts";
 import { Report } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
-import type { IngressView } from "./view.ts";
+import { type IngressView, keyOf } from "./view.ts";
 
 /** The key of the security group that all groups share; no group can have this name. */
 const sharedKey = "*";
@@ -156,7 +157,12 @@ class IngressLoop {
     if (stack !== undefined) return [stack];
     const namespace = labels["ingress.k8s.aws/stack-namespace"];
     const name = labels["ingress.k8s.aws/stack-name"];
-    return namespace !== undefined && name !== undefined ? [`${namespace}/${name}`] : [];
+    // A long name is shortened in a label.
+    const isMeant = ({ view }: SeenIngress) => view.namespace === namespace && labelValue(view.name) === name;
+    return this.#parts.ingresses
+      .list()
+      .filter(isMeant)
+      .map(({ view }) => keyOf(view));
   }
 
   #wakeNamespace(namespace: string): void {

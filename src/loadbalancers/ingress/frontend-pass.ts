@@ -14,6 +14,7 @@ import { type Survey, survey } from "../survey.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
 import type { GroupContext } from "./context.ts";
+import type { GroupDesire } from "./desire.ts";
 import type { Frontend } from "./frontend.ts";
 import { frontend } from "./frontend-kind.ts";
 import type { Group } from "./groups.ts";
@@ -48,19 +49,16 @@ export async function ensureFrontend(
     const isGone = await removeFrontend(owner, context, ask);
     return isGone ? {} : { outcome: again(waitMs, "the load balancer in front goes") };
   }
-  const isCareful = front !== undefined && desire.model.keepsUnclaimed !== undefined;
-  if (front && front.internal !== wish.model.internal && !isCareful) {
+  if (front && front.internal !== wish.model.internal && !desire.model.keepsUnclaimed) {
     await apply(frontend.planDeletion(front, owner.noun), context.inventory.cloud, { ...ask, onStep: logStep(context, group) });
     frontend.touch(front.name, context.inventory, owner.key);
     return { outcome: again(staleMs, "a load balancer of another scheme is made in front") };
   }
   const { inventory, host } = context;
-  const seen = await surveyFrontend(owner, wish, front, behind.securityGroups, context, ask);
+  const seen = await surveyFrontend(owner, desire, wish, front, behind.securityGroups, context, ask);
   const targetSets = new TargetSets();
-  // What somebody may have said of it whom nobody understands now stays; what others need beside it is made.
-  const steps = isCareful ? seen.steps.filter(({ effect }) => effect === "create") : seen.steps;
   const ensured = await applySurvey(
-    { ...seen, steps },
+    seen,
     {
       inventory,
       clock: host.world.clock,
@@ -82,8 +80,9 @@ export async function ensureFrontend(
 }
 
 /** Looks, and changes nothing. */
-export function surveyFrontend(
+export async function surveyFrontend(
   owner: LoadBalancerOwner,
+  { model: behind }: Pick<GroupDesire, "model">,
   wish: Frontend,
   front: FoundNetwork | undefined,
   securityGroups: readonly string[],
@@ -92,7 +91,7 @@ export function surveyFrontend(
 ): Promise<Survey> {
   const shared: SecurityGroups = { kind: "wanted", groups: securityGroups.map((id) => ({ kind: "given", id })) };
   const model = wish.sharesGroups ? { ...wish.model, securityGroups: shared } : wish.model;
-  return survey(
+  const seen = await survey(
     {
       kind: frontend,
       standing: front ? [front] : [],
@@ -118,6 +117,9 @@ export function surveyFrontend(
     inventory,
     ask,
   );
+  // What somebody may have said of it whom nobody understands now stays; what others need beside it is made.
+  const isCareful = front !== undefined && behind.keepsUnclaimed !== undefined;
+  return isCareful ? { ...seen, steps: seen.steps.filter(({ effect }) => effect === "create") } : seen;
 }
 
 /** Says whether nothing of it is left. Goes before the one behind, which AWS keeps for as long as it is somebody's target. */

@@ -87,3 +87,18 @@ test("the class of the first Ingress decides, also while nobody understands that
   deploy([member("a/web"), first], [member("b/web"), other]);
   assert.deepEqual(deploy([member("a/web", mistake), first], [member("b/web"), other]), []);
 });
+
+test("a rule that is kept outlasts a redirect of another's that goes before it", () => {
+  const { deploy, account } = bed({ forgets: true });
+  const toHttps = '{"type":"redirect","redirectConfig":{"port":"443","protocol":"HTTPS","statusCode":"HTTP_301"}}';
+  const redirecting = ingress("a/web", {
+    annotations: { ...shared, "actions.all": toHttps },
+    rules: { "*": ["Prefix / all:use-annotation"] },
+  });
+  deploy(member("a/web"), member("b/web"));
+  const hosts = () => JSON.stringify(account.seen().loadBalancer?.listeners.flatMap(({ rules }) => rules));
+  deploy(redirecting, member("b/web", mistake));
+  assert.match(hosts(), /b\.example\.com/);
+  deploy(member("a/web"), member("b/web", mistake));
+  assert.match(hosts(), /b\.example\.com/);
+});

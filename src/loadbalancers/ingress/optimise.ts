@@ -1,6 +1,7 @@
-/** Leaves out rules that would never answer, or would send clients in circles. Pure. */
+/** Leaves out rules that would never answer, or would send clients in circles, unless nobody knows what else they are for. Pure. */
 import type { Condition, Redirect } from "../routing.ts";
 import type { DraftRule } from "./rules.ts";
+import { isKeptRule } from "./unclaimed.ts";
 
 export interface ListenerFacts {
   readonly port: number;
@@ -10,7 +11,8 @@ export interface ListenerFacts {
 export function withoutUseless<R extends DraftRule>(rules: readonly R[], listener: ListenerFacts): readonly R[] {
   const kept: R[] = [];
   for (const rule of rules) {
-    if (redirectsToItself(rule, listener) || kept.some((earlier) => covers(earlier, rule))) continue;
+    const isUseless = redirectsToItself(rule, listener) || kept.some((earlier) => covers(earlier, rule));
+    if (isUseless && !isKeptRule(rule)) continue;
     kept.push(rule);
   }
   return kept;

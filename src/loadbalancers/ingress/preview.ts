@@ -75,7 +75,7 @@ export async function previewGroup(group: Group, context: SurveyContext, ask: As
   const groups = wantedGroups(desire.model).map((entry) =>
     entry.kind === "given" ? entry.id : (seen.seen.managedGroup?.id ?? entry.group.name),
   );
-  const inFront = desire.frontend ? (await surveyFrontend(owner, desire.frontend, front, groups, context, ask)).steps : [];
+  const inFront = desire.frontend ? (await surveyFrontend(owner, desire, desire.frontend, front, groups, context, ask)).steps : [];
   const deletion = (some: readonly FoundApplication[]) => some.flatMap((lb) => application.planDeletion(lb, owner.noun));
   const { unwanted } = await surveyCertificates(group, context, ask, [...desire.faults.keys()]);
   const cleared = unwanted.flatMap(({ removal }) => removal);

@@ -1,4 +1,5 @@
 /** What users see of a group on its Ingresses: finalizers, status, Events. */
+import { messageOf } from "../../runtime/message-of.ts";
 import { type FailureReason as AnyReason, ControllerReport, type ReportParts } from "../controller-report.ts";
 import type { SecretDigests } from "../followed-secrets.ts";
 import {
@@ -10,6 +11,7 @@ import {
   sentSecretsAnnotation,
   setAttributesAnnotation,
 } from "./seen.ts";
+import { isRefusal } from "./setbacks.ts";
 
 /** Those of an Ingress. */
 export type FailureReason = Exclude<AnyReason, "FailedCleanupStatus">;
@@ -28,25 +30,36 @@ export class Report extends ControllerReport<SeenIngress> {
         .join();
     const wanted = text(digests);
     if (wanted === text(ingress.sentSecrets)) return;
-    await this.patch(ingress, { metadata: { annotations: { [sentSecretsAnnotation]: wanted || null } } }, undefined, signal);
+    await this.#note(ingress, sentSecretsAnnotation, wanted, signal);
   }
 
   /** Which attributes its group has set, where that is written on it. False when the Ingress has changed since it was seen. */
   async recordAttributes(ingress: SeenIngress, set: readonly string[], signal: AbortSignal): Promise<boolean> {
     const wanted = set.join();
     if (wanted === ingress.setAttributes.join()) return true;
-    return this.patch(ingress, { metadata: { annotations: { [setAttributesAnnotation]: wanted || null } } }, undefined, signal);
+    return this.#note(ingress, setAttributesAnnotation, wanted, signal);
   }
 
   /** False when the Ingress has changed since it was seen. */
   recordCheckpoint(ingress: SeenIngress, checkpoint: string, signal: AbortSignal): Promise<boolean> {
-    return this.patch(ingress, { metadata: { annotations: { [checkpointAnnotation]: checkpoint || null } } }, undefined, signal);
+    return this.#note(ingress, checkpointAnnotation, checkpoint, signal);
   }
 
   /** What its group asks for, as text; empty: nothing is written on it. */
   async recordPlan(ingress: SeenIngress, text: string, signal: AbortSignal): Promise<void> {
     if (ingress.plan === planDigest(text)) return;
-    await this.patch(ingress, { metadata: { annotations: { [planAnnotation]: text || null } } }, undefined, signal);
+    await this.#note(ingress, planAnnotation, text, signal);
+  }
+
+  /** Writes a note of ours, or takes it away. One that somebody keeps us from writing on goes without, and its group does not wait. */
+  async #note(ingress: SeenIngress, annotation: string, text: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.patch(ingress, { metadata: { annotations: { [annotation]: text || null } } }, undefined, signal);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      this.failed(ingress, "FailedUpdateStatus", messageOf(error));
+      return true;
+    }
   }
 
   /** It has no load balancer any more. */

@@ -3,11 +3,13 @@ import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import { messageOf } from "../../runtime/message-of.ts";
+import { annotationKey } from "./annotations.ts";
 import type { GroupContext } from "./context.ts";
 import { finalizerOf, type Group, type GroupId, stackOf } from "./groups.ts";
-import { loadBalancerName } from "./names.ts";
+import { frontendName, loadBalancerName } from "./names.ts";
 import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
+import { Setbacks } from "./setbacks.ts";
 import { type IngressView, keyOf } from "./view.ts";
 
 /** How soon something that AWS needs time for is looked at again. */
@@ -66,7 +68,9 @@ async function letGo(leaving: IngressView, group: GroupId, context: GroupContext
 
 /** One that nobody serves any more, or somebody else, no longer points to a load balancer that it has left. */
 async function unpublish(ingress: SeenIngress, group: GroupId, { settings, report }: GroupContext, { signal }: Ask): Promise<void> {
-  const names = ["internal", "internet-facing"].map((scheme) => loadBalancerName(settings.cluster, group, scheme));
+  const usual = ["internal", "internet-facing"].map((scheme) => loadBalancerName(settings.cluster, group, scheme));
+  const chosen = ingress.view.annotations[annotationKey("load-balancer-name")];
+  const names = [...usual, ...(chosen ? [chosen] : [])].flatMap((name) => [name, frontendName(name)]);
   const isOurs = ({ hostname }: { readonly hostname: string }) =>
     names.some((name) => hostname.replace(/^internal-/, "").startsWith(`${name}-`));
   const { published } = ingress;
@@ -81,7 +85,9 @@ export function warnLeaving({ leaving }: Group, complaint: string | undefined, {
 
 /** Lets all go that are leaving; an outcome, where one has to be let go again. */
 export async function letAllGo({ id, leaving }: Group, context: GroupContext, ask: Ask): Promise<Outcome | undefined> {
+  const setbacks = new Setbacks();
   let isStale = false;
-  for (const ingress of leaving) if (!(await letGo(ingress, id, context, ask))) isStale = true;
+  for (const ingress of leaving) if ((await setbacks.attempt(() => letGo(ingress, id, context, ask))) === false) isStale = true;
+  setbacks.throwFirst();
   return isStale ? stale : undefined;
 }

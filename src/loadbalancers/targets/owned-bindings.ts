@@ -51,6 +51,13 @@ export interface BindingIds {
   groupId(placeholder: string): string;
 }
 
+/** Throws an error that keeps all bindings from being written, and returns from one that concerns this one alone. */
+export type OnBindingError = (targetGroup: string | undefined, error: unknown) => void;
+
+const throwsAll: OnBindingError = (_, error) => {
+  throw error;
+};
+
 /** Creates what is missing and changes what differs. A binding is known by its target group: one of another name is as good. */
 export async function writeBindings(
   labels: Labels,
@@ -58,6 +65,7 @@ export async function writeBindings(
   ids: BindingIds,
   { kube, bindings }: BindingParts,
   signal: AbortSignal,
+  onError: OnBindingError = throwsAll,
 ): Promise<boolean> {
   const own = bindingsOf(labels, bindings);
   let changed = false;
@@ -73,12 +81,15 @@ export async function writeBindings(
       const metadata = { namespace, name, labels: wish.labels, finalizers, ...(annotations && { annotations }) };
       await kube.create(targetGroupBindings, { metadata, spec }, { signal }).catch((error: unknown) => {
         // Made a moment ago, and not seen yet: the next look compares it.
-        if (!isApiError(error, "already-exists")) throw error;
+        if (!isApiError(error, "already-exists")) onError(wish.targetGroup, error);
       });
       changed = true;
     } else if (sortedJson(withoutDefaults(present.spec)) !== sortedJson(withoutDefaults(spec))) {
       const { namespace, name, uid } = present.metadata;
-      await kube.patch(targetGroupBindings, { namespace, name }, { merge: { spec: replaced(present.spec, spec) }, uid }, { signal });
+      const merge = { spec: replaced(present.spec, spec) };
+      await kube
+        .patch(targetGroupBindings, { namespace, name }, { merge, uid }, { signal })
+        .catch((error: unknown) => onError(wish.targetGroup, error));
       changed = true;
     }
   }
@@ -86,12 +97,17 @@ export async function writeBindings(
 }
 
 /** Deletes those whose target groups nobody asks for. Their own controller empties the groups, and lets the bindings go. */
-export async function deleteBindings(surplus: readonly SeenBinding[], { kube }: BindingParts, signal: AbortSignal): Promise<void> {
+export async function deleteBindings(
+  surplus: readonly SeenBinding[],
+  { kube }: BindingParts,
+  signal: AbortSignal,
+  onError: OnBindingError = throwsAll,
+): Promise<void> {
   for (const { metadata } of surplus) {
     if (metadata.deletionTimestamp !== undefined) continue;
     const { namespace, name, uid } = metadata;
     await kube.delete(targetGroupBindings, { namespace, name }, { uid, signal }).catch((error: unknown) => {
-      if (!isApiError(error, "not-found", "conflict")) throw error;
+      if (!isApiError(error, "not-found", "conflict")) onError(undefined, error);
     });
   }
 }
