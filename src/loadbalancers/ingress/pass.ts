@@ -14,7 +14,7 @@ import type { GroupContext } from "./context.ts";
 import { deploy } from "./deploy.ts";
 import type { GroupDesire } from "./desire.ts";
 import { type Behind, ensureFrontend } from "./frontend-pass.ts";
-import { finalizerOf, type Group } from "./groups.ts";
+import { finalizerOf, type Group, stackOf } from "./groups.ts";
 import { applyGuards } from "./guard-pass.ts";
 import { leaveUnbuilt } from "./leaving.ts";
 import { ownerOf } from "./owner.ts";
@@ -149,10 +149,14 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
 async function finalized(group: Group, setbacks: Setbacks, context: GroupContext, ask: Ask): Promise<Group | undefined> {
   const members: Group["members"][number][] = [];
   for (const member of group.members) {
-    const ingress = context.ingresses.get(keyOf(member.ingress));
+    const key = keyOf(member.ingress);
+    const ingress = context.ingresses.get(key);
     if (ingress === undefined) return undefined;
     const add = () => context.report.setFinalizer(ingress, finalizerOf(group.id), true, ask.signal);
-    const isSet = await setbacks.attempt(() => telling([ingress], "FailedAddFinalizer", context, ask, add));
+    const tell = () => telling([ingress], "FailedAddFinalizer", context, ask, add);
+    // One that is served has it, though that may not be seen yet: it is not taken out.
+    const isServed = context.memory.get(key)?.stack === stackOf(group.id);
+    const isSet = await (isServed ? tell() : setbacks.attempt(tell));
     if (isSet === false) return undefined;
     if (isSet) members.push(member);
   }
