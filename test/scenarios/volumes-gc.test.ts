@@ -55,13 +55,14 @@ test("a disk that lost its PersistentVolume is listed once it is an hour old, an
   );
 });
 
-test("a disk whose claim was deleted while nobody ran who knew of it is kept, since it might be one to retain, and listed", async () => {
+test("a disk whose claim was deleted by force while nobody ran who knew of it is kept, since it might be one to retain, and listed", async () => {
   const world = await claimWorld();
   const kill = world.start();
   await world.class("now", { volumeBindingMode: "Immediate" });
   await world.claim("lost", { storageClassName: "now" });
   while (world.aws.controls.journal.calls("ec2:CreateVolume") === 0) await world.world.advance(1);
   kill();
+  await world.change(claims, "lost", { metadata: { finalizers: [] } });
   await world.remove(claims, "lost");
   await world.world.advance(60_000);
   world.start();

@@ -21,6 +21,7 @@ export interface ClaimObject {
   readonly status?: {
     readonly phase?: string;
     readonly capacity?: { readonly storage?: string };
+    readonly allocatedResourceStatuses?: { readonly storage?: string };
     readonly currentVolumeAttributesClassName?: string;
   };
 }

@@ -167,9 +167,11 @@ export class RolesScene {
     const disk = this.disk(volume);
     if (disk === undefined || disk.state !== "available") return [`${name} is bound to a disk that is ${disk?.state ?? "gone"}`];
     const bytes = `${sizeGiB}Gi`;
+    // What has grown is not grown again before a node has seen to its file system.
+    const isNodesTurn = !wish.hasPod && claim.status.allocatedResourceStatuses?.storage === "NodeResizePending";
     const iops = attributes && attributesClasses[attributes];
     return [
-      ...(disk.spec.sizeGiB === sizeGiB && volume.spec.capacity?.storage === bytes ? [] : [`${name} is not of ${bytes}`]),
+      ...(isNodesTurn || (disk.spec.sizeGiB === sizeGiB && volume.spec.capacity?.storage === bytes) ? [] : [`${name} is not of ${bytes}`]),
       ...(wish.hasPod && claim.status.capacity?.storage !== bytes ? [`${name} does not say that it has ${bytes}`] : []),
       ...(iops && disk.spec.iops !== Number(iops) ? [`${name} has ${disk.spec.iops} IOPS, not ${iops}`] : []),
       ...(attributes && claim.status.currentVolumeAttributesClassName !== attributes ? [`${name} is not of class ${attributes}`] : []),
