@@ -1,55 +1,17 @@
 /** The templates of machine classes as Go's own template engine renders them, and the objects as a real API server takes them. */
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { parse, stringify } from "yaml";
-import { helm } from "../../deploy/build/helm.ts";
-import { run } from "../../deploy/build/run.ts";
+import { parse } from "yaml";
 import { artifacts } from "../../src/discovery/artifacts/artifacts.ts";
 import type { InstanceClassSpec } from "../../src/discovery/artifacts/input.ts";
 import { machineClass, machineClassChecksum } from "../../src/discovery/artifacts/machine-class.ts";
-import { registrationData } from "../../src/discovery/artifacts/registration.ts";
-import { machineTemplates } from "../../src/discovery/artifacts/templates.ts";
 import { exampleInput } from "../../src/discovery/artifacts/testing.ts";
 import { bed } from "../bed/bed.ts";
+import { type MachineTemplate, renderTemplate } from "../bed/machine-templates.ts";
 import { apply } from "../bed/manifests.ts";
 
-/** The partial that a node manager gives its templates. */
-const labels = `{{- define "helm_lib_module_labels" -}}
-labels:
-  heritage: deckhouse
-  module: node-manager
-{{- range $key, $value := index . 1 }}
-  {{ $key }}: {{ $value | quote }}
-{{- end }}
-{{- end -}}`;
-
-/** Renders a template as the node manager does. */
-async function render(t: TestContext, name: keyof typeof machineTemplates, instanceClass: object, rollout = ""): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "artifacts-"));
-  t.after(() => rm(folder, { recursive: true }));
-  await mkdir(join(folder, "templates"));
-  const input = exampleInput();
-  const tree = Object.fromEntries(
-    Object.entries(registrationData(input)).map(([key, text]) => [key, key === "aws" ? JSON.parse(text) : text]),
-  );
-  const nodeGroup = { name: "worker", instanceClass, manualRolloutID: rollout };
-  const values = {
-    global: { discovery: { clusterUUID: input.clusterUUID } },
-    nodeManager: { internal: { cloudProvider: tree } },
-    context: { nodeGroup, zoneName: "eu-central-1a" },
-  };
-  const body = `{{- define "it" -}}\n${machineTemplates[name]}\n{{- end -}}\n`;
-  const call = `{{ include "it" (merge (dict "Values" .Values) .Values.context) }}\n`;
-  await writeFile(join(folder, "Chart.yaml"), stringify({ apiVersion: "v2", name: "it", version: "0.0.0" }));
-  // As JSON: of YAML without quotes Go would read the key y as true.
-  await writeFile(join(folder, "values.yaml"), JSON.stringify(values));
-  await writeFile(join(folder, "templates/_it.tpl"), `${labels}\n${body}`);
-  await writeFile(join(folder, "templates/it.yaml"), name.endsWith("checksum") ? `checksum: ${call}` : call);
-  return run(await helm(), ["template", "it", folder]);
-}
+const render = (t: TestContext, name: MachineTemplate, instanceClass: object, rollout?: string) =>
+  renderTemplate(t, name, exampleInput(), { name: "worker", instanceClass, zone: "eu-central-1a", rollout });
 
 /** What people write into tags, and what only a test does. */
 const awkward = [

@@ -1,7 +1,15 @@
 /** Every referee: a program nobody here wrote that ours is held to. What is added here is built and run by `npm run referees`. */
 import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
-import { certificateReferee, csiSanity, goValuesReferee, kubeletReferee, translationReferee } from "./go-programs.ts";
+import {
+  builtMachineController,
+  certificateReferee,
+  csiSanity,
+  goValuesReferee,
+  kubeletReferee,
+  machineController,
+  translationReferee,
+} from "./go-programs.ts";
 import { fetchedInstallerFiles, installerFiles } from "./installers.ts";
 import { obtainPython } from "./python.ts";
 import {
@@ -41,6 +49,12 @@ export const referees: readonly Referee[] = [
   { name: "Go's strconv, time and csv", tests: ["test/referees/go-values.test.ts"], obtain: goValuesReferee },
   { name: "csi-sanity", tests: ["test/referees/csi-sanity.test.ts"], obtain: csiSanity },
   { name: "Kubernetes' translation of volumes", tests: ["test/referees/csi-translation.test.ts"], obtain: translationReferee },
+  {
+    name: "Gardener's machine controller",
+    tests: ["test/referees/machine-controller-manager.test.ts"],
+    obtain: machineController,
+    builtOnDemand: builtMachineController,
+  },
   { name: "kubelet", tests: ["test/referees/kubelet.test.ts"], obtain: kubeletReferee },
   {
     name: "the definitions of kops and Cluster API, and kubeadm's types",
