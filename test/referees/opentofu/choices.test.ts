@@ -251,6 +251,12 @@ test("later changes do to machines what is documented: in place, stopped for it,
   );
   assert.deepEqual(await master.plan(changed), {});
 
+  // The order of zones does not matter, their choice does.
+  const zones = ["eu-central-1a", "eu-central-1b", "eu-central-1c"];
+  assert.deepEqual(await base.plan(given(standard, { zones: zones.toReversed() })), {});
+  await base.apply(given(standard, { zones: zones.slice(1) }));
+  assert.deepEqual(((await base.outputs()).cloud_discovery_data as { zones: string[] }).zones, zones.slice(1));
+
   const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKjE3wGDjGC1Tg0BpLx0Zz5yXK1gUoW3JnqNU8oVb0cK ops";
   assert.deepEqual(await base.plan(given(standard, { sshPublicKey: key })), { "aws_key_pair.ssh": "delete,create" });
   assert.deepEqual(await base.plan(given(standard, { additionalRolePolicies: ["s3:Get*"] })), { "aws_iam_role_policy.node[0]": "update" });

@@ -69,7 +69,12 @@ for (const layout of layouts) {
       bed.cloud.controls.change({ policy: await shippedPolicy() });
       const steps = stepsOf(bed, layout, count);
       for (const { step, more } of steps) await step.apply(inputs(wanted(layout, count), more));
+      const writes = bed.cloud.controls.journal.entries().length;
       for (const { step, more } of steps) assert.deepEqual(await step.plan(inputs(wanted(layout, count), more)), {});
+      assert.equal(bed.cloud.controls.journal.entries().length, writes);
+      // Each thing is made once: 13 or 20 of the network, then volume, instance and address of each machine that has them.
+      const made = { WithoutNAT: 13 + 3 * 3 + 3 * 2, WithNAT: 20 + 2 + 3 * 2 + 3, Standard: 20 + 3 * 2 + 3 }[layout.name];
+      if (count === 3) assert.equal(createsIn(bed), made);
 
       await checkInstances(bed, layout, count);
 
@@ -88,6 +93,12 @@ for (const layout of layouts) {
       assert.deepEqual(bed.leftOver(), []);
     });
   }
+}
+
+/** How many things were made by the calls so far. */
+function createsIn({ cloud }: LayoutBed): number {
+  const creating = /^(ec2|iam):(Create(?!Tags)|Run|Allocate|Import)/;
+  return cloud.controls.journal.entries().filter(({ action }) => creating.test(action)).length;
 }
 
 /** The policy beside the layouts: whoever runs the steps may do nothing else. */

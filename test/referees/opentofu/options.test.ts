@@ -15,7 +15,7 @@ import {
   DescribeVolumesCommand,
   ModifyAvailabilityZoneGroupCommand,
 } from "@aws-sdk/client-ec2";
-import { CreateRoleCommand, GetInstanceProfileCommand, GetRoleCommand } from "@aws-sdk/client-iam";
+import { CreateRoleCommand, GetInstanceProfileCommand, GetRoleCommand, GetRolePolicyCommand } from "@aws-sdk/client-iam";
 import { layoutBed } from "./bed.ts";
 import { ami, type Configuration, configuration, inputs, type Layout, layouts } from "./inputs.ts";
 import { addressesIn } from "./tofu.ts";
@@ -105,6 +105,21 @@ test("skipUnusedNodeRole makes no role where iamNodeRole names one", async (t) =
   assert.equal(InstanceProfile?.Roles?.[0]?.RoleName, "ours");
   await assert.rejects(bed.aws.iam.send(new GetRoleCommand({ RoleName: "demo-node" })), { name: "NoSuchEntityException" });
   await bed.master(withoutNat, 0).apply({ ...step, nodeIndex: 0 });
+});
+
+test("nodePolicyStatements allow nodes more, on named resources only", async (t) => {
+  const bed = await layoutBed(t, region);
+  const statement = { actions: ["s3:GetObject"], resources: ["arn:aws:s3:::ours/*"] };
+  const base = bed.base(standard);
+  await base.apply(given(standard));
+  const more = { nodePolicyStatements: [statement] };
+  assert.deepEqual(await base.plan(given(standard, {}, more)), { "aws_iam_role_policy.node[0]": "update" });
+  await base.apply(given(standard, {}, more));
+  const { PolicyDocument = "" } = await bed.aws.iam.send(new GetRolePolicyCommand({ RoleName: "demo-node", PolicyName: "demo-node" }));
+  const { Statement } = JSON.parse(decodeURIComponent(PolicyDocument)) as { readonly Statement: readonly object[] };
+  assert.deepEqual(Statement[1], { Effect: "Allow", Action: statement.actions, Resource: statement.resources });
+  const empty = { nodePolicyStatements: [{ actions: ["s3:GetObject"], resources: [] }] };
+  assert.match(await base.refused(given(standard, {}, empty)), /needs actions and resources/);
 });
 
 test("peeringAllRoutes reaches every table of both sides", async (t) => {

@@ -33,3 +33,14 @@ variable "peeringAllRoutes" {
   type        = bool
   default     = false
 }
+
+variable "nodePolicyStatements" {
+  description = "Opt-in. Further statements of the node role's policy, each with the resources that its actions are allowed on; additionalRolePolicies allows everything."
+  type        = list(object({ actions = list(string), resources = list(string) }))
+  default     = []
+
+  validation {
+    condition     = alltrue([for statement in var.nodePolicyStatements : length(statement.actions) > 0 && length(statement.resources) > 0])
+    error_message = "Each of nodePolicyStatements needs actions and resources."
+  }
+}

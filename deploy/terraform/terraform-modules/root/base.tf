@@ -122,11 +122,11 @@ resource "aws_iam_role_policy" "node" {
   role = aws_iam_role.node[0].id
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [{
+    Statement = concat([{
       Effect   = "Allow"
       Action   = concat(try(local.config.additionalRolePolicies, []), ["ec2:DescribeTags", "ec2:DescribeInstances"])
       Resource = ["*"]
-    }]
+    }], [for statement in var.nodePolicyStatements : { Effect = "Allow", Action = statement.actions, Resource = statement.resources }])
   })
 }
 

@@ -14,10 +14,10 @@ export interface Aws {
   readonly sts: STSClient;
   readonly region: string;
   /** Lets the cloud's clock move on. */
-  pass(ms: number): void;
+  pass(ms: number): void | Promise<void>;
 }
 
-export function awsOf(cloud: Cloud, pass: (ms: number) => void): Aws {
+export function awsOf(cloud: Cloud, pass: Aws["pass"]): Aws {
   const config = { ...sdkConfig(cloud), maxAttempts: 1 };
   return { ec2: new EC2Client(config), iam: new IAMClient(config), sts: new STSClient(config), region: cloud.account.region, pass };
 }
@@ -32,7 +32,7 @@ export async function waitFor<T>(aws: Aws, what: string, ask: () => Promise<T | 
     if (answer !== undefined) return answer;
     // Others make progress first: what is waited for may be their doing.
     await setImmediate();
-    aws.pass(STEP_MS);
+    await aws.pass(STEP_MS);
   }
   throw new Error(`waited ${(MAX_STEPS * STEP_MS) / 60_000} minutes for ${what}`);
 }
