@@ -93,6 +93,15 @@ test("a class of attributes that is not there is waited for, and said to be miss
   assert.equal(world.disks[0]!.tags.a, "b");
 });
 
+test("a class of attributes of another driver is told, and does not keep the volume from growing", async () => {
+  const world = await idle();
+  await world.say("POST", "/apis/storage.k8s.io/v1/volumeattributesclasses", { metadata: { name: "other" }, driverName: "other.example" });
+  await world.change(claims, "data", { spec: { ...asking("20Gi").spec, volumeAttributesClassName: "other" } });
+  await world.until("the disk grows", () => world.disks[0]!.spec.sizeGiB === 20);
+  await world.until("it is told", async () => (await statusOf(world)).modifyVolumeStatus?.status === "Infeasible");
+  assert.match((await world.events("data")).get("VolumeModifyFailed")!, /is of the driver other.example/);
+});
+
 test("classes of attributes are found on a server that serves them in their beta version only", async () => {
   const world = await idle();
   const { send } = world.cluster;

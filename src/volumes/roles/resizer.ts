@@ -70,23 +70,25 @@ export function resizer(parts: RoleParts): Controller {
       const target = wantedAttributes(claim);
       if (size === undefined && target === undefined) return done;
       const now = timestamp(parts.host);
-      // A mistake in the class does not keep the volume from growing.
-      const [read] = await Promise.allSettled(target === undefined ? [] : [classFor(claim, target, parts, signal)]);
-      const attributes = read?.status === "fulfilled" ? read.value : undefined;
+      const found = target === undefined ? undefined : await classNamed(target, parts, signal);
       const begun = [
         ...(size === undefined ? [] : [growthBegun(quantityOfBytes(size), now)]),
-        ...(attributes === undefined ? [] : [modificationBegun(attributes.name, now)]),
+        ...(found?.kind === "found" ? [modificationBegun(found.name, now)] : []),
+        ...(found?.kind === "missing" && !isSaidToBeMissing(claim, found.name) ? [modificationPending(found.name)] : []),
       ];
       // Only if the claim is still as it was read: kubelet may have finished what we would begin again.
       if (begun.length > 0) await change(claim, together(begun), parts, signal, claim.metadata.resourceVersion);
-      // Asked for at the same time they are one change in EC2, which allows few of them.
+      if (found?.kind === "missing") {
+        parts.recorder.record(objectRef(claims, claim), "Warning", "VolumeModifyFailed", missingText(found.name), "modification");
+      }
+      // Asked for at the same time they are one change in EC2, which allows few of them. Neither stops the other.
       const outcomes = await Promise.allSettled([
         ...(size === undefined ? [] : [grow(claim, volume, size, refused, parts, signal)]),
-        ...(attributes === undefined ? [] : [modify(claim, volume, attributes, parts, signal)]),
+        ...(found?.kind === "found" ? [modify(claim, volume, found, parts, signal)] : []),
+        ...(found?.kind === "unusable" ? [modificationRefused(claim, found.name, found.error, parts, signal)] : []),
       ]);
-      for (const outcome of [...outcomes, read]) if (outcome?.status === "rejected") throw outcome.reason;
-      if (target !== undefined && attributes === undefined) return again(classMs, `there is no VolumeAttributesClass ${target}`);
-      return done;
+      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+      return found?.kind === "missing" ? again(classMs, missingText(found.name)) : done;
     },
   };
 }
@@ -171,21 +173,30 @@ function failureOf(error: unknown): GrowthFailure {
 }
 
 interface AttributesClass {
+  readonly kind: "found";
   readonly name: string;
   readonly parameters: StringMap;
 }
 
-/** The class that the claim names; undefined, and said on the claim, while there is none. */
-async function classFor(claim: SeenClaim, name: string, parts: RoleParts, signal: AbortSignal): Promise<AttributesClass | undefined> {
-  const parameters = await attributesOf(parts.kube, name, signal).catch((error: unknown) =>
-    modificationRefused(claim, name, error, parts, signal),
-  );
-  if (parameters !== undefined) return { name, parameters };
-  parts.recorder.record(objectRef(claims, claim), "Warning", "VolumeModifyFailed", `VAC ${name} does not exist.`, "modification");
-  const said = claim.status?.modifyVolumeStatus;
-  const isSaid = said?.status === "Pending" && said.targetVolumeAttributesClassName === name;
-  if (!isSaid) await change(claim, modificationPending(name), parts, signal);
-  return undefined;
+type NamedClass =
+  | AttributesClass
+  | { readonly kind: "missing"; readonly name: string }
+  | { readonly kind: "unusable"; readonly name: string; readonly error: unknown };
+
+async function classNamed(name: string, { kube }: RoleParts, signal: AbortSignal): Promise<NamedClass> {
+  try {
+    const parameters = await attributesOf(kube, name, signal);
+    return parameters === undefined ? { kind: "missing", name } : { kind: "found", name, parameters };
+  } catch (error) {
+    return { kind: "unusable", name, error };
+  }
+}
+
+const missingText = (name: string) => `VAC ${name} does not exist.`;
+
+function isSaidToBeMissing({ status }: SeenClaim, name: string): boolean {
+  const { status: word, targetVolumeAttributesClassName: target } = status?.modifyVolumeStatus ?? {};
+  return word === "Pending" && target === name;
 }
 
 async function modify(
