@@ -40,7 +40,7 @@ export async function bundle(folder: string, { sandbox = false }: BundleOptions 
     define: { FAIRLEAD_BUILD: JSON.stringify(stamp()), ...(sandbox && { FAIRLEAD_PACKAGE: "true" }) },
     // Some dependencies are CommonJS and ask for Node's own modules by `require`.
     banner: { js: 'import { createRequire as fairleadRequire } from "node:module"; const require = fairleadRequire(import.meta.url);' },
-    plugins: sandbox ? [withLiteralKeys] : [withoutSandbox, withLiteralKeys],
+    plugins: [...(sandbox ? [] : [withoutSandbox]), withLiteralKeys, withoutWebApis],
   });
   await chmod(join(folder, "fairlead.js"), 0o755);
   return await sizeOf(folder);
@@ -53,6 +53,19 @@ const withoutSandbox: Plugin = {
     builder.onResolve({ filter: /\/sandbox\// }, ({ path }) => ({ path, namespace: "left-out" }));
     builder.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({
       contents: 'throw new Error("the sandbox is not part of the image: install the package, or run `npm run sandbox` in the repository");',
+    }));
+  },
+};
+
+/**
+ * Leaves out of undici what is not HTTP: fetch, WebSockets, caches, mocks and a second parser are loaded with it, used by nobody here, and take several
+ * megabytes in every process. Whatever of them is asked for while undici is loaded is nothing.
+ */
+const withoutWebApis: Plugin = {
+  name: "without web APIs",
+  setup(builder) {
+    builder.onLoad({ filter: /[\\/]undici[\\/]lib[\\/](web|mock|cache|milo)[\\/].*\.js$/ }, () => ({
+      contents: "const nothing = new Proxy(function () {}, { get: () => nothing }); module.exports = nothing;",
     }));
   },
 };

@@ -1,6 +1,6 @@
 /** The gRPC server: calls come in, go to a function each, and their errors go out as codes. */
 import { Server, ServerCredentials, type ServerUnaryCall, type ServiceDefinition, type sendUnaryData } from "@grpc/grpc-js";
-import { fromJSON } from "@grpc/proto-loader";
+import { fromJSON, type PackageDefinition } from "@grpc/proto-loader";
 import type { Log } from "../../runtime/log.ts";
 import { redact } from "../../runtime/redact.ts";
 import type { Rpc } from "../rpc.ts";
@@ -28,13 +28,22 @@ const loaderOptions = { longs: String, enums: String, defaults: true, oneofs: tr
 
 type Json = Parameters<typeof fromJSON>[0];
 
+/** By the package that each describes. */
+const descriptors: Readonly<Record<string, object>> = {
+  "csi.v1": csiDescriptor,
+  "modify.v1": modifyDescriptor,
+  pluginregistration: registrationDescriptor,
+};
+
+/** Of their packages alone: a definition takes megabytes, on every node. */
+function definitionsFor(services: readonly string[]): PackageDefinition {
+  const packages = new Set(services.map((name) => name.slice(0, name.lastIndexOf("."))));
+  return Object.assign({}, ...[...packages].map((name) => fromJSON(descriptors[name] as Json, loaderOptions))) as PackageDefinition;
+}
+
 /** Listens, and answers until stopped. The caller has seen to it that nobody else listens there. */
 export async function serveCsi(endpoint: Endpoint, services: Services, log: Log): Promise<CsiServer> {
-  const definitions = {
-    ...fromJSON(csiDescriptor as object as Json, loaderOptions),
-    ...fromJSON(modifyDescriptor as object as Json, loaderOptions),
-    ...fromJSON(registrationDescriptor as object as Json, loaderOptions),
-  };
+  const definitions = definitionsFor(Object.keys(services));
   const server = new Server();
   for (const [service, methods] of Object.entries(services)) {
     const definition = definitions[service] as ServiceDefinition;
