@@ -1,6 +1,6 @@
 /** The programs beside the controller manager that the suite for real accounts tests, each under the roles that we ship. */
 import type { TestContext } from "node:test";
-import { nodes } from "../../src/kube/builtin.ts";
+import { leases, nodes } from "../../src/kube/builtin.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { isApiError } from "../../src/kube/errors.ts";
 import { ingressClassParamsDefinition } from "../../src/loadbalancers/ingress/crd.ts";
@@ -75,6 +75,9 @@ export async function startPrograms(t: TestContext, bed: Bed, place: ProgramsPla
 }
 
 async function installObjects(t: TestContext, admin: KubeClient, { machines }: ProgramsPlace): Promise<void> {
+  // Those of a driver that was killed at the end of the test before.
+  for (const { metadata } of (await admin.list(leases)).items)
+    await admin.delete(leases, { namespace: metadata.namespace!, name: metadata.name });
   for (const definition of [targetGroupBindingDefinition, ingressClassParamsDefinition, ...snapshotDefinitions])
     await apply(admin, definition);
   await eventually(async () => void (await admin.list(volumeSnapshots)));
