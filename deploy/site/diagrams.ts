@@ -52,8 +52,10 @@ export function withPictures(text: string, images: string): string {
   );
 }
 
-/** Which of the two is seen. */
-export const pictureStyle = ".dark .only-light, html:not(.dark) .only-dark { display: none; }";
+/** Which of the two is seen; on a narrow screen it can be moved, and stays large enough to be read. */
+export const pictureStyle = `.dark .only-light, html:not(.dark) .only-dark { display: none; }
+.vp-doc p:has(> .only-light) { overflow-x: auto; }
+.vp-doc .only-light, .vp-doc .only-dark { max-width: max(100%, 38rem); }`;
 
 /** What stands in a diagram, for who cannot see it. */
 function inWords(source: string): string {
@@ -83,7 +85,11 @@ async function draw(source: string, place: Place): Promise<string> {
     const text = `<!doctype html><meta charset="utf-8"><body><script src="${pathToFileURL(await mermaidScript())}"></script><script>
 mermaid.initialize(${JSON.stringify(settings)});
 mermaid.render("diagram", ${JSON.stringify(source).replaceAll("<", "\\u003c")}).then(
-  ({ svg }) => { document.body.textContent = btoa(unescape(encodeURIComponent(svg))); },
+  ({ svg }) => {
+    // Labels are HTML, and an image has to be XML.
+    const drawn = new DOMParser().parseFromString(svg, "text/html").querySelector("svg");
+    document.body.textContent = btoa(unescape(encodeURIComponent(new XMLSerializer().serializeToString(drawn))));
+  },
   (error) => { document.body.textContent = "!" + error; });
 </script>`;
     const file = join(page, "page.html");

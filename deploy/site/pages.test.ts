@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, normalize } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { XMLValidator } from "fast-xml-parser";
 import { filesFor, withPictures } from "./diagrams.ts";
-import { pagesOf, sidebarOf, withoutRepositoryLinks } from "./pages.ts";
+import { pagesOf, sidebarOf, withoutRepositoryLinks, withTitles } from "./pages.ts";
 import { screenshot } from "./screenshot.ts";
 
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 
 test("every page is in the index, and so in the site's sidebar", async () => {
-  const indexed = pagesOf(await readFile(`${docs}README.md`, "utf8")).map(({ path }) => `${path}.md`);
+  const indexed = pagesOf(await readFile(`${docs}README.md`, "utf8"), () => "").map(({ path }) => `${path}.md`);
   const there = globSync("{*,reference/*}.md", { cwd: docs }).filter((path) => path !== "README.md");
   assert.deepEqual(
     there.filter((path) => !indexed.includes(path)),
@@ -23,18 +24,42 @@ test("every page is in the index, and so in the site's sidebar", async () => {
   );
 });
 
-test("the sidebar has the guides in the index's order, then the reference", () => {
-  const index = "[quick-start.md](quick-start.md) [flags](reference/flags.md) [faq.md](faq.md) [again](faq.md)";
-  assert.deepEqual(sidebarOf(pagesOf(index)), [
+test("the sidebar has the guides in the index's order, then the reference, under their own headings", () => {
+  const index = "[quick-start.md](quick-start.md) [flags](reference/flags.md) [faq.md](faq.md) [again](faq.md) [out](../SECURITY.md)";
+  const texts: Readonly<Record<string, string>> = {
+    "quick-start": "# Quick start\n\n# Not this\n",
+    "reference/flags": "# Flags of `fairlead controller-manager`\n",
+    faq: "no heading",
+  };
+  assert.deepEqual(sidebarOf(pagesOf(index, (path) => texts[path]!)), [
     {
       text: "Guides",
       items: [
         { text: "Quick start", link: "/docs/quick-start" },
-        { text: "Again", link: "/docs/faq" },
+        { text: "faq", link: "/docs/faq" },
       ],
     },
-    { text: "Reference", items: [{ text: "Flags", link: "/docs/reference/flags" }] },
+    { text: "Reference", items: [{ text: "Flags of fairlead controller-manager", link: "/docs/reference/flags" }] },
   ]);
+});
+
+test("the site's index names pages by their headings", () => {
+  const pages = [{ path: "faq", title: "Frequently asked questions" }];
+  assert.equal(
+    withTitles("| [faq.md](faq.md) | [e2e.md](e2e.md) | [faq](faq.md) |", pages),
+    "| [Frequently asked questions](faq.md) | [e2e.md](e2e.md) | [faq](faq.md) |",
+  );
+});
+
+test("no page has Vue's braces outside of code: there they would be taken for Vue's", () => {
+  const files = globSync("{docs/{*,reference/*,runbooks/*}.md,CHANGELOG.md,CONTRIBUTING.md,SECURITY.md}", { cwd: `${docs}..` });
+  const withBraces = files.filter((file) => {
+    const text = readFileSync(`${docs}../${file}`, "utf8")
+      .replace(/^ *```[\s\S]*?^ *```$/gm, "")
+      .replace(/`[^`]*`/g, "");
+    return text.includes("{{");
+  });
+  assert.deepEqual(withBraces, []);
 });
 
 test("links between pages stay, those to other files of the repository become text", () => {
@@ -77,8 +102,12 @@ test("every diagram is drawn as it is written now, for light and dark pages; nod
   const wanted = filesFor(texts);
   assert.ok(wanted.length > 0);
   assert.deepEqual(globSync("*", { cwd: `${docs}images/diagrams` }).sort(), wanted);
-  for (const file of wanted)
-    assert.match(await readFile(`${docs}images/diagrams/${file}`, "utf8"), /^<svg [^>]*width="\d+" height="\d+"/, file);
+  for (const file of wanted) {
+    const picture = await readFile(`${docs}images/diagrams/${file}`, "utf8");
+    assert.match(picture, /^<svg [^>]*width="\d+" height="\d+"/, file);
+    // Browsers show no image that is not well-formed.
+    assert.equal(XMLValidator.validate(picture), true, file);
+  }
 });
 
 test("a diagram in a page becomes its two pictures, with its words for who cannot see them", () => {

@@ -7,17 +7,23 @@ export interface IndexedPage {
   readonly title: string;
 }
 
-/** The pages that the index links to, in its order. */
-export function pagesOf(index: string): readonly IndexedPage[] {
-  const links = [...index.matchAll(/\[([^\]]+)\]\(([\w./-]+)\.md\)/g)];
-  const pages = links.map(([, text = "", path = ""]) => ({ path, title: titled(text.replace(/\.md$/, "")) }));
-  return [...new Map(pages.map((page) => [page.path, page])).values()].filter(({ path }) => !path.startsWith(".."));
+/** The pages that the index links to, in its order, with their own headings. `textOf` reads a page by its path. */
+export function pagesOf(index: string, textOf: (path: string) => string): readonly IndexedPage[] {
+  const paths = [...index.matchAll(/\]\(([\w./-]+)\.md\)/g)].map(([, path = ""]) => path).filter((path) => !path.startsWith(".."));
+  return [...new Set(paths)].map((path) => ({ path, title: titleOf(textOf(path)) ?? path }));
 }
 
-/** "quick-start" → "Quick start". */
-function titled(name: string): string {
-  const words = name.replaceAll("-", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+/** The heading of a page, without what is marked in it. */
+function titleOf(text: string): string | undefined {
+  return /^# (.*)$/m.exec(text)?.[1]?.replaceAll("`", "");
+}
+
+/** The index as the site shows it: pages by their headings, not by the names of their files. */
+export function withTitles(index: string, pages: readonly IndexedPage[]): string {
+  const titles = new Map(pages.map(({ path, title }) => [path, title]));
+  return index.replace(/\[([\w-]+)\.md\]\(\1\.md\)/g, (link, path: string) =>
+    titles.has(path) ? `[${titles.get(path)}](${path}.md)` : link,
+  );
 }
 
 /** VitePress's sidebar: guides, then what is generated. */

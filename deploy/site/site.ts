@@ -5,13 +5,14 @@
  *
  * The pages are those of docs/ and the few of the root that they link to, as they are. VitePress refuses a link that leads nowhere.
  */
+import { readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "../build/run.ts";
 import { pictureStyle, withPictures } from "./diagrams.ts";
-import { pagesOf, sidebarOf, withoutRepositoryLinks } from "./pages.ts";
+import { type IndexedPage, pagesOf, sidebarOf, withoutRepositoryLinks, withTitles } from "./pages.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -39,27 +40,38 @@ async function layOut(place: string): Promise<readonly string[]> {
   for (const file of beside) await cp(join(root, file), join(place, file));
   await rename(join(place, "docs/README.md"), join(place, "docs/index.md"));
   const index = await readFile(join(place, "docs/index.md"), "utf8");
+  const indexed = pagesOf(index, (path) => readFileSync(join(place, `docs/${path}.md`), "utf8"));
   const pages = (await readdir(place, { recursive: true })).filter((path) => path.endsWith(".md")).sort();
   for (const page of pages) {
     const path = join(place, page);
     const text = (await readFile(path, "utf8")).replace(/<!--.*?-->\n*/gs, "");
-    const linked = withoutRepositoryLinks(text, page, (target) => pages.includes(target));
+    const titled = page === "docs/index.md" ? withTitles(text, indexed) : text;
+    const linked = withoutRepositoryLinks(titled, page, (target) => pages.includes(target));
     await writeFile(path, withPictures(linked, relative(dirname(path), join(place, "docs/images"))));
   }
   await writeFile(join(place, "index.md"), home);
   await mkdir(join(place, ".vitepress"));
-  await writeFile(join(place, ".vitepress/config.mjs"), `export default ${JSON.stringify(configOf(index), undefined, 2)};\n`);
+  await writeFile(join(place, ".vitepress/config.mjs"), configText(indexed));
   return pages;
 }
 
-function configOf(index: string): object {
+/** Pages are plain Markdown: `<id>` is a placeholder in them and no element, and braces in code are not Vue's. */
+function configText(pages: readonly IndexedPage[]): string {
+  return `const code = (md) => (tokens, index) => "<code v-pre>" + md.utils.escapeHtml(tokens[index].content) + "</code>";
+const markdown = { html: false, config: (md) => { md.renderer.rules.code_inline = code(md); } };
+export default { ...${JSON.stringify(configOf(pages), undefined, 2)}, markdown };
+`;
+}
+
+function configOf(pages: readonly IndexedPage[]): object {
   return {
     title: "Fairlead",
     description: "Everything a Kubernetes cluster needs from AWS, in one program",
-    // Pages are plain Markdown: `<id>` is a placeholder in them and no element, and `{{ }}` is Go's template and not Vue's.
-    markdown: { html: false },
-    vue: { template: { compilerOptions: { delimiters: ["\u2983\u2983", "\u2984\u2984"] } } },
-    head: [["style", {}, pictureStyle]],
+    // Without an icon of its own a browser asks for one that is not there.
+    head: [
+      ["link", { rel: "icon", href: "data:," }],
+      ["style", {}, `${pictureStyle}\n${tableStyle}`],
+    ],
     themeConfig: {
       search: { provider: "local" },
       outline: "deep",
@@ -67,11 +79,14 @@ function configOf(index: string): object {
         { text: "Documentation", link: "/docs/" },
         { text: "Changelog", link: "/CHANGELOG" },
       ],
-      sidebar: sidebarOf(pagesOf(index)),
+      sidebar: sidebarOf(pages),
       footer: { message: "Apache-2.0. Not affiliated with Amazon Web Services." },
     },
   };
 }
+
+/** Tables whose columns need no names have none. */
+const tableStyle = ".vp-doc thead:not(:has(th:not(:empty))) { display: none; }";
 
 const home = `---
 layout: home
