@@ -2,6 +2,8 @@
 
 import { idsNamedIn } from "../aws/error-ids.ts";
 import { events } from "../kube/builtin.ts";
+import { explainGateway } from "../loadbalancers/gateway/explain.ts";
+import type { ObjectName } from "../loadbalancers/gateway/view.ts";
 import { explainIngress } from "../loadbalancers/ingress/explain.ts";
 import { explain } from "../loadbalancers/service/explain.ts";
 import { preview } from "../loadbalancers/service/preview.ts";
@@ -21,7 +23,9 @@ import { explainNamedVolume, volumeNamed } from "./explain-volume.ts";
 import { failure } from "./failure.ts";
 import { type Live, liveFlags, type Network, NotPossible, openLive, serviceNamed } from "./live.ts";
 import { mayBeOfClass, openClassServices } from "./live-class.ts";
+import { openGatewaysOf } from "./live-gateway.ts";
 import { openIngresses } from "./live-ingress.ts";
+import { gatewayNamed } from "./plan-gateway.ts";
 import { ingressNamed } from "./plan-ingress.ts";
 
 const flags = {
@@ -40,6 +44,7 @@ what it should show and how its pods are reached; or where the disk of a claim i
 Usage:
   fairlead explain service/NAME [flags]
   fairlead explain ingress/NAME [flags]
+  fairlead explain gateway/NAME [flags]
   fairlead explain targetgroupbinding/NAME [flags]
   fairlead explain node/NAME [flags]
   fairlead explain pvc/NAME [flags]
@@ -73,7 +78,7 @@ export async function explainService({ argv, world, console, stopSignal }: Param
     const [word, ...more] = args;
     if (word === undefined || more.length > 0)
       throw new FlagError(
-        "name one object: fairlead explain service/NAME, ingress/NAME, targetgroupbinding/NAME, node/NAME, pvc/NAME or pv/NAME",
+        "name one object: fairlead explain service/NAME, ingress/NAME, gateway/NAME, targetgroupbinding/NAME, node/NAME, pvc/NAME or pv/NAME",
       );
     const live = await openLive(values, world, "fairlead explain", stopSignal(), network);
     try {
@@ -91,6 +96,11 @@ export async function explainService({ argv, world, console, stopSignal }: Param
       const ingress = ingressNamed(word, live.namespace);
       if (ingress !== undefined) {
         console.out(await explainIngressNamed(ingress, live, world.clock));
+        return 0;
+      }
+      const gateway = gatewayNamed(word, live.namespace);
+      if (gateway !== undefined) {
+        console.out(await explainGatewayNamed(gateway, live, world.clock));
         return 0;
       }
       const binding = bindingNamed(word, live.namespace);
@@ -160,6 +170,22 @@ async function explainIngressNamed(
     context,
     live.ask,
   );
+}
+
+async function explainGatewayNamed(wanted: ObjectName, live: Live, clock: Clock): Promise<string> {
+  const { all, inventory, preview: previewOf } = await openGatewaysOf(live, clock);
+  const key = `${wanted.namespace}/${wanted.name}`;
+  const found = all.find(({ view }) => `${view.namespace}/${view.name}` === key);
+  if (found === undefined) throw new NotPossible(`there is no Gateway ${key}`);
+  const previews = await previewOf(found);
+  if (previews.length === 0)
+    throw new NotPossible(`Gateway ${key} is not served: its class ${found.view.className} is another controller's`);
+  const warnings = await warningsAbout(found.metadata.uid, wanted.namespace, live);
+  const events = warnings.map((warning) => warningText(warning, clock.now()));
+  const pages = await Promise.all(
+    previews.map((seen) => explainGateway({ preview: seen, controllerName: seen.flavour.controllerName, events }, inventory, live.ask)),
+  );
+  return pages.join("\n");
 }
 
 async function warningsAbout(uid: string, namespace: string, { kube, ask }: Live): Promise<readonly PastWarning[]> {

@@ -121,7 +121,7 @@ export async function listed<T extends KubeObject>(kube: KubeClient, of: Resourc
 }
 
 /** What is written down, as it will be stored, in the place of what is there. */
-function overlaid<T extends KubeObject>(
+export function overlaid<T extends KubeObject>(
   stored: readonly Stored<T>[],
   written: readonly T[],
   defaultNamespace: string,
@@ -142,7 +142,7 @@ function overlaid<T extends KubeObject>(
 }
 
 /** Secrets are only looked for: whether they could be read is all that a plan needs of them. */
-async function readSecrets({ kube, ask }: Live): Promise<SurveyContext["secrets"]> {
+export async function readSecrets({ kube, ask }: Live): Promise<SurveyContext["secrets"]> {
   const data = new Map<string, Readonly<Record<string, string>>>();
   return {
     async follow(_group, keys) {

@@ -1,6 +1,7 @@
 /** `fairlead plan`: what the controllers would do to AWS for Services and routes, printed and not done. */
 
 import { planJson, type Step } from "../aws/plan.ts";
+import type { KubeObject } from "../kube/resource.ts";
 import type { Ingress, Service } from "../kube/types.ts";
 import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
 import { type Preview, preview } from "../loadbalancers/service/preview.ts";
@@ -19,6 +20,15 @@ import { type LiveClassServices, mayBeOfClass, openClassServices } from "./live-
 import type { Overlay } from "./live-ingress.ts";
 import { routesOf } from "./live-routes.ts";
 import {
+  gatewayKinds,
+  gatewayNamed,
+  gatewaysAsJson,
+  gatewaysAsText,
+  gatewaysStatus,
+  planAllGateways,
+  planGateways,
+} from "./plan-gateway.ts";
+import {
   ingressesAsJson,
   ingressesAsText,
   ingressNamed,
@@ -30,17 +40,18 @@ import {
 import { painter, stepLines } from "./plan-text.ts";
 
 const flags = {
-  "all-namespaces": flag(bool, false, "Look at all Services and Ingresses of the cluster.", { shorthand: "A" }),
-  filename: flag(string, "", "A manifest with Services and Ingresses that may not exist yet.", { shorthand: "f" }),
+  "all-namespaces": flag(bool, false, "Look at all Services, Ingresses and Gateways of the cluster.", { shorthand: "A" }),
+  filename: flag(string, "", "A manifest with Services, Ingresses, Gateways and routes that may not exist yet.", { shorthand: "f" }),
   output: flag(oneOf("text", "json"), "text", "Output format.", { shorthand: "o" }),
   ...liveFlags,
 };
 
-const usage = `Prints the steps that would be taken for Services, for Ingresses or for the routes of pods, and takes none.
+const usage = `Prints the steps that would be taken for Services, Ingresses, Gateways or the routes of pods, and takes none.
 
 Usage:
   fairlead plan service/NAME [flags]
   fairlead plan ingress/NAME [flags]
+  fairlead plan gateway/NAME [flags]
   fairlead plan -A [flags]
   fairlead plan -f manifest.yaml [flags]
   fairlead plan routes --cluster-cidr=CIDR [flags]
@@ -63,14 +74,16 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
     }
     const routes = args.length === 1 && args[0] === "routes";
     if (args.length === 0 && !values["all-namespaces"] && values.filename === "")
-      throw new FlagError("name a Service (service/NAME) or an Ingress (ingress/NAME), or give -A or -f");
+      throw new FlagError("name a Service (service/NAME), an Ingress (ingress/NAME) or a Gateway (gateway/NAME), or give -A or -f");
     const live = await openLive(values, world, "fairlead plan", stopSignal(), network);
     try {
       for (const note of live.notes) console.err(`fairlead plan: ${note}\n`);
       if (routes) return await planRoutes(live, values.output, console);
       const written = values.filename === "" ? nothingWritten : await readManifest(values.filename, world);
       const named = args.flatMap((word) => ingressNamed(word, live.namespace) ?? []);
+      const namedGateways = args.flatMap((word) => gatewayNamed(word, live.namespace) ?? []);
       const isIngress = named.length > 0 || written.ingresses.length > 0;
+      const isGateway = namedGateways.length > 0 || written.gateways.length > 0;
       const isEverything = values["all-namespaces"] && values.filename === "";
       const planned = isIngress
         ? await planIngresses(named, written, live, world.clock)
@@ -79,16 +92,27 @@ export async function plan({ argv, world, console, stopSignal }: Parameters<Comm
           : noIngresses;
       if (typeof planned === "string") console.err(`fairlead plan: ${planned}\n`);
       const groups = typeof planned === "string" ? noIngresses : planned;
-      const words = args.filter((word) => ingressNamed(word, live.namespace) === undefined);
+      const gateways = isGateway
+        ? await planGateways(namedGateways, [...written.gateways, ...written.services], live, world.clock)
+        : isEverything
+          ? await planAllGateways(live, world.clock)
+          : [];
+      if (typeof gateways === "string") console.err(`fairlead plan: ${gateways}\n`);
+      const ofGateways = typeof gateways === "string" ? [] : gateways;
+      const isOther = (word: string) => (ingressNamed(word, live.namespace) ?? gatewayNamed(word, live.namespace)) === undefined;
+      const words = args.filter(isOther);
       const previews: Shown[] = [];
       const chosen = choose(words, written.services, values["all-namespaces"], live);
       const ofClass = chosen.some(mayBeOfClass) ? await openClassServices(live, world.clock, { services: written.services }) : undefined;
       for (const service of chosen) previews.push(await shownFor(service, live, mayBeOfClass(service) ? ofClass : undefined));
-      const texts = [previews.length > 0 || !isIngress ? asText(previews, console) : "", ingressesAsText(groups, console)];
-      console.out(
-        values.output === "json" ? `${JSON.stringify([...asJson(previews), ...ingressesAsJson(groups)], undefined, 2)}\n` : texts.join(""),
-      );
-      return worst(servicesStatus(previews), statusOf(groups));
+      const texts = [
+        previews.length > 0 || !(isIngress || isGateway) ? asText(previews, console) : "",
+        ingressesAsText(groups, console),
+        gatewaysAsText(ofGateways, console),
+      ];
+      const all = [...asJson(previews), ...ingressesAsJson(groups), ...gatewaysAsJson(ofGateways)];
+      console.out(values.output === "json" ? `${JSON.stringify(all, undefined, 2)}\n` : texts.join(""));
+      return worst(servicesStatus(previews), statusOf(groups), gatewaysStatus(ofGateways));
     } finally {
       await live.close();
     }
@@ -154,7 +178,12 @@ function withoutHash(text: string, { metadata, view }: SeenService): string {
 
 const noIngresses: PlannedIngresses = { previews: [], refused: new Map() };
 
-const nothingWritten: Overlay = { ingresses: [], services: [] };
+/** The objects of a manifest. */
+interface Written extends Overlay {
+  readonly gateways: readonly KubeObject[];
+}
+
+const nothingWritten: Written = { ingresses: [], services: [], gateways: [] };
 
 function choose(words: readonly string[], written: readonly Service[], all: boolean, live: Live): readonly SeenService[] {
   if (written.length > 0) return written.map((manifest) => ofManifest(manifest, live));
@@ -173,16 +202,18 @@ function ofManifest(manifest: Service, { namespace, stored: all }: Live): SeenSe
   return serviceOfManifest(manifest, stored, namespace);
 }
 
-/** The Services and Ingresses of a file. */
-async function readManifest(path: string, world: World): Promise<Overlay> {
+/** The Services, Ingresses and Gateways of a file, with what Gateways follow from. */
+async function readManifest(path: string, world: World): Promise<Written> {
   // By a file of ours: imported by itself, a CommonJS package has other exports in the bundle than in the sources.
   const { objectsIn } = await import("./manifest-file.ts");
   const text = Buffer.from(await world.files.read(path)).toString();
   const found = objectsOf(path, () => objectsIn(text)) as readonly ({ readonly kind?: string } | null)[];
   const services = found.filter((object): object is Service => object?.kind === "Service");
   const ingresses = found.filter((object): object is Ingress => object?.kind === "Ingress");
-  if (services.length + ingresses.length === 0) throw new NotPossible(`${path} holds no Service and no Ingress`);
-  return { services, ingresses };
+  const gateways = found.filter((object): object is KubeObject => gatewayKinds.includes(object?.kind ?? ""));
+  if (services.length + ingresses.length + gateways.length === 0)
+    throw new NotPossible(`${path} holds no Service, no Ingress and nothing of a Gateway`);
+  return { services, ingresses, gateways };
 }
 
 function objectsOf(path: string, read: () => readonly unknown[]): readonly unknown[] {

@@ -1,5 +1,4 @@
 /** A cluster, an AWS account and the load balancer controller that serves Ingresses, in one process on virtual time. */
-import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
 import "../../src/aws/sdk/acm.ts";
 import "../../src/aws/sdk/route53.ts";
 import "../../src/aws/sdk/shield.ts";
@@ -8,8 +7,8 @@ import "../../src/aws/sdk/waf-regional.ts";
 import "../../src/aws/sdk/wafv2.ts";
 import "../../src/commands/load-balancer-controller/ingress.ts";
 import { ingressClassParamsDefinition } from "../../src/loadbalancers/ingress/crd.ts";
-import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
 import { BindingWorld, type BindingWorldOptions } from "./binding-world.ts";
+import { issue } from "./certificates.ts";
 import { loadClients } from "./service-world.ts";
 
 const prefix = "alb.ingress.kubernetes.io/";
@@ -36,15 +35,8 @@ export class IngressWorld extends BindingWorld {
   }
 
   /** Certificates for these names, issued at once; their ARNs. */
-  async issue(...names: readonly (readonly string[])[]): Promise<readonly string[]> {
-    const arns: string[] = [];
-    for (const [DomainName = "", ...more] of names) {
-      const input = { DomainName, SubjectAlternativeNames: [DomainName, ...more], ValidationMethod: "DNS" as const };
-      const client = new ACMClient(sdkConfig(this.aws));
-      arns.push((await client.send(new RequestCertificateCommand(input))).CertificateArn ?? "");
-    }
-    await this.world.advance(300_000);
-    return arns;
+  issue(...names: readonly (readonly string[])[]): Promise<readonly string[]> {
+    return issue(this, names);
   }
 
   async ingress(name: string, rules: Rules, annotations: Readonly<Record<string, string>> = {}, className = "alb"): Promise<void> {
