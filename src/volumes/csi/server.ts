@@ -1,14 +1,12 @@
 /** The gRPC server: calls come in, go to a function each, and their errors go out as codes. */
 import { Server, ServerCredentials, type ServerUnaryCall, type ServiceDefinition, type sendUnaryData } from "@grpc/grpc-js";
-import { fromJSON, type PackageDefinition } from "@grpc/proto-loader";
+import { fromJSON } from "@grpc/proto-loader";
 import type { Log } from "../../runtime/log.ts";
 import { redact } from "../../runtime/redact.ts";
 import type { Rpc } from "../rpc.ts";
-import { csiDescriptor } from "./descriptor.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type CodeName, CsiError, codes, textOf } from "./errors.ts";
-import { modifyDescriptor } from "./modify-descriptor.ts";
-import { registrationDescriptor } from "./registration-descriptor.ts";
+import { descriptorOf } from "./served-descriptor.ts";
 
 /** One call of a service. The request has the form that the loader gives it. */
 export type Method = (request: never, rpc: Rpc) => Promise<object>;
@@ -28,22 +26,9 @@ const loaderOptions = { longs: String, enums: String, defaults: true, oneofs: tr
 
 type Json = Parameters<typeof fromJSON>[0];
 
-/** By the package that each describes. */
-const descriptors: Readonly<Record<string, object>> = {
-  "csi.v1": csiDescriptor,
-  "modify.v1": modifyDescriptor,
-  pluginregistration: registrationDescriptor,
-};
-
-/** Of their packages alone: a definition takes megabytes, on every node. */
-function definitionsFor(services: readonly string[]): PackageDefinition {
-  const packages = new Set(services.map((name) => name.slice(0, name.lastIndexOf("."))));
-  return Object.assign({}, ...[...packages].map((name) => fromJSON(descriptors[name] as Json, loaderOptions))) as PackageDefinition;
-}
-
 /** Listens, and answers until stopped. The caller has seen to it that nobody else listens there. */
 export async function serveCsi(endpoint: Endpoint, services: Services, log: Log): Promise<CsiServer> {
-  const definitions = definitionsFor(Object.keys(services));
+  const definitions = fromJSON(descriptorOf(Object.keys(services)) as Json, loaderOptions);
   const server = new Server();
   for (const [service, methods] of Object.entries(services)) {
     const definition = definitions[service] as ServiceDefinition;
