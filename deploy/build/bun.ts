@@ -21,6 +21,12 @@ const packages: Readonly<Record<Architecture, { readonly name: string; readonly 
   },
 };
 
+/** Both of them, as statements of provenance name packages: they are in no lock file. */
+export const bunPackages: readonly object[] = Object.values(packages).map(({ name, integrity }) => ({
+  uri: `pkg:npm/${name.replace("@", "%40")}@${version}`,
+  digest: { sha512: Buffer.from(integrity, "base64").toString("hex") },
+}));
+
 /** Bun as npm delivers it, for compiling. */
 export function bun(architecture: Architecture, say: (line: string) => void = () => {}): Promise<string> {
   const { name, integrity } = packages[architecture];

@@ -1,5 +1,5 @@
 /** Programs from Debian's packages, unpacked into the cache: nothing is installed on the machine. */
-import { cp, glob as globFiles, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, glob as globFiles, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Architecture, hostArchitecture } from "./architecture.ts";
@@ -60,16 +60,24 @@ async function foreignLists(architecture: Architecture, folder: string): Promise
   return settings;
 }
 
+/** Where scanners of images look. */
+const notesFolder = "var/lib/dpkg/status.d";
+
 async function noteStatus(file: string, folder: string): Promise<void> {
-  const notes = join(folder, "var/lib/dpkg/status.d");
+  const notes = join(folder, notesFolder);
   await mkdir(notes, { recursive: true });
   const control = await run("dpkg-deb", ["--field", file]);
   await writeFile(join(notes, /^Package: (\S+)$/m.exec(control)![1]!), control);
 }
 
+/** When a folder's packages were fetched, in milliseconds: the folder itself has the date that is in the packages. */
+export async function fetchedAt(folder: string): Promise<number> {
+  return (await stat(join(folder, notesFolder))).mtimeMs;
+}
+
 /** The packages that a folder was unpacked from, with their versions. */
 export async function notedPackages(folder: string): Promise<readonly { readonly name: string; readonly version: string }[]> {
-  const notes = join(folder, "var/lib/dpkg/status.d");
+  const notes = join(folder, notesFolder);
   const controls = await Promise.all((await readdir(notes)).sort().map((name) => readFile(join(notes, name), "utf8")));
   return controls.map((control) => ({ name: /^Package: (.*)$/m.exec(control)![1]!, version: /^Version: (.*)$/m.exec(control)![1]! }));
 }
@@ -137,6 +145,11 @@ export function mountTools(architecture: Architecture, say?: (line: string) => v
     ["libudev1", "liburcu8", "libuuid1", "libzstd1", "zlib1g"],
   ].flat();
   return debianPackages(`mount-tools-${architecture}-${contentKey(...packages)}`, packages, { architecture, say, withStatus: true });
+}
+
+/** The folders of everything that images have from Debian. */
+export function imageBases(architecture: Architecture): Promise<string[]> {
+  return Promise.all([plainBase, nodeLibraries, mountTools].map((base) => base(architecture)));
 }
 
 async function glob(pattern: string, cwd: string): Promise<readonly string[]> {

@@ -3,12 +3,13 @@ import { architectures } from "../build/architecture.ts";
 import { imageTargets } from "../image/builder.ts";
 import { checksumFile, type Digest, provenanceFile } from "./provenance.ts";
 
-/** What to do with a release that lies in `folder`. REGISTRY stands for yours. */
-export function commandsAfter(version: string, folder: string, digests: readonly Digest[]): string {
+/** What to do with the release of a commit that lies in `folder`. REGISTRY stands for yours. */
+export function commandsAfter(version: string, commit: string, folder: string, digests: readonly Digest[]): string {
   const images = imageTargets.filter((target) => digests.some(({ path }) => path.startsWith(`images/${target}-`)));
   const steps: readonly (readonly [string, readonly string[]])[] = [
-    ["Check what was made", [`cd ${folder} && sha256sum --check ${checksumFile}`]],
-    ["Tag the commit", [`git tag --sign v${version} && git push origin v${version}`]],
+    // The commit by its name: there may be others by now.
+    ["Tag the commit", [`git tag --sign v${version} ${commit} && git push origin v${version}`]],
+    ["Check what was made", [`cd ${quoted(folder)} && sha256sum --check ${checksumFile}`]],
     [
       "Sign: the checksums are of every file, also of the statement of provenance",
       [
@@ -32,6 +33,11 @@ export function commandsAfter(version: string, folder: string, digests: readonly
     .filter(([, lines]) => lines.length > 0)
     .map(([title, lines]) => `# ${title}\n${lines.map((line) => `${line}\n`).join("")}`);
   return `\nNothing was uploaded. To publish it:\n\n${text.join("\n")}`;
+}
+
+/** For a shell, whatever is in it. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function imageCommands(target: string, version: string): string[] {

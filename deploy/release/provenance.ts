@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { architectures } from "../build/architecture.ts";
-import { mountTools, nodeLibraries, notedPackages, plainBase } from "../build/debian.ts";
+import { bunPackages } from "../build/bun.ts";
+import { imageBases, notedPackages } from "../build/debian.ts";
 import type { Stamp } from "../build/stamp.ts";
 import { filesOf } from "./parts.ts";
 
@@ -56,6 +57,7 @@ async function statement(made: readonly Digest[], version: string, { commit, dat
         resolvedDependencies: [
           { name: "source", digest: { gitCommit: commit } },
           { name: "package-lock.json", digest: { sha256: await digestOf(join(root, "package-lock.json")) } },
+          ...bunPackages,
           ...(withImages ? await debianDependencies() : []),
         ],
       },
@@ -65,11 +67,11 @@ async function statement(made: readonly Digest[], version: string, { commit, dat
 }
 
 async function debianDependencies(): Promise<object[]> {
-  const folders = await Promise.all(
-    architectures.flatMap((architecture) =>
-      [plainBase, nodeLibraries, mountTools].map(async (base) => ({ architecture, folder: await base(architecture) })),
-    ),
-  );
+  const folders = (
+    await Promise.all(
+      architectures.map(async (architecture) => (await imageBases(architecture)).map((folder) => ({ architecture, folder }))),
+    )
+  ).flat();
   const noted = await Promise.all(
     folders.map(async ({ architecture, folder }) =>
       (await notedPackages(folder)).map(({ name, version }) => ({ uri: `pkg:deb/debian/${name}@${version}?arch=${architecture}` })),

@@ -113,8 +113,12 @@ test("releases are compared file by file", () => {
 });
 
 test("the commands that publish name every image that was made, and no upload is part of the release", () => {
-  const text = commandsAfter("0.2.0-rc.1", "release/v0.2.0-rc.1", [{ path: "images/fairlead-0.2.0-rc.1-linux-amd64.oci.tar", sha256: "" }]);
+  const text = commandsAfter("0.2.0-rc.1", "abc123", "it's here/v0.2.0-rc.1", [
+    { path: "images/fairlead-0.2.0-rc.1-linux-amd64.oci.tar", sha256: "" },
+  ]);
   assert.match(text, /^Nothing was uploaded/m);
+  assert.match(text, /^git tag --sign v0\.2\.0-rc\.1 abc123 /m, "the commit that was released, whatever came after it");
+  assert.match(text, /^cd 'it'\\''s here\/v0\.2\.0-rc\.1' && sha256sum/m);
   assert.match(text, /skopeo copy oci-archive:images\/fairlead-0\.2\.0-rc\.1-linux-arm64\.oci\.tar/);
   assert.doesNotMatch(text, /images\/credential-provider/);
   assert.match(text, /npm publish .* --tag next/);

@@ -12,6 +12,8 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { cacheFolder } from "../../src/sandbox/cluster/assets/assets.ts";
+import { architectures } from "../build/architecture.ts";
+import { fetchedAt, imageBases } from "../build/debian.ts";
 import { run } from "../build/run.ts";
 import { stamp } from "../build/stamp.ts";
 import { commandsAfter } from "./commands.ts";
@@ -94,6 +96,17 @@ export async function objections(repository: string, version: string): Promise<s
   return found;
 }
 
+const maxAgeDays = 7;
+
+/** Packages of Debian that were fetched long ago lack what was repaired since. */
+async function outdated(now: number): Promise<string[]> {
+  const folders = (await Promise.all(architectures.map(imageBases))).flat();
+  const days = await Promise.all(folders.map(async (folder) => (now - (await fetchedAt(folder))) / 86_400_000));
+  return folders
+    .filter((_, index) => days[index]! > maxAgeDays)
+    .map((folder) => `${folder} was fetched more than ${maxAgeDays} days ago: remove it, and Debian's present packages are taken`);
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { version: { type: "string" }, out: { type: "string" }, prepare: { type: "boolean" }, verify: { type: "boolean" } },
@@ -105,7 +118,7 @@ async function main(): Promise<void> {
     console.log(`The sources are of version ${version} now. Run \`npm run docs\`, look at the changes, commit them, and make the release.`);
     return;
   }
-  const found = await objections(root, version);
+  const found = [...(await objections(root, version)), ...(await outdated(Date.now()))];
   if (found.length > 0) throw new Error(found.join("\n"));
   const folder = values.out ?? join(root, "release", `v${version}`);
   const say = (line: string) => console.log(line);
@@ -116,7 +129,7 @@ async function main(): Promise<void> {
     if (differ.length > 0) throw new Error(`the second release differs:\n${differ.join("\n")}`);
     console.log(`made twice, in two folders: all ${digests.length} digests are equal`);
   }
-  console.log(commandsAfter(version, relative(process.cwd(), folder) || ".", digests));
+  console.log(commandsAfter(version, stamp().commit, relative(process.cwd(), folder) || ".", digests));
 }
 
 if (import.meta.main) {

@@ -2,7 +2,7 @@
 import type { LoadBalancerDescription } from "@aws-sdk/client-elastic-load-balancing";
 import type { Listener, LoadBalancer, TargetGroup } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { services } from "../kube/builtin.ts";
-import { type Context, eventually, expect, labelsOf, mark, nameOf } from "./context.ts";
+import { type Context, eventually, expect, hostOf, labelsOf, mark, nameOf } from "./context.ts";
 
 const prefix = "service.beta.kubernetes.io/aws-load-balancer-";
 
@@ -57,9 +57,7 @@ export function address(context: Context, { name }: Balanced): Promise<string> {
   const { kube, namespace, ask } = context;
   return eventually(context, async () => {
     const { status } = await kube.get(services, { namespace, name }, { signal: ask.signal });
-    const hostname = status?.loadBalancer?.ingress?.[0]?.hostname;
-    expect(hostname !== undefined, `Service ${name} has no address`);
-    return hostname;
+    return hostOf(status?.loadBalancer?.ingress?.[0]?.hostname, `Service ${name}`);
   });
 }
 

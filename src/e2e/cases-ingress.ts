@@ -2,7 +2,7 @@
 import type { LoadBalancer } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { services } from "../kube/builtin.ts";
 import type { Case } from "./cases.ts";
-import { type Context, eventually, expect, gone, labelsOf, mark, NotHere, nameOf } from "./context.ts";
+import { type Context, eventually, expect, gone, hostOf, labelsOf, mark, NotHere, nameOf } from "./context.ts";
 import { startServer } from "./pods.ts";
 import { ingressClasses, ingresses } from "./resources.ts";
 
@@ -80,9 +80,7 @@ function addressOf(context: Context, name: string): Promise<string> {
   const { kube, namespace, ask } = context;
   return eventually(context, async () => {
     const { status } = await kube.get(ingresses, { namespace, name }, { signal: ask.signal });
-    const hostname = status?.loadBalancer?.ingress?.[0]?.hostname;
-    expect(hostname !== undefined, `Ingress ${name} has no address`);
-    return hostname;
+    return hostOf(status?.loadBalancer?.ingress?.[0]?.hostname, `Ingress ${name}`);
   });
 }
 

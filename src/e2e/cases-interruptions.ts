@@ -54,8 +54,10 @@ export function putBack(before: Node, now: Node): object {
 async function restore(context: Context, before: Stored<Node>): Promise<void> {
   const { kube, ask } = context;
   const { name } = before.metadata;
-  const now = await kube.get(nodes, { name }, { signal: ask.signal });
-  expect(now.metadata.uid === before.metadata.uid, `Node ${name} was made anew meanwhile, and is left as it is`);
+  const { items } = await kube.list(nodes, { fieldSelector: `metadata.name=${name}`, signal: ask.signal });
+  const [now] = items;
+  // One that is gone, or was made anew meanwhile, has nothing of this run.
+  if (now?.metadata.uid !== before.metadata.uid) return;
   await kube.patch(nodes, { name }, { merge: putBack(before, now) }, { signal: ask.signal });
 }
 

@@ -60,13 +60,16 @@ async function ours<T extends KubeObject>({ kube, namespace, run, ask }: Context
   return (await listIfServed(kube, of, { ...(of.namespaced && { namespace }), labelSelector, signal: ask.signal })) ?? [];
 }
 
+/** What is refused for one object keeps none of the others. */
 async function deleteObjects(context: Context): Promise<void> {
+  const refused: unknown[] = [];
   for (const of of namespaced) {
     for (const { metadata } of await ours(context, of)) {
       if (of.kind === services.kind) context.made.set(metadata.name, metadata.uid);
-      await deleted(context, of, metadata);
+      await deleted(context, of, metadata).catch((error: unknown) => refused.push(error));
     }
   }
+  if (refused.length > 0) throw refused[0];
 }
 
 /** This incarnation and no other. Pods of nodes that no longer answer would stay for ever: they are not waited for. */

@@ -107,3 +107,10 @@ export async function gone(deletion: Promise<void>): Promise<void> {
     if (!isApiError(error, "not-found")) throw error;
   });
 }
+
+/** A name of DNS as it stands in a status: it becomes part of URLs, and of what a client in a pod runs. */
+export function hostOf(hostname: string | undefined, of: string): string {
+  expect(hostname !== undefined && hostname !== "", `${of} has no address`);
+  expect(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(hostname), `${of} has an address that is no name: ${JSON.stringify(hostname)}`);
+  return hostname;
+}

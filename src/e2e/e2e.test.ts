@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ApiError } from "../kube/errors.ts";
+import { realWorld } from "../runtime/world.ts";
 import { balancerName } from "./balancers.ts";
 import { cases } from "./cases.ts";
 import { hasEnded, putBack } from "./cases-interruptions.ts";
+import { cleanUp } from "./clean-up.ts";
+import { type Context, hostOf } from "./context.ts";
 import { printedReport } from "./report.ts";
-import { casesNamed, deniedIn } from "./run.ts";
+import { casesNamed, deniedIn, withFreeRun } from "./run.ts";
 
 test("cases are chosen by name, and a name that there is not is told of", () => {
   assert.equal(casesNamed([]).chosen.length, cases.length);
@@ -120,4 +124,72 @@ test("a drain has ended when the plan says so of this very event", () => {
   assert.equal(hasEnded(plan([{ id: "a", end: "drained" }]), "a"), true);
   assert.equal(hasEnded(plan([{ id: "a" }, { id: "b", end: "drained" }]), "a"), false);
   for (const nothing of [undefined, "", "no plan", "[]"]) assert.equal(hasEnded(nothing, "a"), false);
+});
+
+test("an address becomes part of commands and URLs only when it is a name", () => {
+  assert.equal(hostOf("a1-b2.elb.us-east-1.amazonaws.com", "Service x"), "a1-b2.elb.us-east-1.amazonaws.com");
+  for (const bad of ["$(reboot)", "a b", "a/b", "a:80", "-a", "a;b", "a@b"]) assert.throws(() => hostOf(bad, "Service x"), /no name/, bad);
+  assert.throws(() => hostOf(undefined, "Service x"), /Service x has no address/);
+});
+
+interface Named {
+  readonly plural: string;
+  readonly name: string;
+}
+
+/** A run in a cluster of these objects, some of which nobody may delete, and an account without anything. */
+function runIn(objects: readonly Named[], kept: readonly string[] = []): { readonly context: Context; left(): readonly string[] } {
+  const there = new Set(objects);
+  const signal = new AbortController().signal;
+  const kube = {
+    list: async ({ plural }: Named) => ({
+      items: [...there].filter((each) => each.plural === plural).map(({ name }) => ({ metadata: { name, uid: `uid-${name}` } })),
+    }),
+    async delete({ plural }: Named, { name }: Named, { uid }: { readonly uid: string }) {
+      assert.equal(uid, `uid-${name}`, "this incarnation and no other");
+      if (kept.includes(name)) throw new ApiError({ reason: "forbidden", status: 403, asked: `delete ${name}`, said: "no" });
+      for (const each of there) if (each.plural === plural && each.name === name) there.delete(each);
+    },
+  };
+  const nothing = async () => [];
+  const noun = { list: nothing, tagged: nothing, targetGroups: nothing };
+  const cloud = { classicLoadBalancers: noun, loadBalancers: noun, securityGroups: noun, volumes: noun, snapshots: noun };
+  const context = {
+    ...{ kube, cloud, world: realWorld(), ask: { signal }, run: "1c114", namespace: "default", vpc: "vpc-1" },
+    ...{ pollMs: 1, timeoutMs: 5, made: new Map(), undo: new Map() },
+  } as object as Context;
+  return { context, left: () => [...there].map(({ name }) => name) };
+}
+
+test("what cannot be deleted keeps nothing else from being deleted, and is named", async () => {
+  const objects = [
+    { plural: "ingresses", name: "e2e-1c114-web" },
+    { plural: "services", name: "e2e-1c114-red" },
+    { plural: "persistentvolumeclaims", name: "e2e-1c114-data" },
+    { plural: "storageclasses", name: "e2e-1c114-life" },
+  ];
+  const { context, left } = runIn(objects, ["e2e-1c114-web"]);
+  const named = await cleanUp(context);
+  assert.deepEqual(left(), ["e2e-1c114-web"]);
+  assert.equal(named[0], "Ingress e2e-1c114-web");
+  const all = runIn(objects);
+  assert.deepEqual(await cleanUp(all.context), []);
+  assert.deepEqual(all.left(), []);
+});
+
+test("what has to be put back and cannot be is named", async () => {
+  const { context } = runIn([]);
+  context.undo.set("Node n as it was", () => Promise.reject(new Error("forbidden")));
+  assert.deepEqual(await cleanUp(context), ["not put back: Node n as it was", "put back Node n as it was: after 0 s: forbidden"]);
+});
+
+test("a run takes no id whose things are there already", async () => {
+  const taken = runIn([{ plural: "services", name: "e2e-1c114-red" }]).context;
+  const free = runIn([]).context;
+  const offered = [taken, taken, free];
+  assert.equal(await withFreeRun(() => offered.shift()!), free);
+  await assert.rejects(
+    withFreeRun(() => taken),
+    /another run that is also called 1c114: Service e2e-1c114-red/,
+  );
 });

@@ -39,6 +39,7 @@ export async function startPod(context: Context, what: string, options: PodOptio
       spec: {
         ...(node && { nodeName: node }),
         restartPolicy: "Never",
+        automountServiceAccountToken: false,
         securityContext: { runAsNonRoot: true, runAsUser: nobody, fsGroup: nobody, seccompProfile: { type: "RuntimeDefault" } },
         ...(claim && { volumes: [{ name: "data", persistentVolumeClaim: { claimName: claim } }] }),
         containers: [

@@ -44,6 +44,11 @@ test("the statement of provenance names the commit, the lock file and every file
   const [source, lock] = predicate.buildDefinition.resolvedDependencies;
   assert.match(source.digest.gitCommit, /^([0-9a-f]{40}|unknown)$/);
   assert.match(lock.digest.sha256, /^[0-9a-f]{64}$/);
+  const others: { uri?: string; digest: { sha512?: string } }[] = predicate.buildDefinition.resolvedDependencies.slice(2);
+  assert.ok(
+    others.some(({ uri, digest }) => uri?.startsWith("pkg:npm/%40oven/bun-linux-") && /^[0-9a-f]{128}$/.test(digest.sha512 ?? "")),
+    "the runtime of the executables, which no lock file has",
+  );
 });
 
 test("made a second time it has the same digests", async () => {
