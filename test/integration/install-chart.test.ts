@@ -263,6 +263,9 @@ for (const [what, values] of Object.entries(valueSets)) {
     const kubectl = (...args: string[]) => run("kubectl", [`--kubeconfig=${admin}`, ...args]);
     await kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", "--all");
     const { file, objects } = await rendered(cluster, values);
+    // Those of a platform are there before the chart is.
+    for (const name of new Set(objects.flatMap(({ metadata }) => metadata?.namespace ?? [])))
+      await apply(cluster.admin, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
     const answer = await kubectl(
       "apply",
       "--server-side",
