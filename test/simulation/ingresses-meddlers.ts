@@ -89,7 +89,8 @@ function attachTargetGroup({ cloud, chance, history, account, unmarked }: Ingres
   history.tell("user", `puts ${name} behind ${listener.arn}`);
   return () => {
     unmarked.delete(name);
-    rules.delete(arn);
+    // Rules of a listener are its controller's, which may have made one of its own of this one by now.
+    if (JSON.stringify(rules.get(arn)?.actions ?? []).includes(group.arn)) rules.delete(arn);
     groups.delete(group.arn);
     history.tell("user", `takes ${name} away`);
   };
