@@ -19,7 +19,7 @@ import { heads, plain, rows } from "./report/table.ts";
 import { scenarios } from "./scenarios/index.ts";
 import type { Scenario, Size } from "./scenarios/scenario.ts";
 
-const parts = ["credential-provider", "informer-memory", "interruptions", "rolling-update", "simulated-cloud"];
+const parts = ["credential-provider", "dashboard", "informer-memory", "interruptions", "rolling-update", "simulated-cloud"];
 const docs = join(import.meta.dirname, "../docs");
 const resultsFile = join(docs, "benchmarks/results.json");
 

@@ -25,6 +25,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   identity: ["kube", "aws", "runtime"],
   process: kits,
   ...Object.fromEntries(domains.map((domain) => [domain, shared])),
+  // It shows the objects that these follow.
+  dashboard: [...shared, "loadbalancers", "volumes"],
   commands: [...shared, ...domains],
   main: ["commands", "process", "runtime"],
   sandbox: [...shared, ...domains, "commands", "main"],

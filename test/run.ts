@@ -35,6 +35,7 @@ const suites: readonly Suite[] = [{ name: "unit", folder: "{src,test,bench,deplo
 
 const statics: readonly (readonly [string, readonly string[]])[] = [
   ["types", ["tsc", "--noEmit"]],
+  ["types of the page", ["tsc", "--noEmit", "-p", "src/dashboard/page"]],
   ["lint and format", ["biome", "check", "--error-on-warnings", "."]],
   ["house rules", ["node", "test/rules.ts"]],
 ];

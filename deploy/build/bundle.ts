@@ -9,6 +9,7 @@ import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { pageFiles } from "../../src/dashboard/page-files.ts";
 import { stamp } from "./stamp.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -40,7 +41,7 @@ export async function bundle(folder: string, { sandbox = false }: BundleOptions 
     define: { FAIRLEAD_BUILD: JSON.stringify(stamp()), ...(sandbox && { FAIRLEAD_PACKAGE: "true" }) },
     // Some dependencies are CommonJS and ask for Node's own modules by `require`.
     banner: { js: 'import { createRequire as fairleadRequire } from "node:module"; const require = fairleadRequire(import.meta.url);' },
-    plugins: [...(sandbox ? [] : [withoutSandbox]), withLiteralKeys, withoutWebApis],
+    plugins: [...(sandbox ? [] : [withoutSandbox]), withLiteralKeys, withoutWebApis, withPageInside],
   });
   await chmod(join(folder, "fairlead.js"), 0o755);
   return await sizeOf(folder);
@@ -53,6 +54,16 @@ const withoutSandbox: Plugin = {
     builder.onResolve({ filter: /\/sandbox\// }, ({ path }) => ({ path, namespace: "left-out" }));
     builder.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({
       contents: 'throw new Error("the sandbox is not part of the image: install the package, or run `npm run sandbox` in the repository");',
+    }));
+  },
+};
+
+/** The files of the dashboard's page as they are, in the place of the module that reads and bundles them. */
+const withPageInside: Plugin = {
+  name: "with the page inside",
+  setup(builder) {
+    builder.onLoad({ filter: /[\\/]dashboard[\\/]page-files\.ts$/ }, async () => ({
+      contents: `const files = ${JSON.stringify(await pageFiles())};\nexport const pageFiles = async () => files;`,
     }));
   },
 };

@@ -37,6 +37,7 @@ export const deleteVolume = ec2("DeleteVolume", (sdk) => sdk.DeleteVolumeCommand
 export const describeSnapshots = ec2("DescribeSnapshots", (sdk) => sdk.DescribeSnapshotsCommand);
 export const describeVolumes = ec2("DescribeVolumes", (sdk) => sdk.DescribeVolumesCommand);
 export const describeVolumesModifications = ec2("DescribeVolumesModifications", (sdk) => sdk.DescribeVolumesModificationsCommand);
+export const describeAddresses = ec2("DescribeAddresses", (sdk) => sdk.DescribeAddressesCommand);
 export const describeAddressesAttribute = ec2("DescribeAddressesAttribute", (sdk) => sdk.DescribeAddressesAttributeCommand);
 export const describeImages = ec2("DescribeImages", (sdk) => sdk.DescribeImagesCommand);
 export const describeInstanceTypes = ec2("DescribeInstanceTypes", (sdk) => sdk.DescribeInstanceTypesCommand);

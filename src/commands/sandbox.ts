@@ -89,9 +89,8 @@ async function inhabit(options: Options, world: World, console: Console, stop: A
     const { file, variables } = sandbox.access;
     const settings = Object.entries(variables).map(([name, value]) => `  export ${name}=${value}\n`);
     console.out(`\nTo use kubectl and the aws command on it, in another terminal:\n\n${settings.join("")}\nor all at once: . ${file}\n\n`);
-    const { tellPlainly, watchLive } = await import("../sandbox/live.ts");
-    if (watched && process.stdin.isTTY) await watchLive(sandbox, process.stdin, process.stdout, stop);
-    else await tellPlainly(sandbox, audience.print, stop);
+    const { showLive } = await import("../sandbox/live.ts");
+    await showLive(sandbox, watched, audience.print, stop);
     return exitStatus.done;
   } finally {
     await sandbox.close();

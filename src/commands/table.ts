@@ -64,6 +64,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     words: ["ingress/", "group/"],
     load: () => import("./migrate.ts"),
   },
+  dashboard: {
+    summary: "Show the cluster and its AWS account on a page: what stands, what is done, what is wrong, what it costs",
+    load: () => import("./dashboard.ts"),
+  },
   adopt: {
     summary: "Move a Service to the load balancer controller, with its load balancer where AWS allows it",
     words: ["service/"],

@@ -48,13 +48,16 @@ export interface Installation {
   readonly controllers: ReadonlySet<CanonicalName>;
 }
 
+/** In the folder of the sandbox. */
+export const cloudConfigFile = "cloud.conf";
+
 /** What an operator does: applies the manifests we ship, writes the cloud config, and deploys two replicas. */
 export async function installFairlead(installation: Installation): Promise<Replicas> {
   const { world, supervision, folder, cluster, kube, observer, network, controllers } = installation;
   const manifest = await world.files.read(rolesFile);
   await applyManifest(kube, Buffer.from(manifest).toString("utf8"));
   const token = await accountToken(kube, "kube-system", "fairlead-controller-manager");
-  const cloudConfig = join(folder, "cloud.conf");
+  const cloudConfig = join(folder, cloudConfigFile);
   await world.files.write(cloudConfig, cloudConfigText(network.vpcId, network.privateSubnetIds[0]!), 0o600);
   return new Replicas({
     world,

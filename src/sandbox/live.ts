@@ -1,7 +1,9 @@
 /** The sandbox for somebody who watches: a view that follows the world, and keys that break it. */
+import { spawn } from "node:child_process";
 import type { ReadStream, WriteStream } from "node:tty";
 import { sleep } from "../runtime/world.ts";
 import { type Action, actionsFor } from "./actions.ts";
+import { openSandboxDashboard } from "./dashboard.ts";
 import type { Access, Sandbox } from "./sandbox.ts";
 import { emptied, type Picture } from "./view/picture.ts";
 import { drawScreen, timeOf } from "./view/screen.ts";
@@ -11,13 +13,25 @@ import { openTerminal } from "./view/terminal.ts";
 const redrawMs = 125;
 const storyKept = 200;
 
+/** Until it is ended: on the terminal or in plain lines, and on a page for the browser. */
+export async function showLive(sandbox: Sandbox, watched: boolean, print: (text: string) => void, stop: AbortSignal): Promise<void> {
+  const dashboard = await openSandboxDashboard(sandbox, stop);
+  try {
+    print(`In a browser: ${dashboard.address()}\n\n`);
+    if (watched && process.stdin.isTTY) await watchLive(sandbox, () => dashboard.address(), process.stdin, process.stdout, stop);
+    else await tellPlainly(sandbox, print, stop);
+  } finally {
+    await dashboard.close();
+  }
+}
+
 /** Shows the world on a terminal until `q`, Ctrl-C or the signal. */
-export async function watchLive(sandbox: Sandbox, input: ReadStream, output: WriteStream, signal: AbortSignal): Promise<void> {
+async function watchLive(sandbox: Sandbox, page: () => string, input: ReadStream, output: WriteStream, signal: AbortSignal): Promise<void> {
   const { clock } = sandbox.world;
   const began = clock.monotonic();
   const quit = new AbortController();
   const until = AbortSignal.any([signal, quit.signal]);
-  const actions = actionsFor(sandbox);
+  const actions = [...actionsFor(sandbox), showsPage(page)];
   let last: Picture = emptied(sandbox.picture());
   let story: readonly Happening[] = [];
   let selected: string | undefined;
@@ -62,8 +76,24 @@ export async function watchLive(sandbox: Sandbox, input: ReadStream, output: Wri
   }
 }
 
+/** Every press has an address of its own: each is good for one browser. */
+function showsPage(page: () => string): Action {
+  return {
+    key: "w",
+    short: "page",
+    long: "open the dashboard in a browser",
+    async run() {
+      const address = page();
+      const opener = spawn(process.platform === "darwin" ? "open" : "xdg-open", [address], { detached: true, stdio: "ignore" });
+      opener.on("error", () => {});
+      opener.unref();
+      return address;
+    },
+  };
+}
+
 /** Tells the world's story in plain lines until the signal, for pipes and files. */
-export async function tellPlainly(sandbox: Sandbox, print: (text: string) => void, signal: AbortSignal): Promise<void> {
+async function tellPlainly(sandbox: Sandbox, print: (text: string) => void, signal: AbortSignal): Promise<void> {
   let last = emptied(sandbox.picture());
   while (!signal.aborted) {
     const now = sandbox.picture();

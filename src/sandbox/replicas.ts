@@ -22,6 +22,8 @@ export interface ReplicaView {
   readonly cutOff: boolean;
   /** How often it was started again. */
   readonly restarts: number;
+  /** Where it serves health, metrics and what it is doing. */
+  readonly url: string;
 }
 
 /** Something that a replica is about to do to AWS, in its own words. */
@@ -112,6 +114,7 @@ class Replica {
   readonly #options: ReplicasOptions;
   #process: Supervised | undefined;
   #starts = 0;
+  #port = 0;
   /** What this life of the process calls itself in the lease, once it has held it. */
   #identity: string | undefined;
   #competes = false;
@@ -139,6 +142,7 @@ class Replica {
       pid: running ? this.#process?.pid : undefined,
       cutOff: this.proxy?.cut ?? false,
       restarts: Math.max(0, this.#starts - 1),
+      url: `https://127.0.0.1:${this.#port}`,
     };
   }
 
@@ -166,11 +170,12 @@ class Replica {
     this.#tail = new LogTail(this.#logFile);
     const kubeconfig = join(folder, `fairlead-${this.name}.kubeconfig`);
     await world.files.write(kubeconfig, this.#options.kubeconfig(this.proxy!.url), 0o600);
+    this.#port = await freePort(world);
     const args = [
       "controller-manager",
       ...["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"].map((flag) => `--${flag}=${kubeconfig}`),
       "--bind-address=127.0.0.1",
-      `--secure-port=${await freePort(world)}`,
+      `--secure-port=${this.#port}`,
       ...flags,
     ];
     this.#process = await supervision.start(process.execPath, [mainFile, ...args], { log: this.#logFile, folder, environment });

@@ -19,7 +19,7 @@ import { standardNetwork } from "./cloud/network.ts";
 import { serve } from "./cloud/serve.ts";
 import { supervise } from "./cluster/real/supervision.ts";
 import { type SandboxCluster, startSandboxCluster } from "./cluster.ts";
-import { handlersOf, installFairlead, startBalancerProgram, startVolumes } from "./installation.ts";
+import { cloudConfigFile, handlersOf, installFairlead, startBalancerProgram, startVolumes } from "./installation.ts";
 import { standInForKubeControllerManager } from "./kube-controller-manager.ts";
 import { Kubelets } from "./kubelets.ts";
 import { Machines } from "./machines.ts";
@@ -70,6 +70,8 @@ export interface Access {
   /** A file to source, which sets all of `variables`. */
   readonly file: string;
   readonly variables: Readonly<Record<string, string>>;
+  /** The cloud config of the replicas. */
+  readonly cloudConfig: string;
   /** Where the logs of the replicas and of the sandbox itself are, as a pattern. */
   readonly logs: string;
 }
@@ -257,7 +259,7 @@ async function accessOf(world: World, folder: string, variables: Access["variabl
   const file = join(folder, "env");
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
   await world.files.write(file, lines.join(""), 0o600);
-  return { file, variables, logs: join(folder, "*.log") };
+  return { file, variables, cloudConfig: join(folder, cloudConfigFile), logs: join(folder, "*.log") };
 }
 
 function clusterText({ kind }: SandboxCluster): string {

@@ -14,6 +14,7 @@ export {
   DeleteTagsCommand,
   DeleteVolumeCommand,
   DescribeAddressesAttributeCommand,
+  DescribeAddressesCommand,
   DescribeAvailabilityZonesCommand,
   DescribeImagesCommand,
   DescribeInstancesCommand,

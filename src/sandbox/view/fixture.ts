@@ -31,8 +31,8 @@ export const picture: Picture = {
   now: start,
   title: "embedded Kubernetes API · simulated AWS us-east-1",
   replicas: [
-    { name: "a", state: "leading", pid: 101, cutOff: false, restarts: 0 },
-    { name: "b", state: "standing by", pid: 102, cutOff: false, restarts: 0 },
+    { name: "a", state: "leading", pid: 101, cutOff: false, restarts: 0, url: "https://127.0.0.1:10258" },
+    { name: "b", state: "standing by", pid: 102, cutOff: false, restarts: 0, url: "https://127.0.0.1:10259" },
   ],
   nodes: [
     nodeRow(1),

@@ -1,0 +1,185 @@
+/** The other views: what is being done, what is wrong, what would be done, what it costs. */
+import type { Trouble } from "../trouble.ts";
+import type { Moment } from "../watching.ts";
+import { type Element_, h } from "./dom.ts";
+import { ago, row, spark, table } from "./parts.ts";
+import type { Known } from "./store.ts";
+
+const nothingYet = h("p", { class: "quiet" }, "Nothing is known yet.");
+
+export function nowView({ moment }: Known): readonly Element_[] {
+  if (moment === undefined) return [nothingYet];
+  const lines = moment.processes.flatMap(({ component, lines }) => lines.map((line) => ({ component, ...line })));
+  const steps = lines.toSorted((a, b) => b.at - a.at).slice(0, 80);
+  return [
+    h(
+      "div",
+      { class: "cards", key: "processes" },
+      moment.processes.map((each) => processCard(each)),
+      leasesCard(moment),
+    ),
+    h(
+      "div",
+      { class: "split", key: "split", style: "margin-top: 16px" },
+      h(
+        "section",
+        {},
+        h("h2", {}, "What is done, and why"),
+        steps.length === 0
+          ? h("p", { class: "quiet" }, "Nothing was done since the dashboard looks. At rest, that is as it should be.")
+          : table(
+              ["When", "What", "Why"],
+              steps.map(({ at, message, fields, level, component }) => [
+                ago(at, moment.at),
+                h(
+                  "span",
+                  { class: level === "info" ? "" : "bad", style: level === "info" ? "" : "color: var(--state)", title: component },
+                  message,
+                ),
+                String(fields.why ?? errorText(fields)),
+              ]),
+            ),
+      ),
+      h(
+        "section",
+        {},
+        h("h2", {}, "Events"),
+        moment.events
+          .slice(0, 40)
+          .map(({ metadata, last, about, reason, message, warning }) =>
+            h(
+              "div",
+              { key: metadata.uid, class: `event${warning ? " bad" : ""}` },
+              h("b", {}, reason),
+              h("span", { class: "quiet" }, ` ${about}, ${ago(last, moment.at)}`),
+              h("p", {}, message),
+            ),
+          ),
+      ),
+    ),
+  ];
+}
+
+function errorText(fields: Readonly<Record<string, unknown>>): string {
+  const { error } = fields;
+  return typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error ?? "");
+}
+
+function processCard({ component, identity, leads, controllers, budgets }: Moment["processes"][number]): Element_ {
+  const waiting = budgets.filter((each) => each.waiting > 0);
+  return h(
+    "section",
+    { key: identity, class: "card" },
+    h("h2", {}, component, h("span", { class: "quiet" }, leads ? " leads" : " stands by")),
+    h("p", { class: "quiet" }, identity),
+    table(
+      ["Controller", "Queue", "Failing"],
+      controllers.map(({ name, depth, failing }) => [name, String(depth), String(failing)]),
+      [1, 2],
+    ),
+    waiting.length === 0
+      ? h("p", { class: "quiet" }, "No call waits for its budget.")
+      : table(
+          ["Action", "Calls a second", "Waiting"],
+          waiting.map(({ action, rate, waiting: many }) => [action, rate.toFixed(1), String(many)]),
+          [1, 2],
+        ),
+  );
+}
+
+function leasesCard({ leases, at }: Moment): Element_ {
+  return h(
+    "section",
+    { key: "leases", class: "card" },
+    h("h2", {}, "Who leads"),
+    table(
+      ["Lease", "Held by", "Renewed"],
+      leases.map(({ name, holder, renewed }) => [name, holder || "nobody", ago(renewed, at)]),
+    ),
+  );
+}
+
+export function banner(trouble: Trouble, now: number, go: ((id: string) => void) | undefined): Element_ {
+  const { id, about, title, message, remedy, count, since, last, requestId } = trouble;
+  return h(
+    "div",
+    { key: `trouble ${id}`, class: "banner", role: "alert" },
+    h(
+      "p",
+      {},
+      h("b", {}, title),
+      about === undefined
+        ? undefined
+        : h("button", { class: "row", style: "display: inline; width: auto", click: () => go?.(about) }, about),
+    ),
+    h("p", {}, message),
+    h("p", { class: "remedy" }, remedy.replaceAll("`", "")),
+    h(
+      "p",
+      { class: "quiet" },
+      `${count > 1 ? `${count} times, ` : ""}since ${ago(since, now)}, last ${ago(last, now)}${requestId ? `; request id ${requestId}` : ""}`,
+    ),
+  );
+}
+
+export function troubleView({ moment }: Known, go: (id: string) => void): readonly Element_[] {
+  if (moment === undefined) return [nothingYet];
+  if (moment.troubles.length === 0) return [h("p", { key: "none" }, "Nothing is wrong.")];
+  return moment.troubles.map((each) => banner(each, moment.at, go));
+}
+
+export function costView({ moment, things }: Known, go: (id: string) => void): readonly Element_[] {
+  if (moment === undefined) return [nothingYet];
+  const { actions, causes } = moment.activity;
+  const paid = [...things.values()].filter(({ kind }) => kind === "balancer" || kind === "volume" || kind === "address");
+  const idle = [...things.values()].filter(({ kind, state }) => state === "idle" && kind !== "target");
+  const most = Math.max(1, ...actions.map(({ calls }) => calls));
+  const rows = (of: typeof actions) =>
+    of
+      .slice(0, 25)
+      .map(({ name, calls, throttled, failed, over }) => [
+        name,
+        h("div", { class: "bar" }, h("i", { style: `width: ${((calls / most) * 100).toFixed(1)}%` })),
+        String(calls),
+        throttled > 0 ? String(throttled) : "",
+        failed > 0 ? String(failed) : "",
+        spark(over),
+      ]);
+  const count = (kind: string) => paid.filter((thing) => thing.kind === kind).length;
+  return [
+    h(
+      "div",
+      { class: "cards", key: "what" },
+      h(
+        "section",
+        { class: "card" },
+        h("h2", {}, "What AWS charges for"),
+        table(
+          ["", "Number"],
+          [
+            ["Load balancers", String(count("balancer"))],
+            ["Disks", String(count("volume"))],
+            ["Addresses", String(count("address"))],
+          ],
+          [1],
+        ),
+      ),
+      h(
+        "section",
+        { class: "card" },
+        h("h2", {}, `Used by nobody: ${idle.length}`),
+        idle.length === 0
+          ? h("p", { class: "quiet" }, "Everything is used.")
+          : h(
+              "div",
+              {},
+              idle.slice(0, 20).map((thing) => row(thing, go)),
+            ),
+      ),
+    ),
+    h("h2", { key: "calls", style: "margin-top: 16px" }, "Calls to AWS by action, over the last ten minutes"),
+    table(["Action", "", "Calls", "Throttled", "Failed", "Over time"], rows(actions), [2, 3, 4]),
+    h("h2", { key: "causes", style: "margin-top: 16px" }, "By cause"),
+    table(["For", "", "Calls", "Throttled", "Failed", "Over time"], rows(causes), [2, 3, 4]),
+  ];
+}
