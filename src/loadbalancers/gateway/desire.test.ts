@@ -111,6 +111,8 @@ test("target groups: types, ports, families, control ports, and what cannot be",
   assert.match(group({ targetType: "instance" }, { sources: noNode }).told[0] ?? "", /must be of type 'NodePort' or 'LoadBalancer'/);
   const ipv6 = { service: () => service("web", { ipFamilies: ["IPv6"] }) };
   assert.deepEqual(group({}, { sources: ipv6 }).told, ["unsupported IPv6 configuration, lb not dual-stack"]);
+  const both = { service: () => service("web", { ipFamilies: ["IPv4", "IPv6"] }) };
+  assert.deepEqual(group({}, { sources: both }).told, [], "a Service that has both is reached by IPv4");
   assert.equal(group({}, { sources: ipv6, config: { ipAddressType: "dualstack" } }).group?.addressType, "ipv6");
   assert.equal(group({ targetControlPort: 9000 }).group?.controlPort, 9000);
   assert.deepEqual(group({ targetControlPort: 9000, targetType: "instance" }).told, [

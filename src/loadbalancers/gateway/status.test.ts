@@ -4,7 +4,7 @@ import { isActive } from "../elbv2/load-balancer-parts.ts";
 import { said } from "./conditions.ts";
 import { gateway, parentRef, route, rule, type Scene, wishOf } from "./gateway.fixture.ts";
 import { parentsOf, routeConditions } from "./route-status.ts";
-import { addressesOf, gatewayConditions, listenerConditions, listenerStatuses, setConditions } from "./status.ts";
+import { addressesOf, gatewayConditions, listenerConditions, listenerStatuses, rejected, setConditions } from "./status.ts";
 import type { ParentStatus } from "./view.ts";
 
 const text = (conditions: readonly { type: string; status: string; reason: string; message: string }[]) =>
@@ -25,6 +25,14 @@ test("a Gateway is programmed when its load balancer is active, and accepted wit
   assert.equal(text(gatewayConditions(bad, balancer))[0], "Accepted False ListenersNotValid");
   assert.deepEqual(addressesOf(balancer), [{ type: "Hostname", value: "lb-1.example.com" }]);
   assert.deepEqual(["active", "active_impaired", "provisioning", undefined].map(isActive), [true, true, false, false]);
+});
+
+test("a Gateway that is not accepted is not programmed either, unless it was", () => {
+  const why = "Accepted False InvalidParameters: no such kind";
+  const waiting = { type: "Programmed", status: "Unknown", reason: "Pending", message: "", observedGeneration: 0 } as const;
+  const refused = (...stored: Parameters<typeof rejected>[2]) => text(rejected("InvalidParameters", "no such kind", stored));
+  assert.deepEqual(refused(waiting), [why, "Programmed False Invalid: The Gateway is not accepted."]);
+  assert.deepEqual(refused({ ...waiting, status: "True" }), [why], "its message is the ARN, which other Gateways read");
 });
 
 test("conditions of a listener by what is wrong with it", () => {

@@ -32,9 +32,11 @@ export interface Moment {
   readonly now: string;
 }
 
-/** Why the Gateway as a whole is not served; what is programmed stays so. */
-export function rejected(reason: string, message: string): readonly Said[] {
-  return [said("Accepted", false, reason, message)];
+/** Why the Gateway as a whole is not served; what is programmed stays so, and what is not is told to wait for the same. */
+export function rejected(reason: string, message: string, stored: readonly Condition[]): readonly Said[] {
+  const accepted = said("Accepted", false, reason, message);
+  const isProgrammed = stored.some(({ type, status }) => type === "Programmed" && status === "True");
+  return isProgrammed ? [accepted] : [accepted, said("Programmed", false, "Invalid", "The Gateway is not accepted.")];
 }
 
 export function gatewayConditions(listeners: readonly JudgedListener[], balancer: Balancer | undefined): readonly Said[] {

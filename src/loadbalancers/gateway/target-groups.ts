@@ -61,7 +61,7 @@ function ofService(
   const targetType = said.targetType ?? settings.defaultTargetType;
   const protocol = protocolOf(flavour.name, route, port, said);
   const protocolVersion = flavour.name === "alb" ? versionOf(route, port, servicePort, said) : undefined;
-  const addressType = said.ipAddressType ?? (service.ipFamilies.includes("IPv6") ? "ipv6" : "ipv4");
+  const addressType = said.ipAddressType ?? familyOf(service.ipFamilies, context);
   if (addressType === "ipv6" && !context.isDualStack) throw unsupported("unsupported IPv6 configuration, lb not dual-stack");
   const controlPort = controlPortOf(said, protocol, targetType);
   const targetPort = targetPortOf(targetType, servicePort);
@@ -115,6 +115,12 @@ function ofService(
       },
     },
   };
+}
+
+/** One that has both is reached by IPv4 where the load balancer has no IPv6: headless Services without a selector are given both. */
+function familyOf(families: readonly string[], { isDualStack }: GroupContext): "ipv4" | "ipv6" {
+  const hasChoice = families.includes("IPv4") && !isDualStack;
+  return families.includes("IPv6") && !hasChoice ? "ipv6" : "ipv4";
 }
 
 /** An application load balancer behind a network load balancer. */

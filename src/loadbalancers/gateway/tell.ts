@@ -37,7 +37,8 @@ export async function tellRejected(
   { signal }: Ask,
 ): Promise<void> {
   const { generation, now } = momentOf(gateway.view.generation, context);
-  const conditions = conditionsAt(gateway.status.conditions, rejected(reason, message), generation, now);
+  const stored = gateway.status.conditions;
+  const conditions = conditionsAt(stored, rejected(reason, message, stored), generation, now);
   await context.report.publish(gateway, { conditions }, signal);
 }
 
