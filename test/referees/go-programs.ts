@@ -1,8 +1,8 @@
 /** The referees that are small programs of ours around somebody's Go packages, built once for each content of their sources. */
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cached, cachedPath, contentKey } from "../../deploy/build/cache.ts";
-import { goBuild } from "../../src/sandbox/cluster/assets/go.ts";
+import { go, goBuild } from "../../src/sandbox/cluster/assets/go.ts";
 
 /** The program that holds kubelet's own plugin package. The first build takes minutes: it compiles a good part of Kubernetes. */
 export function kubeletReferee(say?: (line: string) => void): Promise<string> {
@@ -27,6 +27,40 @@ export function translationReferee(say?: (line: string) => void): Promise<string
 /** The CSI project's own test suite for drivers, as it is. */
 export function csiSanity(say?: (line: string) => void): Promise<string> {
   return build("csi-sanity", ["go.mod", "go.sum"], say, "github.com/kubernetes-csi/csi-test/v5/cmd/csi-sanity");
+}
+
+const conformance = ["gateway-conformance", ["go.mod", "go.sum", "main.go"]] as const;
+
+/** The Gateway API's own conformance suite. */
+export function gatewayConformance(say?: (line: string) => void): Promise<string> {
+  return build(...conformance, say);
+}
+
+/** The suite and the definitions that it is about. */
+export async function gatewayReferee(say?: (line: string) => void): Promise<void> {
+  await gatewayApiManifest(say);
+  await gatewayConformance(say);
+}
+
+/** What is made last of it. */
+export async function builtGatewayReferee(): Promise<string> {
+  return cachedPath(await cacheName(...conformance));
+}
+
+/** The definitions of the Gateway API, of the version that the suite is of, as one manifest. */
+export async function gatewayApiManifest(say: (line: string) => void = () => {}): Promise<string> {
+  const folder = folderOf("gateway-conformance");
+  const key = contentKey(await readFile(join(folder, "go.mod")));
+  const make = async (output: string) => {
+    const environment = process.env;
+    await go(["mod", "download", "sigs.k8s.io/gateway-api"], folder, { environment });
+    const module = (await go(["list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api"], folder, { environment })).trim();
+    const standard = join(module, "config", "crd", "standard");
+    const files = (await readdir(standard)).filter((name) => name.startsWith("gateway.networking.k8s.io_")).toSorted();
+    const texts = await Promise.all(files.map((name) => readFile(join(standard, name), "utf8")));
+    await writeFile(output, texts.join("\n---\n"));
+  };
+  return await cached(`referees/gateway-api-${key}.yaml`, make, { say });
 }
 
 /** Gardener's machine controller with the AWS driver in it, as it is but for two packages that the present Go needs newer. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { endpointSlices, namespaces, nodes, pods, services } from "../../src/kube/builtin.ts";
 import { realWorld } from "../../src/runtime/world.ts";
+import type { Probe } from "../../src/sandbox/cloud/account.ts";
 import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { JournalEntry } from "../../src/sandbox/cloud/controls/journal.ts";
 import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
@@ -36,6 +37,8 @@ export interface IngressCluster {
   readonly cluster: TestCluster;
   readonly cloud: Cloud;
   readonly network: Network;
+  /** Its nodes. */
+  readonly instances: readonly Instance[];
   /** Whom ours acts as. */
   readonly account: Account;
   reference(...flags: readonly string[]): Promise<InCharge>;
@@ -60,12 +63,13 @@ export const serviceTable: Readonly<Record<string, { readonly type: "ClusterIP" 
 type Ports = Readonly<Record<string, readonly [number, number | string]>>;
 
 /** Everything but the controllers, which a test starts itself. */
-export async function ingressCluster(t: TestContext): Promise<IngressCluster> {
+export async function ingressCluster(t: TestContext, { probe }: { readonly probe?: Probe } = {}): Promise<IngressCluster> {
   const lain = await bed(t);
   const { cluster } = lain;
   await installDefinitions(cluster.admin);
   const cloud = createCloud({
     world: realWorld(),
+    ...(probe && { probe }),
     // The reference comes back to a load balancer that is not active yet after minutes.
     settings: { speed, provisioningMs: 0 },
   });
@@ -82,6 +86,7 @@ export async function ingressCluster(t: TestContext): Promise<IngressCluster> {
     cluster,
     cloud,
     network,
+    instances,
     account,
     reference: (...flags) => startReference(t, cluster, { cloud, network, url: served.url, flags }),
     ours: (...flags) => startOurs(lain, account, { cloud, network, url: served.url, flags }),
@@ -193,9 +198,11 @@ async function registerNode(cluster: TestCluster, instance: Instance, index: num
   await cluster.admin.patch(nodes, { name, subresource: "status" }, { merge: { status: { conditions } } });
 }
 
-interface Member {
+export interface Member {
   readonly number: number;
   readonly node: Instance;
+  /** What stands between the name of what made the pod and its number. */
+  readonly replicaSet?: string;
 }
 
 async function fillService(cluster: TestCluster, cloud: Cloud, namespace: string, name: string, members: readonly Member[]): Promise<void> {
@@ -230,13 +237,19 @@ async function fillService(cluster: TestCluster, cloud: Cloud, namespace: string
 const namedPort = 8081;
 
 /** With an address of its node's interface, as the VPC's network plugin gives it one. */
-async function makePod(cluster: TestCluster, cloud: Cloud, namespace: string, service: string, { number, node }: Member) {
+export async function makePod(
+  cluster: TestCluster,
+  cloud: Cloud,
+  namespace: string,
+  service: string,
+  { number, node, replicaSet }: Member,
+) {
   const { ec2 } = cloud.account;
   const own = [...ec2.interfaces.values()].find(({ attachment }) => attachment?.instanceId === node.id)!;
   const subnet = ec2.subnets.get(own.subnetId)!;
   const address = ec2.pools.take(subnet.id, subnet.cidr!);
   ec2.interfaces.update(own.id, { privateAddresses: [...own.privateAddresses, address] });
-  const pod = `${service}-${number}`;
+  const pod = [service, replicaSet ?? [], number].flat().join("-");
   await cluster.admin.create(pods, {
     metadata: { name: pod, namespace, labels: { app: service } },
     spec: {

@@ -2,9 +2,11 @@
 import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
 import {
+  builtGatewayReferee,
   builtMachineController,
   certificateReferee,
   csiSanity,
+  gatewayReferee,
   goValuesReferee,
   kubeletReferee,
   machineController,
@@ -83,6 +85,12 @@ export const referees: readonly Referee[] = [
     tests: ["test/referees/sidecars.test.ts"],
     obtain: allSidecars,
     builtOnDemand: builtSidecars,
+  },
+  {
+    name: "the Gateway API's conformance suite",
+    tests: ["test/referees/gateway-conformance.test.ts", "test/referees/gateway-manifests.test.ts"],
+    obtain: gatewayReferee,
+    builtOnDemand: builtGatewayReferee,
   },
   {
     name: "the reference's load balancer controller",

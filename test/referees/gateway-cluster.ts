@@ -1,0 +1,167 @@
+/**
+ * What the Gateway API's conformance suite runs against: a real cluster in a simulated AWS whose load balancers answer on loopback, and a
+ * stand-in for what runs the suite's Deployments. Pods answer as the suite's echo server does, at addresses of the VPC.
+ */
+import { readFile } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import type { TestContext } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { endpointSlices, services } from "../../src/kube/builtin.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import { isApiError } from "../../src/kube/errors.ts";
+import { type KubeObject, resource } from "../../src/kube/resource.ts";
+import { gateways } from "../../src/loadbalancers/gateway/api.ts";
+import { realWorld } from "../../src/runtime/world.ts";
+import { DataPlane } from "../../src/sandbox/cloud/traffic/plane.ts";
+import { type PodHandler, SimulatedPods } from "../../src/sandbox/cloud/traffic/pods.ts";
+import { eventually } from "../bed/bed.ts";
+import { gatewayApiManifest } from "./go-programs.ts";
+import { type IngressCluster, ingressCluster, makePod } from "./ingress-cluster.ts";
+
+export interface GatewayCluster extends IngressCluster {
+  /** Takes CONNECT to a port of a load balancer by its name. */
+  readonly proxy: string;
+}
+
+interface Deployment extends KubeObject {
+  readonly spec?: { readonly replicas?: number };
+}
+
+const deployments = resource<Deployment>({ group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true });
+const definitions = resource<KubeObject>({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  namespaced: false,
+});
+
+const lookEveryMs = 300;
+
+export async function gatewayCluster(t: TestContext, configurations: readonly KubeObject[]): Promise<GatewayCluster> {
+  const pods = new SimulatedPods();
+  t.after(() => pods.close());
+  const judged = await ingressCluster(t, { probe: pods.probe });
+  const { admin } = judged.cluster;
+  await installGatewayApi(admin, configurations);
+  await eventually(async () => void (await admin.list(gateways)), 30_000);
+  const plane = new DataPlane({ cloud: judged.cloud, random: realWorld().random, reach: pods.reach });
+  const proxy = await startProxy(plane);
+  t.after(async () => {
+    proxy.close();
+    await plane.close();
+  });
+  const ended = new AbortController();
+  const work = runDeployments(judged, pods, ended.signal);
+  t.after(async () => {
+    ended.abort();
+    await work;
+  });
+  return { ...judged, proxy: `127.0.0.1:${(proxy.address() as { readonly port: number }).port}` };
+}
+
+/** The definitions of the Gateway API, and those of the configurations. */
+export async function installGatewayApi(admin: KubeClient, configurations: readonly KubeObject[]): Promise<void> {
+  const api = parseAllDocuments(await readFile(await gatewayApiManifest(), "utf8")).map((document) => document.toJS() as KubeObject | null);
+  for (const definition of [...api.filter((each) => each?.kind === "CustomResourceDefinition"), ...configurations])
+    await admin.create(definitions, definition!);
+}
+
+/** Pods and EndpointSlices for every Deployment and Service, until the signal aborts. */
+async function runDeployments(judged: IngressCluster, pods: SimulatedPods, signal: AbortSignal): Promise<void> {
+  const { cluster, cloud, instances } = judged;
+  const made = new Map<string, readonly { readonly pod: string; readonly address: string; readonly node: string }[]>();
+  const sliced = new Set<string>();
+  let count = 0;
+  const look = async () => {
+    for (const { metadata, spec } of (await cluster.admin.list(deployments)).items) {
+      const key = `${metadata.namespace}/${metadata.name}`;
+      if (made.has(key)) continue;
+      const members = Array.from({ length: spec?.replicas ?? 1 }, () => ({
+        number: count,
+        node: instances[count++ % instances.length]!,
+        replicaSet: "6f8c4",
+      }));
+      const all = await Promise.all(members.map((member) => makePod(cluster, cloud, metadata.namespace ?? "", metadata.name, member)));
+      for (const { pod, address } of all)
+        for (const port of [3000, 8080]) await pods.start(address, port, echoServer(metadata.namespace ?? "", pod, port));
+      made.set(key, all);
+    }
+    for (const { metadata, spec } of (await cluster.admin.list(services)).items) {
+      const key = `${metadata.namespace}/${metadata.name}`;
+      const behind = made.get(`${metadata.namespace}/${spec?.selector?.app}`);
+      if (behind === undefined || sliced.has(key)) continue;
+      await cluster.admin.create(endpointSlices, {
+        metadata: {
+          name: `${metadata.name}-1`,
+          namespace: metadata.namespace ?? "",
+          labels: { "kubernetes.io/service-name": metadata.name },
+        },
+        addressType: "IPv4",
+        ports: (spec?.ports ?? []).map(({ name, port, targetPort, protocol = "TCP" }) => ({
+          ...(name !== undefined && { name }),
+          port: typeof targetPort === "number" ? targetPort : port,
+          protocol,
+        })),
+        endpoints: behind.map(({ pod, address, node }) => ({
+          addresses: [address],
+          conditions: { ready: true, serving: true, terminating: false },
+          nodeName: node,
+          targetRef: { kind: "Pod", namespace: metadata.namespace ?? "", name: pod },
+        })),
+      });
+      sliced.add(key);
+    }
+  };
+  while (!signal.aborted) {
+    await look().catch((error: unknown) => {
+      // What is deleted meanwhile is gone; everything else is a defect of this stand-in.
+      if (!signal.aborted && !isApiError(error, "not-found", "conflict", "already-exists")) throw error;
+    });
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+}
+
+/** What the suite's own server answers: the request as it arrived, and who got it. */
+function echoServer(namespace: string, pod: string, port: number): PodHandler {
+  return ({ method, url, headers: { host = "", ...headers } }) => {
+    const named = Object.entries(headers).map(([name, value]) => [canonicalName(name), [value]]);
+    const body = { path: url, host, method, proto: "HTTP/1.1", headers: Object.fromEntries(named), httpPort: String(port), namespace, pod };
+    return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  };
+}
+
+/** As Go writes names of headers. */
+const canonicalName = (name: string) => name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase());
+
+/** Whoever asks it for a load balancer by its name gets a connection to where that listens on this machine. */
+async function startProxy(plane: DataPlane): Promise<Server> {
+  let synced = Promise.resolve();
+  const sync = () => {
+    synced = synced.then(() => plane.sync());
+    return synced;
+  };
+  const server = createServer((client) => {
+    client.on("error", () => client.destroy());
+    client.once("data", (head) => {
+      const [, host = "", port = ""] = /^CONNECT (\S+):(\d+) /.exec(head.toString("latin1")) ?? [];
+      void sync().then(() => tunnel(plane, client, host, Number(port)));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+function tunnel(plane: DataPlane, client: Socket, host: string, port: number): void {
+  const address = plane.addressOf(host, port);
+  if (address === undefined) {
+    client.end("HTTP/1.1 502 Nothing listens there\r\n\r\n");
+    return;
+  }
+  const onward = connect(address.port, address.host, () => {
+    client.write("HTTP/1.1 200 OK\r\n\r\n");
+    client.pipe(onward).pipe(client);
+  });
+  onward.on("error", () => client.destroy());
+  client.on("close", () => onward.destroy());
+}
