@@ -6,6 +6,7 @@ import { parseAllDocuments } from "yaml";
 import type { PolicyRule } from "../../src/kube/types.ts";
 import { bindingWorld } from "../bed/binding-world.ts";
 import { classWorld } from "../bed/class-world.ts";
+import { gatewayWorld } from "../bed/gateway-world.ts";
 import { ingressWorld } from "../bed/ingress-world.ts";
 import { actionsIn, strictPolicy, usualPolicy } from "../bed/policies.ts";
 
@@ -89,6 +90,30 @@ async function classLife(): Promise<ReadonlySet<string>> {
   return world.asked;
 }
 
+/** The same of a Gateway of either kind, with everything that it follows from. */
+async function gatewayLife(): Promise<ReadonlySet<string>> {
+  const world = await gatewayWorld();
+  await world.service("web");
+  await world.pods("web", 1);
+  world.serve("--enable-leader-election=true");
+  await world.add("loadbalancerconfigurations", "own", {});
+  await world.add("targetgroupconfigurations", "web", { targetReference: { name: "web" } });
+  await world.add("listenerruleconfigurations", "rule", {});
+  const routes = { alb: ["httproutes", "grpcroutes"], nlb: ["tcproutes", "udproutes", "tlsroutes"] } as const;
+  for (const [className, plurals] of Object.entries(routes)) {
+    const protocol = className === "alb" ? "HTTP" : "TCP";
+    await world.gateway(className, [`${protocol}:80`], { gatewayClassName: className });
+    await world.add("listenersets", className, { parentRef: { name: className }, listeners: [] });
+    for (const plural of plurals)
+      await world.add(plural, plural, { parentRefs: [{ name: className }], rules: [{ backendRefs: [{ name: "web", port: 80 }] }] });
+  }
+  await world.programmed("alb", "nlb");
+  for (const name of ["alb", "nlb"]) await world.drop("gateways", name);
+  await world.until("gone", () => ["alb", "nlb"].every((name) => world.get("gateways", name) === undefined), 3_600_000);
+  world.close();
+  return world.asked;
+}
+
 test("the role allows all that is asked of the API server, and nothing that is not", async () => {
   const world = await life(usualPolicy);
   const manifest = readFileSync(new URL("../../deploy/manifests/load-balancer-controller.yaml", import.meta.url), "utf8");
@@ -102,7 +127,10 @@ test("the role allows all that is asked of the API server, and nothing that is n
   );
   // What is watched is listed, too, where the server does not stream lists.
   const asked = new Set(
-    [...world.asked, ...(await ingressLife()), ...(await classLife())].flatMap((each) => [each, each.replace(/^watch /, "list ")]),
+    [...world.asked, ...(await ingressLife()), ...(await classLife()), ...(await gatewayLife())].flatMap((each) => [
+      each,
+      each.replace(/^watch /, "list "),
+    ]),
   );
   assert.deepEqual([...asked].toSorted(), [...new Set(granted)].toSorted());
 });
