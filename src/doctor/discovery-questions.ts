@@ -3,6 +3,7 @@ import { configMaps } from "../kube/builtin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
 import { type KubeObject, resource } from "../kube/resource.ts";
+import { type ArtifactsFacts, askArtifacts, checkArtifacts } from "./artifacts-questions.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 import type { Known } from "./picture.ts";
 
@@ -11,6 +12,8 @@ export interface DiscoveryFacts {
   readonly servesCatalogs: boolean;
   /** What the conditions say is not allowed. */
   readonly unmet: readonly string[];
+  /** What a node manager makes machines from. */
+  readonly artifacts: ArtifactsFacts;
 }
 
 const catalogs = resource<KubeObject>({
@@ -23,11 +26,12 @@ const catalogs = resource<KubeObject>({
 const conditions = { namespace: "kube-system", name: "d8-cloud-provider-conditions" };
 
 export async function askDiscovery(kube: KubeClient, signal: AbortSignal): Promise<DiscoveryFacts> {
-  const [served, map] = await Promise.all([
+  const [served, map, artifacts] = await Promise.all([
     ifServed(kube.list(catalogs, { limit: 1, signal })),
     ifServed(kube.get(configMaps, conditions, { signal })),
+    askArtifacts(kube, signal),
   ]);
-  return { servesCatalogs: served !== undefined, unmet: unmetIn(map?.data?.conditions) };
+  return { servesCatalogs: served !== undefined, unmet: unmetIn(map?.data?.conditions), artifacts };
 }
 
 async function ifServed<T>(work: Promise<T>): Promise<T | undefined> {
@@ -51,8 +55,8 @@ function unmetIn(text: string | undefined): readonly string[] {
 export function checkDiscovery({ discovery }: { readonly discovery?: Known<DiscoveryFacts> }): readonly Finding[] {
   if (discovery === undefined) return [];
   if (!discovery.known) return [warning("discovery", discovery.why, "kubectl get instancetypescatalogs,configmap --namespace=kube-system")];
-  const { servesCatalogs, unmet } = discovery.value;
-  const findings: Finding[] = [];
+  const { servesCatalogs, unmet, artifacts } = discovery.value;
+  const findings: Finding[] = [...checkArtifacts(artifacts)];
   if (!servesCatalogs) {
     const what = "InstanceTypesCatalog is not served: instance types cannot be published";
     findings.push(problem("discovery", what, "helm upgrade … --set cloudDataDiscoverer.catalogDefinition=true"));

@@ -2,7 +2,7 @@
 import { type ArtifactsInput, ArtifactsInputInvalid } from "./input.ts";
 import { instanceClassDefinition } from "./instance-class.ts";
 import { machineClass } from "./machine-class.ts";
-import { cniSecret, controllerManagerSecret, moduleNamespace } from "./module-objects.ts";
+import { accessRoles, cniSecret, controllerManagerSecret, moduleNamespace } from "./module-objects.ts";
 import { registrationSecrets, templateSecret } from "./registration.ts";
 import { storageClassObjects } from "./storage-classes.ts";
 
@@ -10,6 +10,7 @@ import { storageClassObjects } from "./storage-classes.ts";
 export function artifacts(input: ArtifactsInput): readonly object[] {
   return [
     instanceClassDefinition,
+    ...accessRoles,
     moduleNamespace,
     controllerManagerSecret(input),
     cniSecret(input),

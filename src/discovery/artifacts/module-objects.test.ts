@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cniSecret, controllerManagerSecret } from "./module-objects.ts";
+import { accessRoles, cniSecret, controllerManagerSecret } from "./module-objects.ts";
 import { exampleFile, exampleInput } from "./testing.ts";
 
 const dataOf = (object: object) =>
@@ -22,4 +22,24 @@ test("a cluster without a network of pods gets cilium; what one has is kept, and
   const existingCNI = { cni: "flannel", flannel: '{"podNetworkMode":"HostGW"}' };
   assert.deepEqual(dataOf(cniSecret(exampleInput({ existingCNI }))), existingCNI);
   assert.throws(() => exampleInput({ existingCNI: { flannel: "{}" } }), /existingCNI: has no key cni/);
+});
+
+test("who may use instance classes, and the module's settings, by the names and marks that the platform knows", () => {
+  type Role = {
+    metadata: { name: string; labels: Record<string, string>; annotations?: Record<string, string> };
+    rules: { verbs: string[] }[];
+  };
+  const [user, admin, view, edit] = accessRoles as readonly Role[];
+  assert.equal(user!.metadata.name, "d8:user-authz:cloud-provider-aws:user");
+  assert.equal(user!.metadata.annotations?.["user-authz.deckhouse.io/access-level"], "User");
+  assert.deepEqual(admin!.rules[0]!.verbs, ["create", "delete", "deletecollection", "patch", "update"]);
+  assert.deepEqual(view!.metadata.labels, {
+    heritage: "deckhouse",
+    module: "cloud-provider-aws",
+    "rbac.deckhouse.io/kind": "manage",
+    "rbac.deckhouse.io/level": "module",
+    "rbac.deckhouse.io/namespace": "d8-cloud-provider-aws",
+    "rbac.deckhouse.io/aggregate-to-infrastructure-as": "viewer",
+  });
+  assert.equal(edit!.metadata.labels["rbac.deckhouse.io/aggregate-to-infrastructure-as"], "manager");
 });

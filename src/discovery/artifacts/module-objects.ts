@@ -53,3 +53,42 @@ export function cniSecret({ existingCNI }: ArtifactsInput): object {
   const data = existingCNI ?? { cni: "cilium", cilium: JSON.stringify({ mode: "VXLAN", masqueradeMode: "BPF" }) };
   return secret("d8-cni-configuration", labels, encoded(data));
 }
+
+/** Who may read and write instance classes, and the module's own settings, in the words of the platform's access control. */
+export const accessRoles: readonly object[] = [
+  userRole("user", "User", ["get", "list", "watch"]),
+  userRole("cluster-admin", "ClusterAdmin", ["create", "delete", "deletecollection", "patch", "update"]),
+  moduleRole("view", "viewer", ["get", "list", "watch"]),
+  moduleRole("edit", "manager", ["create", "update", "patch", "delete"]),
+];
+
+function userRole(name: string, level: string, verbs: readonly string[]): object {
+  return {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: {
+      name: `d8:user-authz:cloud-provider-aws:${name}`,
+      labels,
+      annotations: { "user-authz.deckhouse.io/access-level": level },
+    },
+    rules: [{ apiGroups: ["deckhouse.io"], resources: ["awsinstanceclasses"], verbs }],
+  };
+}
+
+function moduleRole(name: string, as: string, verbs: readonly string[]): object {
+  return {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: {
+      name: `d8:manage:permission:module:cloud-provider-aws:${name}`,
+      labels: {
+        ...labels,
+        "rbac.deckhouse.io/kind": "manage",
+        "rbac.deckhouse.io/level": "module",
+        "rbac.deckhouse.io/namespace": moduleNamespaceName,
+        "rbac.deckhouse.io/aggregate-to-infrastructure-as": as,
+      },
+    },
+    rules: [{ apiGroups: ["deckhouse.io"], resources: ["moduleconfigs"], resourceNames: ["cloud-provider-aws"], verbs }],
+  };
+}

@@ -45,7 +45,7 @@ export const nodeGroups = resource<NodeGroup>({
   namespaced: false,
 });
 
-/** Kinds that are made here; whatever else `artifacts` renders is for others to install. */
+/** Kinds that are made here. Not roles: whoever grants a permission must have it, and the keeper is not to have those of administrators. */
 const kept: readonly Resource<KubeObject>[] = [
   resource({
     group: "apiextensions.k8s.io",
