@@ -1,6 +1,6 @@
 # Linked into every root module.
 terraform {
-  required_version = ">= 1.6"
+  required_version = ">= 1.9"
 
   required_providers {
     aws = {
