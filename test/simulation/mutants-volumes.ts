@@ -94,7 +94,10 @@ export const volumeMutants: readonly Mutant[] = [
     name: "all-finalizers-are-removed",
     world: "volumes",
     file: "src/volumes/roles/finalizers.ts",
-    changes: [["present.filter((each) => each !== finalizer)", 'present.filter((each) => each === "none")']],
+    changes: [
+      ["present.filter((each) => each !== finalizer)", 'present.filter((each) => each === "none")'],
+      ["return [...present, finalizer];", "return [finalizer];"],
+    ],
     killedBy: "a finalizer of somebody else stays",
   },
   {
