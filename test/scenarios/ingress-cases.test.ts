@@ -138,6 +138,27 @@ test("the group that load balancers share is found again after a restart, and go
   await world.until("the shared group is gone", () => groups().length === 0, 600_000);
 });
 
+test("the group that load balancers share is not touched before every Ingress, and every class, is known", async (t) => {
+  const world = await bed(t);
+  const end = world.serve();
+  await world.ingress("one", toWeb);
+  await served(world, "one");
+  await world.world.advance(10 * 60_000);
+  end();
+  for (const kind of ["ingresses", "ingressclasses"]) {
+    const know = world.cluster.faults.add({
+      match: ({ method, url }) => method === "GET" && url.pathname.endsWith(`/${kind}`),
+      effect: { kind: "refuse", status: 500 },
+    });
+    world.resetCalls();
+    const stop = world.serve();
+    await world.world.advance(10 * 60_000);
+    assert.deepEqual(world.mutations(), {}, `without ${kind} nobody knows whether it is needed`);
+    know();
+    stop();
+  }
+});
+
 test("a class that becomes the default, and parameters that it is given, reach the Ingresses that name none", async (t) => {
   const world = await bed(t);
   world.serve();
