@@ -50,4 +50,16 @@ export const ingressMutants: readonly Mutant[] = [
     changes: [["const isNew = before === undefined ||", "const isNew = true || before === undefined ||"]],
     killedBy: "a webhook refuses only mistakes",
   },
+  {
+    name: "certificates-of-any-cluster",
+    world: "ingresses",
+    file: "src/loadbalancers/ingress/certificate-pass.ts",
+    changes: [
+      [
+        "hasMarks(tags, settings.cluster, group.id)",
+        'hasMarks({ ...tags, "elbv2.k8s.aws/cluster": settings.cluster }, settings.cluster, group.id)',
+      ],
+    ],
+    killedBy: "nothing foreign is touched",
+  },
 ];
