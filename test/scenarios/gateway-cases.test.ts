@@ -108,7 +108,7 @@ test("a class is accepted with its configuration, follows it, and stays while Ga
   await world.gateway("edge", ["HTTP:80"], { gatewayClassName: "public" });
   await world.route("shop", { "/": ["web:80"] });
   await settle(world);
-  assert.deepEqual(world.conditions("gateways", "edge"), ["Accepted=False InvalidParameters"]);
+  assert.deepEqual(world.conditions("gateways", "edge"), ["Accepted=False InvalidParameters", "Programmed=False Invalid"]);
 
   await world.add("loadbalancerconfigurations", "shared", { scheme: "internet-facing" });
   await world.programmed("edge");
