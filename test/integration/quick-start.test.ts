@@ -8,7 +8,7 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { after, type TestContext, test } from "node:test";
+import { after, before, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
@@ -47,6 +47,10 @@ function madeRelease(): Promise<string> {
   });
   return release;
 }
+// Before any test's clock starts: images take minutes.
+before(async () => {
+  if ((await whyNoContainers()) === undefined) await madeRelease();
+});
 after(async () => release && rm(dirname(await release), { recursive: true, force: true }));
 
 /** Gives an image of the release a name. */
