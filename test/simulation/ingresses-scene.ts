@@ -31,6 +31,8 @@ const leaseName = "aws-load-balancer-controller-leader";
 
 /** The longest pause before a refused call is made again, and some. */
 const retriesMs = 45_000;
+/** So old a plan may be when its last step is carried out. */
+const planAgeMs = 30_000;
 
 /** The name of the load balancer that a request is about; empty where it names none. */
 const loadBalancerIn = ({ body }: { readonly body?: unknown }) =>
@@ -71,6 +73,8 @@ export class IngressesScene {
   #theirs: unknown;
   /** Rules of Ingresses that had all they wanted, and were not changed by their authors since but by mistake. */
   readonly #settled = new Map<string, readonly string[]>();
+  /** When somebody else last changed what decides about an Ingress. */
+  readonly #decidedAt = new Map<string, number>();
   /** Every rule that an Ingress has asked for: one that nobody understands any more may keep any of them. */
   readonly #asked = new Map<string, Set<string>>();
   readonly #told = new Set<string>();
@@ -168,6 +172,7 @@ export class IngressesScene {
     for (const wish of this.wishes.values()) {
       if (!concerns(wish)) continue;
       this.#settled.delete(wish.name);
+      this.#decidedAt.set(wish.name, this.world.clock.monotonic());
       this.#ask(wish);
     }
   }
@@ -192,6 +197,8 @@ export class IngressesScene {
     for (const wish of this.wishes.values()) {
       if (this.#settled.has(wish.name) || !isServed(wish) || wish.mistake !== undefined || this.#wrongWith(wish).length > 0) continue;
       if (this.#isTriedAgain(stackOf(wish, this.around))) continue;
+      // A plan that was made before, with the Service gone, may still be on its way: calls wait for their budget.
+      if (this.world.clock.monotonic() - (this.#decidedAt.get(wish.name) ?? Number.NEGATIVE_INFINITY) < planAgeMs) continue;
       this.#settled.set(wish.name, wantedRules(wish, this.around));
       this.history.tell("world", `${wish.name} has all it wants`);
     }
