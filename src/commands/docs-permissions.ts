@@ -18,6 +18,7 @@ const titles: Readonly<Record<Feature, string>> = {
   "interruptions-setup": "`fairlead interruptions setup` (the role of a person, not of the handler)",
   registry: "ECR credential provider (the role of the nodes, not of the controllers)",
   "assume-role": "Acting as another role",
+  dashboard: "For people who look at `fairlead dashboard`",
   doctor: "The doctor",
 };
 

@@ -12,6 +12,7 @@ import { getQueueAttributes } from "../aws/queue-actions.ts";
 import { serviceFacts } from "../aws/services.ts";
 import { certificateGrants } from "./certificate-grants.ts";
 import { classGrants } from "./class-grants.ts";
+import { dashboardGrants } from "./dashboard-grants.ts";
 import { discoveryGrants } from "./discovery-grants.ts";
 import { ingressGrants } from "./ingress-grants.ts";
 import { interruptionGrants, setupGrants } from "./interruption-grants.ts";
@@ -35,6 +36,7 @@ export type Feature =
   | "volumes"
   | "discovery"
   | "assume-role"
+  | "dashboard"
   | "doctor";
 
 export type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
@@ -496,6 +498,7 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
       resources: ["ROLE_ARN"],
     },
   ],
+  dashboard: dashboardGrants,
   doctor: [
     {
       sid: "SimulatePolicies",
