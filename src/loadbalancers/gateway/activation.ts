@@ -69,10 +69,12 @@ type Enqueue = Parameters<Source["start"]>[0];
 export interface Opening {
   readonly what: string;
   missing(served: Served): readonly string[];
-  open(enqueue: Enqueue, signal: AbortSignal): Promise<void>;
+  /** Resolves when everything is known that it follows. */
+  synced(): Promise<unknown>;
+  open(enqueue: Enqueue, signal: AbortSignal): void;
 }
 
-/** Opens each when it can be, in their order. Resolves when those are open that can be opened now; `onLooked` is told when it is known which. */
+/** Opens each when it can be, in their order, and all that can be at once: nobody acts on a part of what there is. Resolves when those are open that can be opened now; `onLooked` is told when it is known which. */
 export function openings(all: readonly Opening[], discovery: Discovery, { world, log }: Host, onLooked: () => void = () => {}): Source {
   return {
     name: "definitions",
@@ -88,7 +90,9 @@ export function openings(all: readonly Opening[], discovery: Discovery, { world,
           if (missing !== told && missing !== "")
             log.info("waits for definitions that the API server does not serve", { waits: closed.map(({ what }) => what), missing });
           told = missing;
-          for (const each of open) await each.open(enqueue, signal);
+          await Promise.all(open.map((each) => each.synced()));
+          signal.throwIfAborted();
+          for (const each of open) each.open(enqueue, signal);
           onLooked();
         } catch (error) {
           signal.throwIfAborted();

@@ -76,13 +76,13 @@ class ConfigurationLoop {
 
   #opening(flavour: Flavour): Opening {
     const { keys, shared, services, namespaces } = this.#parts;
+    const stored = () => storesOf(keys, shared, flavour);
     return {
       what: `GatewayClasses of ${flavour.controllerName}`,
       missing: (served) => missingKinds(flavour, served),
-      open: async (enqueue, signal) => {
-        const stores = storesOf(keys, shared, flavour);
-        await Promise.all([allSynced(stores), services.synced]);
-        signal.throwIfAborted();
+      synced: () => Promise.all([allSynced(stored()), services.synced]),
+      open: (enqueue, signal) => {
+        const stores = stored();
         const isFirst = this.#objects === undefined;
         this.#open.push(flavour);
         this.#objects = { ...this.#objects, ...stores, services, namespaces, routes: [...(this.#objects?.routes ?? []), ...stores.routes] };
@@ -119,10 +119,9 @@ class ConfigurationLoop {
     return {
       what: "ListenerSets in GatewayClasses",
       missing: (served) => (servesSets(served) && flavours.some((each) => missingKinds(each, served).length === 0) ? [] : ["ListenerSet"]),
-      open: async (enqueue) => {
-        const sets = shared(keys.sets);
-        await sets.synced;
-        this.#objects = { ...this.#current, sets };
+      synced: () => shared(keys.sets).synced,
+      open: (enqueue) => {
+        this.#objects = { ...this.#current, sets: shared(keys.sets) };
         for (const key of this.#all()) enqueue(key);
       },
     };

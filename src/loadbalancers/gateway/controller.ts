@@ -99,13 +99,13 @@ class GatewayLoop {
   /** Nobody looks at Gateways before everything is known that they follow from: what is not seen yet would be taken away. */
   #gatewayOpening(): Opening {
     const { flavour, keys, shared, services, namespaces, bindings } = this.#parts;
+    const follow = () => storesOf(keys, shared, flavour);
     return {
       what: flavour.controllerName,
       missing: (served) => missingKinds(flavour, served),
-      open: async (enqueue, signal) => {
-        const stores = storesOf(keys, shared, flavour);
-        await Promise.all([allSynced(stores), services.synced, namespaces.synced, bindings.synced]);
-        signal.throwIfAborted();
+      synced: () => Promise.all([allSynced(follow()), services.synced, namespaces.synced, bindings.synced]),
+      open: (enqueue, signal) => {
+        const stores = follow();
         const objects: Objects = { ...stores, services, namespaces };
         this.#objects = objects;
         this.#wake = enqueue;
@@ -144,13 +144,13 @@ class GatewayLoop {
 
   #setOpening(): Opening {
     const { flavour, keys, shared } = this.#parts;
+    const follow = (): Informer<ListenerSetState> => shared(keys.sets);
     return {
       what: "ListenerSets",
       missing: (served) => [...missingKinds(flavour, served), ...(servesSets(served) ? [] : ["ListenerSet.gateway.networking.k8s.io/v1"])],
-      open: async (enqueue, signal) => {
-        const sets: Informer<ListenerSetState> = shared(keys.sets);
-        await sets.synced;
-        signal.throwIfAborted();
+      synced: () => follow().synced,
+      open: (enqueue, signal) => {
+        const sets = follow();
         this.#objects = { ...this.#current, sets };
         teller(enqueue, signal)(sets, (before, after) => {
           if (before && after && before.view.generation === after.view.generation && before.view.isDeleted === after.view.isDeleted)

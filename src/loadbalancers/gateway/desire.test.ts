@@ -353,7 +353,11 @@ test("protocols of network listeners and their target groups: merged, upgraded, 
   assert.match(String(of(["TCP:443"], [tcp("a")], quic("TCP:443"))), /QUIC protocol upgrade not supported for protocol TCP/);
   const passed = listener("TLS:443", { isPassthrough: true, name: "p" });
   assert.deepEqual(of([passed], [tls]), [["TCP"], ["TCP"]]);
-  assert.match(String(of([passed, listener("TLS:443 a.com")], [tls])), /listeners with same ports cannot have different protocols/);
+  assert.deepEqual(
+    of([passed, listener("TLS:443 a.com")], [tls]),
+    [["TCP"], ["TCP"]],
+    "the second is in conflict, and the first is served",
+  );
   const certified = { listenerConfigurations: [{ protocolPort: "TLS:443", defaultCertificate: "arn:d" }] };
   const { model } = layer4(["TLS:443"], [tls], certified);
   assert.deepEqual(

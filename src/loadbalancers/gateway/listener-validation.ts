@@ -40,10 +40,12 @@ export function judgeListeners(parents: readonly ListenerParent[], flavour: Flav
     const { port, protocol, hostname } = listener;
     const fault = faultOf(listener, flavour);
     const first = protocols.get(port);
-    const conflicts = first !== undefined && first !== protocol && !areMerged(first, protocol);
+    // A port either terminates TLS or passes it through.
+    const mode = protocol === "TLS" && listener.isPassthrough ? "TLS passthrough" : protocol;
+    const conflicts = first !== undefined && first !== mode && !areMerged(first, mode);
     // A protocol that is not served and takes a port from one that is, is in conflict with it: that is what its author has to mend.
     if (fault && !(fault.reason === "UnsupportedProtocol" && conflicts)) return fault;
-    if (!fault && first === undefined) protocols.set(port, protocol);
+    if (!fault && first === undefined) protocols.set(port, mode);
     const conflict: ListenerVerdict | undefined = conflicts
       ? { reason: "ProtocolConflict", message: `Protocol conflict for port ${port}` }
       : undefined;

@@ -31,7 +31,7 @@ export async function removeGateway(gateway: SeenGateway, context: GatewayContex
   const { inventory, book, report, settings, flavour } = context;
   const { view } = gateway;
   const owner = ownerOf(view, flavour, settings);
-  await during("FailedBuildModel", gateway, context, ask, async () => refuseProtected(gateway, context.objects));
+  await during("FailedBuildModel", gateway, context, ask, () => refuseProtected(gateway, context, ask));
   const left = bindingsOf(bindingLabels(flavour, view), context.bindings);
   const removal = await during("FailedDeployModel", gateway, context, ask, async () => {
     await deleteBindings(left, context, ask.signal);
@@ -75,10 +75,19 @@ function pauseAfter(isRefused: boolean, loadBalancers: number): number {
   return isRefused ? refusedMs : waitMs;
 }
 
-/** An author who protects a load balancer means it. What a configuration says that is gone nobody knows. */
-function refuseProtected({ view }: SeenGateway, objects: Objects): void {
-  if (view.isDeleted && isProtected(lastConfiguration(view, objects)))
+/**
+ * An author who protects a load balancer means it. What a configuration says that is gone nobody knows; but a Gateway that has only
+ * gone to another controller's class can come back, so what AWS protects of it stays.
+ */
+async function refuseProtected({ view }: SeenGateway, context: GatewayContext, ask: Ask): Promise<void> {
+  if (view.isDeleted ? isProtected(lastConfiguration(view, context.objects)) : await isProtectedByAws(view, context, ask))
     throw new GatewayFault(`Unable to delete gateway ${keyOf(view)} because deletion protection is enabled.`);
+}
+
+async function isProtectedByAws(view: SeenGateway["view"], { inventory, flavour, settings }: GatewayContext, ask: Ask): Promise<boolean> {
+  const { found } = await findLoadBalancers(ownerOf(view, flavour, settings), inventory, freshAges, ask);
+  const read = (found as readonly FoundBalancer[]).map(({ arn }) => inventory.cloud.loadBalancers.attributes(arn, ask));
+  return (await Promise.all(read)).some((attributes) => attributes["deletion_protection.enabled"] === "true");
 }
 
 function lastConfiguration(

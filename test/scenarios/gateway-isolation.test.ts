@@ -1,0 +1,93 @@
+/** What one mistake, one refusal or one bad start may not do to everybody else who shares a Gateway. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { issue } from "../bed/certificates.ts";
+import { type GatewayWorld, gatewayWorld } from "../bed/gateway-world.ts";
+
+async function bed(t: TestContext): Promise<GatewayWorld> {
+  const world = await gatewayWorld();
+  t.after(() => world.close());
+  for (const name of ["web", "api"]) {
+    await world.service(name);
+    await world.pods(name, 1);
+  }
+  return world;
+}
+
+const settle = (world: GatewayWorld, ms = 60_000) => world.world.advance(ms);
+const own = { infrastructure: { parametersRef: { group: "gateway.k8s.aws", kind: "LoadBalancerConfiguration", name: "own" } } };
+const ports = (world: GatewayWorld) =>
+  world
+    .all<{ port: number; protocol: string }>("elbv2/listeners")
+    .map(({ port, protocol }) => `${protocol}:${port}`)
+    .toSorted();
+const gatewayApi = "/apis/gateway.networking.k8s.io/v1";
+
+test("a start on a bad day of the API server takes no listener of a ListenerSet away", async (t) => {
+  const world = await bed(t);
+  const end = world.serve();
+  await world.gateway("edge", ["HTTP:80"], { allowedListeners: { namespaces: { from: "Same" } } });
+  const listeners = [{ name: "more", port: 8080, protocol: "HTTP" }];
+  await world.add("listenersets", "more", { parentRef: { name: "edge" }, listeners });
+  await world.route("shop", { "/": ["web:80"] });
+  await world.route("more", { "/": ["api:80"] }, { parentRefs: [{ kind: "ListenerSet", name: "more" }] });
+  await world.programmed("edge");
+  assert.deepEqual(ports(world), ["HTTP:80", "HTTP:8080"]);
+  end();
+
+  const { faults } = world.cluster;
+  const unknown = faults.add({ match: ({ url }) => url.pathname === gatewayApi, effect: { kind: "refuse", status: 503 } });
+  faults.add({ match: ({ url }) => url.pathname.endsWith("/listenersets"), effect: { kind: "delay", ms: 20_000 } });
+  const taken: string[] = [];
+  world.onAwsMutation((action) => taken.push(action));
+  world.serve();
+  await settle(world, 20_000);
+  unknown();
+  await settle(world, 300_000);
+  assert.deepEqual([taken, ports(world)], [[], ["HTTP:80", "HTTP:8080"]]);
+});
+
+test("a protected load balancer outlasts a class of another controller", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gatewayClass("theirs", "elsewhere");
+  await world.add("loadbalancerconfigurations", "own", {
+    loadBalancerAttributes: [{ key: "deletion_protection.enabled", value: "true" }],
+  });
+  await world.gateway("edge", ["HTTP:80"], own);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge");
+  await world.change("gateways", "edge", { spec: { gatewayClassName: "theirs" } });
+  await settle(world, 600_000);
+  assert.equal(world.all("elbv2/load-balancers").length, 1);
+  assert.equal(world.bindings().length, 1, "its targets stay");
+  assert.match(world.events("edge").join("\n"), /deletion protection is enabled/);
+  await world.change("gateways", "edge", { spec: { gatewayClassName: "alb" } });
+  await settle(world, 600_000);
+  assert.deepEqual(world.conditions("gateways", "edge"), ["Accepted=True Accepted", "Programmed=True Programmed"]);
+});
+
+test("a ListenerSet that passes TLS through on a port that terminates it is in conflict, and nobody else is", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await issue(world, [["a.example.com"]]);
+  const spec = { gatewayClassName: "nlb", allowedListeners: { namespaces: { from: "Same" } } };
+  await world.gateway("edge", ["TCP:80", "TLS:443 a.example.com"], spec);
+  const rules = [{ backendRefs: [{ name: "web", port: 80 }] }];
+  await world.add("tcproutes", "web", { parentRefs: [{ name: "edge", sectionName: "tcp-80" }], rules });
+  await world.programmed("edge");
+  const listeners = [{ name: "through", port: 443, protocol: "TLS", hostname: "b.example.com", tls: { mode: "Passthrough" } }];
+  await world.add("listenersets", "more", { parentRef: { name: "edge" }, listeners });
+  await world.add("tlsroutes", "through", {
+    parentRefs: [
+      { kind: "ListenerSet", name: "more" },
+      { name: "edge", sectionName: "tls-443" },
+    ],
+    hostnames: ["a.example.com", "b.example.com"],
+    rules,
+  });
+  await settle(world, 120_000);
+  assert.deepEqual(world.conditions("listenersets", "more"), ["Accepted=False ListenersNotValid", "Programmed=False ListenersNotValid"]);
+  assert.deepEqual(ports(world), ["TCP:80", "TLS:443"]);
+  assert.doesNotMatch(world.events("edge").join("\n"), /FailedBuildModel/);
+});
