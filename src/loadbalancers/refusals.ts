@@ -6,7 +6,8 @@ import { type AwsError, isAwsError } from "../aws/errors.ts";
 import { askerOf, type Step } from "../aws/plan.ts";
 import type { Clock } from "../runtime/world.ts";
 
-const triedAgainMs = 10 * 60_000;
+/** After this time the same is tried again. */
+export const triedAgainMs = 10 * 60_000;
 
 interface Refusal {
   readonly wish: string;

@@ -91,3 +91,72 @@ test("a ListenerSet that passes TLS through on a port that terminates it is in c
   assert.deepEqual(ports(world), ["TCP:80", "TLS:443"]);
   assert.doesNotMatch(world.events("edge").join("\n"), /FailedBuildModel/);
 });
+
+const served = ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"];
+const refused = ["Accepted=False UnsupportedValue", "ResolvedRefs=True ResolvedRefs"];
+const targets = (healthCheckInterval: number) => ({
+  targetReference: { name: "web" },
+  defaultConfiguration: { healthCheckConfig: { healthCheckInterval } },
+});
+
+for (const [className, listener, plural] of [
+  ["alb", "HTTP:80", "httproutes"],
+  ["nlb", "TCP:80", "tcproutes"],
+] as const) {
+  test(`a route that serves keeps serving when AWS refuses a change of its target group: class ${className}`, async (t) => {
+    const world = await bed(t);
+    world.serve();
+    await world.gateway("edge", [listener], { gatewayClassName: className });
+    const rules = [{ backendRefs: [{ name: "web", port: 80 }] }];
+    await world.add(plural, "shop", { parentRefs: [{ name: "edge" }], rules });
+    await world.programmed("edge");
+    const [group] = world.all<{ arn: string }>("elbv2/target-groups");
+    await world.add("targetgroupconfigurations", "web", targets(1));
+    await settle(world, 180_000);
+    assert.deepEqual(world.conditions(plural, "shop"), refused);
+    assert.deepEqual([ports(world), world.targets(group!.arn).length, world.bindings().length], [[listener], 1, 1]);
+    assert.deepEqual(world.conditions("gateways", "edge"), ["Accepted=True Accepted", "Programmed=True Programmed"]);
+
+    await world.change("targetgroupconfigurations", "web", { spec: targets(20) });
+    await settle(world);
+    assert.deepEqual(world.conditions(plural, "shop"), served, "what is mended is noticed at once");
+  });
+}
+
+test("a route that AWS refused is served as soon as its configuration is mended, and tried again in ten minutes", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.route("other", { "/other": ["api:80"] });
+  await world.programmed("edge");
+  await world.add("targetgroupconfigurations", "web", targets(1));
+  await world.route("shop", { "/": ["web:80"] });
+  await settle(world);
+  assert.deepEqual([world.conditions("httproutes", "shop"), world.conditions("httproutes", "other")], [refused, served]);
+  world.resetCalls();
+  await settle(world, 11 * 60_000);
+  assert.equal(world.calls().CreateTargetGroup, 1);
+  await world.change("targetgroupconfigurations", "web", { spec: targets(20) });
+  await settle(world);
+  assert.deepEqual(world.conditions("httproutes", "shop"), served);
+});
+
+test("a binding that the API server refuses holds up no other route", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.route("other", { "/": ["api:80"] });
+  const isBad = (body: unknown) => /"name":"web"/.test(String(body));
+  const mend = world.cluster.faults.add({
+    match: ({ method, url, body }) => method === "POST" && url.pathname.endsWith("/targetgroupbindings") && isBad(body),
+    effect: { kind: "refuse", status: 403 },
+  });
+  await world.route("bad", { "/a-longer-path-comes-first": ["web:80"] });
+  await world.programmed("edge");
+  assert.equal(world.bindings().length, 1);
+  assert.match(world.events("edge").join("\n"), /FailedDeployModel: .*refused by a fault/);
+  assert.deepEqual(world.conditions("gateways", "edge"), ["Accepted=True Accepted", "Programmed=True Programmed"]);
+  mend();
+  await settle(world, 300_000);
+  assert.equal(world.bindings().length, 2);
+});

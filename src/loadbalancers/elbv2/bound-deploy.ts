@@ -10,7 +10,15 @@ import { type LoadBalancerModel, managedGroups, type TargetGroup } from "../mode
 import type { Survey } from "../survey.ts";
 import type { SeenTargetGroup } from "../target-group-plan.ts";
 import type { Bindings } from "../targets/binding.ts";
-import { type BindingWish, bindingsOf, deleteBindings, deletesBoundGroup, type Labels, writeBindings } from "../targets/owned-bindings.ts";
+import {
+  type BindingWish,
+  bindingsOf,
+  deleteBindings,
+  deletesBoundGroup,
+  type Labels,
+  type OnBindingError,
+  writeBindings,
+} from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
 
@@ -22,6 +30,7 @@ export interface BoundParts {
   readonly newGroups: Parameters<typeof applySurvey>[1]["newGroups"];
   readonly onStep: (step: Step) => void;
   readonly onRefused?: (step: Step, error: AwsError) => void;
+  readonly onBindingError?: OnBindingError;
 }
 
 export interface BoundWish {
@@ -64,11 +73,11 @@ export async function deployBound(wish: BoundWish, parts: BoundParts, ask: Ask):
   const [managed] = managedGroups(model);
   const groupId = survey.seen.managedGroup?.id ?? made.get(`security group ${managed?.name}`) ?? "";
   const ids = { arnOf: (name: string) => arns.get(name), groupId: (id: string) => (id === managedSource ? groupId : id) };
-  const wroteBindings = await writeBindings(labels, wish.bindings, ids, parts, ask.signal);
+  const wroteBindings = await writeBindings(labels, wish.bindings, ids, parts, ask.signal, parts.onBindingError);
   if (!wish.keepsAll) {
     const kept = new Set([...arns.values(), ...wish.kept]);
     const surplus = own.filter(({ spec }) => !kept.has(spec.targetGroupARN));
-    await deleteBindings(surplus, parts, ask.signal);
+    await deleteBindings(surplus, parts, ask.signal, parts.onBindingError);
   }
   return { ensured, arns, wroteBindings, postponed: bound.length };
 }

@@ -1,4 +1,5 @@
 /** What every part of the Gateway controllers works with. */
+import type { Step } from "../../aws/plan.ts";
 import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Informer } from "../../kube/informer.ts";
@@ -75,6 +76,8 @@ export interface GatewayContext extends FlavourParts {
   readonly handedOver: Map<string, HandOver>;
   /** What AWS has refused of routes. */
   readonly refusals: Refusals<RouteView>;
+  /** What AWS has refused to change about a target group that stands, by the words of the step: it stays as it is. */
+  readonly refusedChanges: Refusals<Step>;
   readonly checkpoints: CheckpointRecord<SeenGateway>;
 }
 

@@ -1,5 +1,6 @@
 /** The controller of one kind of Gateway: each has its load balancer, and nothing is left of those that are gone. */
 import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
 import type { Informer } from "../../kube/informer.ts";
 import type { Frozen } from "../../kube/resource.ts";
 import type { Identified } from "../../kube/store.ts";
@@ -57,7 +58,8 @@ class GatewayLoop {
       moving: new Map(),
       polls: new Map(),
       handedOver: new Map(),
-      refusals: new Refusals<RouteView>(clock, wishText),
+      refusals: new Refusals<RouteView>(clock, (route) => wishText(route, this.#current)),
+      refusedChanges: new Refusals<Step>(clock, ({ input }) => JSON.stringify(input)),
       checkpoints: new CheckpointRecord((...written) => report.recordCheckpoint(...written)),
     };
     // Where the API server does not know Gateways there are none.
@@ -231,8 +233,13 @@ function each<T>(before: T | undefined, after: T | undefined, keysOf: (state: T)
   return [...new Set([...(before ? keysOf(before) : []), ...(after ? keysOf(after) : [])])];
 }
 
-/** Everything of a route that its author could change. */
-const wishText = ({ rules, hostnames, parentRefs }: RouteView) => JSON.stringify([rules, hostnames, parentRefs]);
+/** Everything of a route that its author could change, and which configurations there are: a mistake may have been in one of them. */
+function wishText({ rules, hostnames, parentRefs }: RouteView, objects: Objects): string {
+  const versions = [objects.targetGroups, objects.rules].map((kind) =>
+    kind.list().map(({ metadata, generation }) => [metadata.uid, generation]),
+  );
+  return JSON.stringify([rules, hostnames, parentRefs, versions]);
+}
 
 /** Annotations of Services say nothing to Gateways. */
 function sameBackend(before: SeenService | undefined, after: SeenService | undefined): boolean {

@@ -11,26 +11,29 @@ import { registerBalancers } from "../elbv2/balancer-targets.ts";
 import { type BoundDeployed, deployBound } from "../elbv2/bound-deploy.ts";
 import { isActive } from "../elbv2/load-balancer-parts.ts";
 import { isPreparation, listenersWait } from "../elbv2/moves.ts";
-import { refusedTo } from "../refusals.ts";
+import { Setbacks } from "../setbacks.ts";
 import { bindingsOf } from "../targets/owned-bindings.ts";
 import type { GatewayContext } from "./context.ts";
 import type { Loaded } from "./load.ts";
 import { managedSource } from "./load-balancer.ts";
 import { bindingLabels } from "./names.ts";
+import { refusedAmong, remember } from "./refused.ts";
 import type { SeenGateway } from "./report.ts";
 import type { GatewaySurvey } from "./survey.ts";
 import { logStep, waitMs } from "./telling.ts";
-import { keyOf, routeKeyOf } from "./view.ts";
+import { keyOf } from "./view.ts";
 
 export interface Deployed extends BoundDeployed {
   /** What is left to do. */
   readonly waits?: Outcome;
+  /** What the API server has refused of single bindings. */
+  readonly setbacks: Setbacks;
 }
 
 /** How soon a load balancer is looked at again that is being provisioned: that takes minutes, and it serves without. */
 const activeMs = 30_000;
 
-/** `refused`: AWS does not take what one route asks for. That is remembered, so that the next survey leaves it out. */
+/** `refused`: AWS does not take what one route asks for. That is remembered, so that the next survey does without. */
 export async function deploy(
   gateway: SeenGateway,
   { wish }: Loaded,
@@ -38,16 +41,13 @@ export async function deploy(
   context: GatewayContext,
   ask: Ask,
 ): Promise<Deployed | "refused"> {
-  let refused: string | undefined;
+  let refused: { readonly step: Step; readonly error: AwsError } | undefined;
   try {
     return await deployAll(gateway, survey, context, ask, (step, error) => {
-      refused = refusedTo(step, error);
+      refused = { step, error };
     });
   } catch (error) {
-    const routes = [...wish.attachment.byPort.values()].flat().map(({ route }) => route);
-    const route = routes.find((each) => routeKeyOf(each) === refused);
-    if (route === undefined || context.refusals.of(routeKeyOf(route), route) !== undefined) throw error;
-    context.refusals.note(routeKeyOf(route), route, messageOf(error));
+    if (refused === undefined || !remember(refused.step, refused.error, messageOf(error), wish, context)) throw error;
     return "refused";
   }
 }
@@ -65,8 +65,11 @@ async function deployAll(
   const isWaiting = listenersWait(keyOf(gateway.view), seen, bindingsOf(labels, bindings), context.moving, host.world.clock);
   // AWS reserves capacity for what is active only: that comes later, and nothing waits for it.
   const isEarly = (step: Step) => isStepOf(step, modifyCapacityReservation) && !isActive(seen.found?.state);
-  const steps = seen.steps.filter((step) => !isGuardStep(step) && !isEarly(step) && (!isWaiting || isPreparation(step)));
-  const deployed = await deployBound(
+  const refused = refusedAmong(seen.steps, context);
+  const isNow = (step: Step) => !isGuardStep(step) && !isEarly(step) && !refused.includes(step) && (!isWaiting || isPreparation(step));
+  const steps = seen.steps.filter(isNow);
+  const setbacks = new Setbacks();
+  const bound = await deployBound(
     {
       labels,
       survey: { ...seen, steps },
@@ -75,9 +78,19 @@ async function deployAll(
       kept: replaced.targetGroups.map(({ arn }) => arn),
       keepsAll: isWaiting,
     },
-    { inventory, kube, bindings, clock: host.world.clock, newGroups, onStep, onRefused },
+    {
+      inventory,
+      kube,
+      bindings,
+      clock: host.world.clock,
+      newGroups,
+      onStep,
+      onRefused,
+      onBindingError: (_, error) => setbacks.note(error),
+    },
     ask,
   );
+  const deployed = { ...bound, setbacks };
   const { applied } = deployed.ensured;
   if (applied.kind === "waiting") return { ...deployed, waits: again(waitMs, applied.why) };
   const unregistered = await registerTargets(desire, deployed, context, ask, onStep);

@@ -3,6 +3,7 @@ import type { Ask } from "../../aws/ask.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { isActive } from "../elbv2/load-balancer-parts.ts";
+import { triedAgainMs } from "../refusals.ts";
 import { stackResources, stackText } from "../stack-json.ts";
 import { addOnChanges } from "./add-ons.ts";
 import { checkpointOf } from "./checkpoint.ts";
@@ -12,6 +13,7 @@ import { GatewayFault } from "./fault.ts";
 import { flavourOf } from "./flavours.ts";
 import { configure, type Loaded, loadGateway, logInsOf, objectSources } from "./load.ts";
 import { managedSource, wantedAddOns } from "./load-balancer.ts";
+import { hasRefused, noteRefused } from "./refused.ts";
 import { removeGateway } from "./removal.ts";
 import { addressOf, finishReplacement, noteHandOver, retireReplaced } from "./replacement.ts";
 import type { SeenGateway } from "./report.ts";
@@ -90,6 +92,7 @@ async function ensureGateway(gateway: SeenGateway, loaded: Loaded, context: Gate
   // What AWS refuses of one route keeps the others waiting no longer than this.
   if (deployed === "refused") return ensureGateway(gateway, loaded, context, ask);
   const { told, waits } = await tell(gateway, loaded, survey, deployed, context, ask);
+  await during("FailedDeployModel", gateway, context, ask, async () => deployed.setbacks.throwFirst());
   if (deployed.waits ?? waits) return (deployed.waits ?? waits)!;
   await recordSecrets(gateway, logInsOf(loaded.wish, objectSources(context.objects)), context, ask.signal);
   if (Object.keys(addOns.after).length > 0) await report.annotate(gateway, addOns.after, ask.signal);
@@ -98,7 +101,9 @@ async function ensureGateway(gateway: SeenGateway, loaded: Loaded, context: Gate
   if (!isGlance) context.due.delete(key);
   if (told || deployed.wroteBindings || seen.steps.length > 0) report.reconciled(gateway);
   const moved = await deploying(() => finishReplacement(gateway, survey, context, ask));
-  if (moved ?? isGlance) return moved ?? done;
+  if (moved) return moved;
+  if (hasRefused(seen.steps, loaded.wish, context)) return again(triedAgainMs, "what AWS has refused is tried again");
+  if (isGlance) return done;
   await checkpoints.record(gateway, checkpointOf(desire, seen, deployed.ensured.applied.made), ask.signal);
   return done;
 }
@@ -117,6 +122,7 @@ async function build(
   return during("FailedBuildModel", gateway, context, ask, async () => {
     const looking = { ...context, backendGroup };
     const survey = await surveyGateway(gateway, loaded, looking, isTrusted ? { checkpoint: gateway.checkpoint } : {}, ask);
+    noteRefused(survey.seen.steps, loaded.wish, survey.desire.failures, context);
     report.warn(gateway, survey.desire.warnings);
     const { problems } = survey.seen;
     if (problems.length === 0) return survey;

@@ -10,6 +10,7 @@ import { isKept, type SeenApplication } from "../application/plan.ts";
 import { applySurvey, type Ensured } from "../apply.ts";
 import { managedGroups } from "../model.ts";
 import { refusedTo } from "../refusals.ts";
+import type { Setbacks } from "../setbacks.ts";
 import { bindingsOf, deleteBindings, deletesBoundGroup, type OnBindingError, writeBindings } from "../targets/owned-bindings.ts";
 import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
@@ -18,7 +19,6 @@ import { managedSource } from "./desire.ts";
 import type { Group } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
 import { isSameWish } from "./refusals.ts";
-import type { Setbacks } from "./setbacks.ts";
 import type { GroupSurvey } from "./survey.ts";
 import { logStep } from "./telling.ts";
 

@@ -2,6 +2,7 @@
 import { messageOf } from "../../runtime/message-of.ts";
 import { type FailureReason as AnyReason, ControllerReport, type ReportParts } from "../controller-report.ts";
 import type { SecretDigests } from "../followed-secrets.ts";
+import { isRefusal } from "../setbacks.ts";
 import {
   checkpointAnnotation,
   ingresses,
@@ -11,7 +12,6 @@ import {
   sentSecretsAnnotation,
   setAttributesAnnotation,
 } from "./seen.ts";
-import { isRefusal } from "./setbacks.ts";
 
 /** Those of an Ingress. */
 export type FailureReason = Exclude<AnyReason, "FailedCleanupStatus">;

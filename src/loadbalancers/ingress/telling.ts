@@ -3,13 +3,13 @@ import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import { messageOf } from "../../runtime/message-of.ts";
+import { Setbacks } from "../setbacks.ts";
 import { annotationKey } from "./annotations.ts";
 import type { GroupContext } from "./context.ts";
 import { finalizerOf, type Group, type GroupId, stackOf } from "./groups.ts";
 import { frontendName, loadBalancerName } from "./names.ts";
 import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
-import { Setbacks } from "./setbacks.ts";
 import { type IngressView, keyOf } from "./view.ts";
 
 /** How soon something that AWS needs time for is looked at again. */

@@ -1,5 +1,5 @@
-/** What the API server refuses about one Ingress of a group: its author is told, and nobody else waits for it. */
-import { isApiError } from "../../kube/errors.ts";
+/** What the API server refuses about one of several who share a load balancer: its author is told, and nobody else waits for it. */
+import { isApiError } from "../kube/errors.ts";
 
 /** A refusal of this very request, by a policy, a quota or a webhook; not that the server cannot be reached. */
 export const isRefusal = (error: unknown): boolean =>
