@@ -60,26 +60,74 @@ test("a claim that is deleted in the making and made again under the same name i
   await world.until("the first one's disk is gone", () => world.disks.length === 1);
 });
 
+/** A claim, and its disk, which nobody knows: the process that had it made is dead. */
+async function madeByTheDead(): Promise<ClaimWorld> {
+  const world = await claimWorld();
+  const kill = world.start();
+  await world.class("now", atOnce);
+  world.aws.controls.faults.add({ action: "ec2:CreateVolume", effect: { kind: "lose-answer" }, times: 1 });
+  await world.claim("data", { storageClassName: "now" });
+  await world.until("EC2 was asked", () => world.aws.controls.journal.calls("ec2:CreateVolume") > 0);
+  kill();
+  assert.equal(world.disks.length, 1);
+  return world;
+}
+
+const anew = (more: object) => async (world: ClaimWorld) => {
+  await world.remove(storageClasses, "now");
+  await world.class("now", { ...atOnce, ...more });
+};
+const isGone = (world: ClaimWorld) => async () => (await world.seenClaim("data").catch(() => undefined)) === undefined;
+
 for (const [what, after] of [
   ["its class is as it was", async () => {}],
   ["its class is gone", (world: ClaimWorld) => world.remove(storageClasses, "now")],
+  ["its class is another driver's", anew({ provisioner: "other.example" })],
 ] as const) {
   test(`a claim that is deleted when the process that had its volume made is dead leaves no disk behind, and ${what}`, async () => {
-    const world = await claimWorld();
-    const kill = world.start();
-    await world.class("now", atOnce);
-    world.aws.controls.faults.add({ action: "ec2:CreateVolume", effect: { kind: "lose-answer" }, times: 1 });
-    await world.claim("data", { storageClassName: "now" });
-    await world.until("EC2 was asked", () => world.aws.controls.journal.calls("ec2:CreateVolume") > 0);
-    kill();
-    assert.equal(world.disks.length, 1);
+    const world = await madeByTheDead();
     await world.remove(claims, "data");
     await after(world);
     world.start();
-    await world.until("the claim is gone", async () => (await world.seenClaim("data").catch(() => undefined)) === undefined);
+    await world.until("the claim is gone", isGone(world));
     await world.until("its disk goes with it", async () => world.disks.length + (await world.persistentVolumes()).length === 0);
   });
 }
+
+test("a claim whose volume an earlier process had made of a class that is another one by now can be deleted, and its disk goes", async () => {
+  const world = await madeByTheDead();
+  await anew({ parameters: { type: "gp2" } })(world);
+  world.start();
+  await world.until("it is refused", async () =>
+    /has this name already/.test((await world.events("data")).get("ProvisioningFailed") ?? ""),
+  );
+  await world.remove(claims, "data");
+  await world.until("the claim is gone", isGone(world));
+  await world.until("its disk goes with it", async () => world.disks.length + (await world.persistentVolumes()).length === 0);
+});
+
+test("a disk that somebody has given to its claim by hand gets no second PersistentVolume, with which it would be deleted", async () => {
+  const world = await madeByTheDead();
+  const { uid } = (await world.seenClaim("data")).metadata;
+  await world.say("POST", "/api/v1/persistentvolumes", {
+    metadata: { name: "by-hand" },
+    spec: {
+      accessModes: ["ReadWriteOnce"],
+      capacity: { storage: "10Gi" },
+      storageClassName: "now",
+      claimRef: { kind: "PersistentVolumeClaim", namespace: "default", name: "data", uid },
+      csi: { driver: "ebs.csi.aws.com", volumeHandle: world.disks[0]!.id },
+    },
+  });
+  await world.change(claims, "data", { spec: { volumeName: "by-hand" } });
+  world.start();
+  const ours = async () => (await world.seenClaim("data")).metadata.finalizers?.filter((each) => each.includes("fairlead"));
+  await world.until("the claim is not held", async () => (await ours())?.length === 0);
+  assert.deepEqual(
+    (await world.persistentVolumes()).map(({ metadata }) => metadata.name),
+    ["by-hand"],
+  );
+});
 
 test("a claim that is deleted and for which nothing was made goes, and one that is bound is not held", async () => {
   const world = await claimWorld();

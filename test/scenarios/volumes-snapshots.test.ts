@@ -145,6 +145,32 @@ test("a content whose volume is gone is tried again later, not at once for what 
   assert.ok(calls > 3 && calls < 16, `EC2 was asked ${calls} times within ten minutes`);
 });
 
+test("a content whose class is missing is not held by us, and can be deleted", async () => {
+  const world = await snapshotted();
+  await world.say("POST", `${group}/volumesnapshotcontents`, {
+    ...of("VolumeSnapshotContent"),
+    metadata: { name: "classless", finalizers: [protection] },
+    spec: {
+      driver,
+      deletionPolicy: "Delete",
+      volumeSnapshotClassName: "missing",
+      source: { volumeHandle: world.disks[0]!.id },
+      volumeSnapshotRef: { name: "before", namespace: "default", uid: "u-4" },
+    },
+  });
+  const seen = () => world.world.holding(world.kube.get(volumeSnapshotContents, { name: "classless" }));
+  await world.until("it is told", async () => (await seen()).status?.error !== undefined);
+  assert.equal((await seen()).metadata.annotations, undefined);
+  const noted = "snapshot.storage.kubernetes.io/volumesnapshot-being";
+  // One that an earlier version has left: it may have a snapshot.
+  await world.change(volumeSnapshotContents, "classless", { metadata: { annotations: { [`${noted}-created`]: "yes" } } });
+  await world.remove(volumeSnapshotContents, "classless");
+  await world.until("nothing is being made any more", async () => (await seen()).metadata.annotations === undefined);
+  await world.change(volumeSnapshotContents, "classless", { metadata: { annotations: { [`${noted}-deleted`]: "yes" } } });
+  await world.until("it is gone", async () => (await seen().catch(() => undefined)) === undefined);
+  assert.equal(snapshots(world).length, 1);
+});
+
 test("the role allows all that is asked of the API server, and nothing that is not", async () => {
   const world = await snapshotted();
   await world.say("PATCH", `${group}/namespaces/default/volumesnapshots/before/status`, {

@@ -33,9 +33,14 @@ const sidecarPrefix = "csi.storage.k8s.io/";
 /** Whether a volume is to be made for the claim now. */
 export function wantsVolume({ metadata, spec }: SeenClaim, storageClass: SeenClass | undefined): boolean {
   if (spec?.volumeName || metadata.deletionTimestamp !== undefined || storageClass === undefined) return false;
-  if (storageClass.provisioner !== driverName && storageClass.provisioner !== inTreeName) return false;
+  if (!isOwnClass(storageClass)) return false;
   if (![...annotations.provisioner, annotations.migratedTo].some((key) => metadata.annotations?.[key] === driverName)) return false;
   return storageClass.volumeBindingMode !== "WaitForFirstConsumer" || metadata.annotations?.[annotations.selectedNode] !== undefined;
+}
+
+/** A class of this driver, or of the in-tree plugin that it took over from. */
+export function isOwnClass({ provisioner }: SeenClass): boolean {
+  return provisioner === driverName || provisioner === inTreeName;
 }
 
 /** The name of the volume that is made for a claim, in the cluster and in AWS. */

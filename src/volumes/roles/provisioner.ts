@@ -24,6 +24,7 @@ import {
   annotations,
   attributesClassOf,
   creationRequest,
+  isOwnClass,
   type Provisioning,
   type SeenClaim,
   type SeenClass,
@@ -155,8 +156,14 @@ class Provisioner {
   }
 
   async #publish(provisioning: Provisioning, volume: VolumeAnswer, signal: AbortSignal): Promise<void> {
-    const { kube, host } = this.#parts;
+    const { kube, host, volumes } = this.#parts;
     const object = volumeFor(provisioning, volume, this.#identity);
+    const other = volumes.by("disk", volume.volumeId).find(({ metadata }) => metadata.name !== object.metadata?.name);
+    if (other !== undefined) {
+      // Made by hand: a second one would be released, because the claim has the first, and the disk deleted with it.
+      host.log.warn("a volume has a PersistentVolume already", { volume: volume.volumeId, persistentVolume: other.metadata.name });
+      return;
+    }
     try {
       await kube.create(persistentVolumes, object, { signal });
       host.log.info("made a volume for a claim", { claim: keyOf(provisioning.claim), volume: volume.volumeId });
@@ -178,27 +185,39 @@ class Provisioner {
     if (volumes.get(name) === undefined && spec?.volumeName !== name) {
       // It may want one again: its class comes back, or another node is chosen.
       if (metadata.deletionTimestamp === undefined && !spec?.volumeName) return done;
-      const found = await this.#parts.madeVolume(name, { name: "CreateVolume", signal }).catch((error: unknown) => {
-        signal.throwIfAborted();
-        this.#warn(claim, `it is not known whether volume ${name} was made: ${messageOf(error)}`, error);
-        throw error;
-      });
       const leaving = { metadata: { name: spec?.storageClassName ?? "" }, provisioner: driverName } as SeenClass;
+      // One that is another driver's by now would leave the volume to that driver.
+      const own = storageClass !== undefined && isOwnClass(storageClass) ? storageClass : leaving;
       const rest = { accessibility: undefined, source: undefined, attributes: {}, defaultFsType: settings.defaultFsType };
-      if (found !== undefined) await this.#publish({ claim, storageClass: storageClass ?? leaving, ...rest }, found, signal);
+      await this.#adopt({ claim, storageClass: own, ...rest }, signal);
     }
     await removeFinalizer(kube, claims, metadata, claimFinalizer, signal);
     return done;
   }
 
+  /** Tells the cluster of the volume that has the claim's name, if there is one, so that it has an owner. */
+  async #adopt(provisioning: Provisioning, signal: AbortSignal): Promise<void> {
+    const { claim } = provisioning;
+    const name = volumeNameOf(claim);
+    const found = await this.#parts.madeVolume(name, { name: "CreateVolume", signal }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      this.#warn(claim, `it is not known whether volume ${name} was made: ${messageOf(error)}`, error);
+      throw error;
+    });
+    if (found !== undefined) await this.#publish(provisioning, found, signal);
+  }
+
   /** The claim is gone, or wants no volume any more: what may have been made still needs an owner, who then lets it be deleted. */
   async #finish(key: string, open: Provisioning, signal: AbortSignal): Promise<void> {
-    const known = this.#parts.volumes.get(volumeNameOf(open.claim));
-    if (known !== undefined) this.#open.delete(key);
-    else
-      await this.#make(key, open, signal).catch((error: unknown) => {
-        if (mayBeThere(error)) throw error;
-      });
+    const { volumes, claims: seen } = this.#parts;
+    try {
+      if (volumes.get(volumeNameOf(open.claim)) === undefined) await this.#make(key, open, signal);
+    } catch (error) {
+      if (mayStillHappen(error)) throw error;
+      // A process before this one asked for it, of a class that was made anew since. A claim that is held finds it when it goes.
+      if (isOfOtherRequest(error) && seen.get(key)?.metadata.uid !== open.claim.metadata.uid) await this.#adopt(open, signal);
+    }
+    this.#open.delete(key);
   }
 
   /** The node that the scheduler chose is no more: the scheduler is to choose again. */

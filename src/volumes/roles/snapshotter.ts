@@ -3,6 +3,7 @@
  * contents to VolumeSnapshots is the work of the cluster's snapshot controller. A key is a VolumeSnapshotContent.
  */
 import type { KubeClient } from "../../kube/client.ts";
+import { isApiError } from "../../kube/errors.ts";
 import { objectRef } from "../../kube/event-recorder.ts";
 import { type Informer, informer, type Trimmed } from "../../kube/informer.ts";
 import type { Frozen } from "../../kube/resource.ts";
@@ -83,9 +84,10 @@ async function make(content: SeenContent, parts: SnapshotterParts, signal: Abort
   const { source, volumeSnapshotRef } = content.spec;
   const name = `snapshot-${volumeSnapshotRef.uid}`;
   if (source.volumeHandle === undefined) return adopt(content, source.snapshotHandle ?? "", parts, signal);
+  // Before the mark, which keeps the content until an answer takes it off: without its class nothing is asked for.
+  const parameters = await parametersOf(content, parts, signal);
   await mark(content, "yes", parts, signal);
   try {
-    const parameters = await parametersOf(content, parts, signal);
     const request = { name, sourceVolumeId: source.volumeHandle, parameters };
     const { snapshot } = await callDriver<{ snapshot: SnapshotAnswer }>(parts, "CreateSnapshot", request, callMs, signal);
     await tell(content, snapshot, parts, signal);
@@ -115,7 +117,7 @@ async function adopt(content: SeenContent, snapshotId: string, parts: Snapshotte
 
 async function parametersOf({ metadata, spec }: SeenContent, { kube }: SnapshotterParts, signal: AbortSignal): Promise<StringMap> {
   const name = spec.volumeSnapshotClassName;
-  const own = name === undefined ? {} : ((await kube.get(volumeSnapshotClasses, { name }, { signal })).parameters ?? {});
+  const own = name === undefined ? {} : await classParameters(name, metadata.deletionTimestamp !== undefined, kube, signal);
   const forSidecars = (key: string) => key.startsWith("csi.storage.k8s.io/");
   return {
     ...Object.fromEntries(Object.entries(own).filter(([key]) => !forSidecars(key))),
@@ -123,6 +125,16 @@ async function parametersOf({ metadata, spec }: SeenContent, { kube }: Snapshott
     "csi.storage.k8s.io/volumesnapshot/namespace": spec.volumeSnapshotRef.namespace ?? "",
     "csi.storage.k8s.io/volumesnapshotcontent/name": metadata.name,
   };
+}
+
+/** Of a content that is to go and whose class is gone before it, the snapshot is found by its name alone. */
+async function classParameters(name: string, isLeaving: boolean, kube: KubeClient, signal: AbortSignal): Promise<StringMap> {
+  try {
+    return (await kube.get(volumeSnapshotClasses, { name }, { signal })).parameters ?? {};
+  } catch (error) {
+    if (isLeaving && isApiError(error, "not-found")) return {};
+    throw error;
+  }
 }
 
 async function tell({ metadata }: SeenContent, snapshot: SnapshotAnswer, { kube }: SnapshotterParts, signal: AbortSignal): Promise<void> {
