@@ -209,6 +209,14 @@ test("ListenerSets join a Gateway that takes them, and are told when it does not
   await settle(world, 120_000);
   assert.deepEqual(world.conditions("listenersets", "more"), ["Accepted=False NotAllowed", "Programmed=False NotAllowed"]);
   assert.deepEqual([ports(world), world.get("gateways", "edge")?.status?.attachedListenerSets], [[], 0]);
+  const resolved = "ResolvedRefs=True ResolvedRefs";
+  assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=False NotAllowedByListeners", resolved]);
+  await world.change("gateways", "edge", { spec: { allowedListeners: { namespaces: { from: "Same" } } } });
+  await settle(world, 120_000);
+  assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=True Accepted", resolved]);
+  await world.drop("listenersets", "more");
+  await settle(world, 120_000);
+  assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=False ParentRefDoesNotExist", resolved]);
 });
 
 test("a log-in waits for its Secret, and a changed client is sent again", async (t) => {

@@ -36,6 +36,7 @@ export function attachRoutes(
   parents: readonly ListenerParent[],
   listeners: readonly JudgedListener[],
   labelsOf: NamespaceLabels,
+  rejected: readonly ListenerParent[] = [],
 ): Attachment {
   const byPort = new Map<number, Map<RouteView, Set<string>>>();
   const counts = new Map<JudgedListener, Set<RouteView>>();
@@ -43,6 +44,8 @@ export function attachRoutes(
   for (const route of routes) {
     if (route.isDeleted) continue;
     for (const ref of route.parentRefs) {
+      const refusing = rejected.find((parent) => isNamed(parent, ref, route.namespace));
+      if (refusing) refs.push({ route, ref, failure: onRejected(refusing) });
       if (!parents.some((parent) => isNamed(parent, ref, route.namespace))) continue;
       const own = listeners.filter(({ parent }) => isNamed(parent, ref, route.namespace));
       const { taken, failure } = attach(route, ref, own, labelsOf);
@@ -62,6 +65,12 @@ export function attachRoutes(
     attachedTo: (listener) => counts.get(listener)?.size ?? 0,
   };
 }
+
+/** Its Gateway does not take a ListenerSet: nothing of it is served. */
+const onRejected = ({ kind, object }: ListenerParent): RouteFailure => ({
+  reason: "NotAllowedByListeners",
+  message: `${kind} ${keyOf(object)} is not allowed by its Gateway`,
+});
 
 /** Whether a parentRef means a Gateway or ListenerSet. */
 export function isNamed({ kind, object }: ListenerParent, ref: ParentRef, home: string): boolean {

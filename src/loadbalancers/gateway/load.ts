@@ -30,18 +30,20 @@ export function loadGateway({ view }: SeenGateway, configuration: GatewayConfigu
   const own: ListenerParent = { kind: "Gateway", object: view };
   const taken = [own, ...sets.accepted.map(asParent)];
   const listeners = judgeListeners(taken, flavour);
-  const routes = routesOf(objects).filter((route) => names(route, taken));
+  const rejected = sets.rejected.map(asParent);
+  const parents = [...taken, ...rejected];
+  const routes = routesOf(objects).filter((route) => names(route, parents));
   return {
     wish: {
       gateway: view,
       flavour,
       ...configuration,
       listeners,
-      attachment: attachRoutes(routes, taken, listeners, labelsOf),
+      attachment: attachRoutes(routes, taken, listeners, labelsOf, rejected),
       addOns: recordedAddOns(view, flavour),
     },
     sets,
-    parents: [...taken, ...sets.rejected.map(asParent)],
+    parents,
   };
 }
 
@@ -55,13 +57,24 @@ const names = (route: RouteView, parents: readonly ListenerParent[]) =>
 export function concernedRoutes(
   parents: readonly ListenerParent[],
   controllerName: string,
-  { routes }: Pick<Objects, "routes">,
+  { routes, sets }: Pick<Objects, "routes" | "sets">,
 ): readonly SeenRoute[] {
   const isTold = ({ view, parents: told }: SeenRoute) =>
     told.some(
       (entry) => entry.controllerName === controllerName && parents.some((parent) => isNamed(parent, entry.parentRef, view.namespace)),
     );
-  return routes.flatMap((kind) => kind.list().filter((route) => names(route.view, parents) || isTold(route)));
+  const isConcerned = (route: SeenRoute) =>
+    names(route.view, parents) || isTold(route) || goneSets(route, controllerName, { sets }).length > 0;
+  return routes.flatMap((kind) => kind.list().filter(isConcerned));
+}
+
+/** ListenerSets that a route still names, that its status tells of, and that are gone. */
+export function goneSets({ view, parents }: SeenRoute, controllerName: string, { sets }: Pick<Objects, "sets">): RouteView["parentRefs"] {
+  const keyOfRef = ({ namespace, name }: RouteView["parentRefs"][number]) => keyOf({ namespace: namespace || view.namespace, name });
+  const isSet = ({ kind }: RouteView["parentRefs"][number]) => kind === "ListenerSet";
+  const told = parents.filter((entry) => entry.controllerName === controllerName && isSet(entry.parentRef));
+  const isTold = (key: string) => told.some(({ parentRef }) => keyOfRef(parentRef) === key);
+  return view.parentRefs.filter((ref) => isSet(ref) && sets && isTold(keyOfRef(ref)) && sets.get(keyOfRef(ref)) === undefined);
 }
 
 export function configurationSources({

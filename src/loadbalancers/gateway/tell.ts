@@ -6,7 +6,7 @@ import { conditionsAt } from "./conditions.ts";
 import type { GatewayContext } from "./context.ts";
 import type { GatewayDesire } from "./desire.ts";
 import { isValid, type ListenerParent } from "./listener-validation.ts";
-import { concernedRoutes, type Loaded } from "./load.ts";
+import { concernedRoutes, goneSets, type Loaded } from "./load.ts";
 import type { SeenGateway, SeenRoute } from "./report.ts";
 import { type ParentVerdict, parentsOf, routeConditions } from "./route-status.ts";
 import {
@@ -113,10 +113,16 @@ export async function tellRoutes(
         conditions: routeConditions(view, failure, failed.get(routeKeyOf(view)) ?? []),
       }),
     );
-    told.push(await tellRoute(route, verdicts, context, signal));
+    const gone = goneSets(route, controllerName, context.objects).map((ref) => ({ ref, conditions: goneConditions(route, ref) }));
+    told.push(await tellRoute(route, [...verdicts, ...gone], context, signal));
   }
   return told.every(Boolean);
 }
+
+const goneConditions = ({ view }: SeenRoute, { kind, namespace, name }: SeenRoute["view"]["parentRefs"][number]) => {
+  const message = `${kind} ${keyOf({ namespace: namespace || view.namespace, name })} is gone`;
+  return routeConditions(view, { reason: "ParentRefDoesNotExist", message }, []);
+};
 
 function tellRoute(route: SeenRoute, verdicts: readonly ParentVerdict[], context: TellContext, signal: AbortSignal): Promise<boolean> {
   const { report, flavour } = context;
@@ -128,13 +134,12 @@ function tellRoute(route: SeenRoute, verdicts: readonly ParentVerdict[], context
 export async function tellGone({ view }: SeenGateway, context: TellContext, { signal }: Ask): Promise<boolean> {
   const parent: ListenerParent = { kind: "Gateway", object: view };
   const { controllerName } = context.flavour;
-  const failure = { reason: "ParentRefDoesNotExist", message: `Gateway ${keyOf(view)} is gone` };
   const told: boolean[] = [];
   for (const route of concernedRoutes([parent], controllerName, context.objects)) {
     const refs = route.view.parentRefs.filter((ref) => names(ref, route, view));
     const wasTold = route.parents.some((entry) => entry.controllerName === controllerName && names(entry.parentRef, route, view));
     if (!wasTold) continue;
-    const verdicts = refs.map((ref) => ({ ref, conditions: routeConditions(route.view, failure, []) }));
+    const verdicts = refs.map((ref) => ({ ref, conditions: goneConditions(route, ref) }));
     told.push(await tellRoute(route, verdicts, context, signal));
   }
   return told.every(Boolean);
