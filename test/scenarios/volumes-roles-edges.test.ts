@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodes, pods } from "../../src/kube/builtin.ts";
+import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import { claims, csiNodes, persistentVolumes, storageClasses } from "../../src/volumes/storage-resources.ts";
 import { type ClaimWorld, claimWorld } from "../bed/claim-world.ts";
 
@@ -156,6 +157,30 @@ test("a volume is detached from the machine it was attached to, also when its no
   await world.remove(pods, "db");
   await world.until("the attachment is gone", async () => (await world.attachments()).length === 0);
   assert.deepEqual(world.disks[0]!.attachments, []);
+});
+
+const zoneOf = ({ zone }: Instance) => ({ matchLabelExpressions: [{ key: "topology.kubernetes.io/zone", values: [zone] }] });
+
+test("a volume that may be at the machine that had the node's name before is brought to the one that has it now", async () => {
+  const world = await claimWorld();
+  const [old, , , next] = world.nodes;
+  world.start();
+  await world.class("now", { ...atOnce, allowedTopologies: [zoneOf(old!)] });
+  await world.claim("data", { storageClassName: "now" });
+  await world.until("it is bound", isBound(world, "data"));
+  const effect = { kind: "fail", code: "InternalError", status: 500 } as const;
+  const fault = world.aws.controls.faults.add({ action: "ec2:DescribeVolumes", effect });
+  await world.pod("db", old!, "data");
+  await world.until("it is told", async () => (await world.attachments())[0]?.status?.attachError !== undefined);
+  assert.equal(world.disks[0]!.attachments[0]?.instanceId, old!.id);
+  const drivers = [{ name: "ebs.csi.aws.com", nodeID: next!.id, topologyKeys: ["topology.kubernetes.io/zone"] }];
+  await world.change(csiNodes, old!.privateDnsName, { spec: { drivers } });
+  world.aws.controls.faults.remove(fault);
+  await world.until("it is attached", async () => (await world.attachments())[0]?.status?.attached === true);
+  assert.deepEqual(
+    world.disks[0]!.attachments.map(({ instanceId }) => instanceId),
+    [next!.id],
+  );
 });
 
 test("a volume that was made before its class changed is not forgotten with its claim", async () => {

@@ -93,6 +93,24 @@ test("a class of attributes that is not there is waited for, and said to be miss
   assert.equal(world.disks[0]!.tags.a, "b");
 });
 
+test("a claim that goes back to its class while another one may have been brought to its volume gets its own back", async () => {
+  const world = await idle();
+  for (const name of ["calm", "busy"]) {
+    const parameters = { tagSpecification_1: `mood=${name}` };
+    await world.say("POST", "/apis/storage.k8s.io/v1/volumeattributesclasses", { metadata: { name }, driverName: driver, parameters });
+  }
+  await world.change(claims, "data", { spec: { volumeAttributesClassName: "calm" } });
+  await world.until("it has the class", async () => (await statusOf(world)).currentVolumeAttributesClassName === "calm");
+  const fault = world.aws.controls.faults.add({ action: "ec2:CreateTags", effect: { kind: "lose-answer" } });
+  await world.change(claims, "data", { spec: { volumeAttributesClassName: "busy" } });
+  await world.until("it is told", async () => (await world.events("data")).has("VolumeModifyFailed"));
+  assert.equal(world.disks[0]!.tags.mood, "busy");
+  await world.change(claims, "data", { spec: { volumeAttributesClassName: "calm" } });
+  world.aws.controls.faults.remove(fault);
+  await world.until("nothing is under way", async () => (await statusOf(world)).modifyVolumeStatus === undefined);
+  assert.deepEqual([world.disks[0]!.tags.mood, (await statusOf(world)).currentVolumeAttributesClassName], ["calm", "calm"]);
+});
+
 test("a class of attributes of another driver is told, and does not keep the volume from growing", async () => {
   const world = await idle();
   await world.say("POST", "/apis/storage.k8s.io/v1/volumeattributesclasses", { metadata: { name: "other" }, driverName: "other.example" });

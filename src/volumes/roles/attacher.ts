@@ -108,7 +108,12 @@ async function attach(attachment: SeenAttachment, parts: RoleParts, signal: Abor
   // Before anything is done in AWS: whoever deletes them afterwards waits for us.
   if (volume !== undefined) await addFinalizer(kube, persistentVolumes, volume.metadata, attachFinalizer, signal);
   // First the machine: whoever has to detach what this finalizer keeps may find that the node is gone.
-  if (metadata.annotations?.[nodeIdAnnotation] !== nodeId) {
+  const noted = metadata.annotations?.[nodeIdAnnotation];
+  if (noted !== nodeId) {
+    // The node's name has another machine by now: what was begun at the former one ends there, or the volume could not come here.
+    if (noted && metadata.finalizers?.includes(attachFinalizer)) {
+      await callDriver(parts, "ControllerUnpublishVolume", { volumeId: source.volumeHandle, nodeId: noted }, callMs, signal);
+    }
     const merge = { metadata: { annotations: { [nodeIdAnnotation]: nodeId } } };
     await kube.patch(volumeAttachments, { name: metadata.name }, { merge, uid: metadata.uid }, { signal });
   }

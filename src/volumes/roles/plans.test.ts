@@ -153,13 +153,18 @@ for (const [what, requested, status, disk, expected, isRefused] of [
 }
 
 test("a class of attributes is wanted until it is the current one, and both beginnings are one change of the status", () => {
-  const classed = (current: string) =>
+  const classed = (current: string, begun?: string) =>
     claim({
       spec: { ...claim().spec, volumeAttributesClassName: "busy" },
-      status: { phase: "Bound", currentVolumeAttributesClassName: current },
+      status: {
+        phase: "Bound",
+        currentVolumeAttributesClassName: current,
+        ...(begun && { modifyVolumeStatus: { targetVolumeAttributesClassName: begun, status: "InProgress" } }),
+      },
     });
   assert.equal(wantedAttributes(classed("calm")), "busy");
   assert.equal(wantedAttributes(classed("busy")), undefined);
+  assert.equal(wantedAttributes(classed("busy", "calm")), "busy");
   const begun = together([growthBegun("20Gi", "now"), modificationBegun("busy", "now")]);
   assert.deepEqual(
     begun.conditions.filter((condition) => !("$patch" in condition)).map(({ type }) => type),

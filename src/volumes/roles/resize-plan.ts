@@ -33,11 +33,16 @@ function isNodesTurn(word: string): boolean {
   return word === "NodeResizePending" || word === "NodeResizeInProgress";
 }
 
-/** The class of attributes that the volume is to have and has not. */
+/**
+ * The class of attributes that the volume is to have and has not. A claim that goes back to its class before another one was brought to
+ * the volume is brought back too: EC2 may have carried the change out, in part or whole.
+ */
 export function wantedAttributes(claim: SeenClaim): string | undefined {
   const wanted = attributesClassOf(claim);
   if (claim.status?.phase !== "Bound" || wanted === undefined) return undefined;
-  return wanted === claim.status.currentVolumeAttributesClassName ? undefined : wanted;
+  const { currentVolumeAttributesClassName: has, modifyVolumeStatus: begun } = claim.status;
+  const isLeft = begun !== undefined && begun.targetVolumeAttributesClassName !== wanted;
+  return wanted === has && !isLeft ? undefined : wanted;
 }
 
 /** A condition, or the word that it goes. */
