@@ -4,7 +4,7 @@ import type { Endpoint } from "../dashboard/watching.ts";
 import type { Access } from "../kube/config/access.ts";
 import { exitStatus } from "../process/exit.ts";
 import type { Now } from "../process/now.ts";
-import { FlagError, type FlagSection, flag, parseFlags } from "../runtime/flags.ts";
+import { FlagError, type FlagSection, flag, type ParsedFlags, parseFlags, printValue } from "../runtime/flags.ts";
 import { bool, int32, strings } from "../runtime/flags-kinds.ts";
 import { flagUsage } from "../runtime/flags-usage.ts";
 import { socketTransport } from "../runtime/http.ts";
@@ -16,14 +16,18 @@ import { failure } from "./failure.ts";
 import { liveFlags, type Network, openLive } from "./live.ts";
 import { plan } from "./plan.ts";
 
-const flags = {
+export const flags = {
   port: flag(int32, 0, "Port of the page, on the loopback interface. 0: any free one."),
   endpoint: flag(
     strings,
     [],
     "Where processes of Fairlead serve (https://host:10258), to see what they are doing, for example through port-forwards.",
   ),
-  "endpoint-insecure-skip-tls-verify": flag(bool, false, "Accept any certificate of the endpoints."),
+  "endpoint-insecure-skip-tls-verify": flag(
+    bool,
+    false,
+    "Accept any certificate of the endpoints. Your token of the cluster is sent to whoever listens there.",
+  ),
   ...liveFlags,
 };
 
@@ -43,13 +47,18 @@ export const run: Command = (invocation) => showDashboard(invocation);
 /** Runs the command where the network says. */
 export async function showDashboard({ argv, world, console, stopSignal }: Parameters<Command>[0], network: Network = {}): Promise<number> {
   try {
-    const { values, args } = parseFlags(flags, argv);
+    const parsed = parseFlags(flags, argv);
+    const { values, args } = parsed;
     if (values.help) {
       console.out(`${usage}\n\n${flagUsage(sections, console.columns)}`);
       return exitStatus.done;
     }
     if (args.length > 0) throw new FlagError(`unexpected argument ${JSON.stringify(args[0])}`);
     if (values.port < 0 || values.port > 65_535) throw new FlagError(`--port must be from 0 to 65535, not ${values.port}`);
+    for (const url of values.endpoint) {
+      if (URL.parse(url)?.protocol !== "https:")
+        throw new FlagError(`--endpoint must be like https://127.0.0.1:10258, not ${JSON.stringify(url)}`);
+    }
     const stop = stopSignal();
     const live = await openLive(values, world, "fairlead dashboard", stop, network);
     try {
@@ -57,9 +66,8 @@ export async function showDashboard({ argv, world, console, stopSignal }: Parame
       const asked = values.endpoint.map((url) =>
         endpoint(url, values["endpoint-insecure-skip-tls-verify"], (signal) => live.kube.config.access(signal), world.clock),
       );
-      const where = argv.filter((word) => !/^--?(port|endpoint)/.test(word));
       const dashboard = await openDashboard(
-        { world, live, remedies, port: values.port, endpoints: () => asked, plan: planner(where, world, network) },
+        { world, live, remedies, port: values.port, endpoints: () => asked, plan: planner(placeWords(parsed), world, network) },
         stop,
       );
       console.out(`${dashboard.address()}\n`);
@@ -74,6 +82,12 @@ export async function showDashboard({ argv, world, console, stopSignal }: Parame
   } catch (error) {
     return failure("dashboard", error, console);
   }
+}
+
+/** The flags that say which cluster and which account, for a command that looks at the same. */
+export function placeWords({ values, given }: ParsedFlags<typeof flags>): readonly string[] {
+  const names = (Object.keys(liveFlags) as (keyof typeof liveFlags)[]).filter((name) => given.has(name));
+  return names.map((name) => `--${name}=${printValue(liveFlags[name], values[name])}`);
 }
 
 /** What to do about each Event of Fairlead. */

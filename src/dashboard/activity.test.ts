@@ -40,3 +40,38 @@ test("calls are counted once, however often they are told, by action and by caus
     ],
   );
 });
+
+test("what is older than ten minutes counts no more, and is forgotten", () => {
+  const history = new CallHistory();
+  history.add("a", [call(1_000, "CreateRoute"), call(400_000, "DescribeInstances")]);
+  assert.deepEqual(
+    history.activity(700_000).actions.map(({ name, calls }) => [name, calls]),
+    [["ec2:DescribeInstances", 1]],
+  );
+  assert.deepEqual(history.activity(2_000_000).actions, []);
+  assert.deepEqual(history.activity(700_000).actions, []);
+});
+
+test("a process whose clock is ahead is counted when its calls were, and once", () => {
+  const history = new CallHistory();
+  const hour = 3_600_000;
+  history.add("a", [call(hour + 5_000, "CreateRoute")], hour);
+  history.add("a", [call(hour + 5_000, "CreateRoute")], hour + 900);
+  assert.equal(history.activity(9_000).actions[0]?.over.at(-1), 1);
+});
+
+test("causes are kinds of work, however many objects there are", () => {
+  const history = new CallHistory();
+  const about = ["service shop/web", "service shop/db", "rules of node security group sg-0a1", "rules of node security group sg-0b2"];
+  history.add(
+    "a",
+    about.map((cause, at) => call(1_000 + at, "CreateRoute", { cause })),
+  );
+  assert.deepEqual(
+    history.activity(5_000).causes.map(({ name, calls }) => [name, calls]),
+    [
+      ["rules of node security group", 2],
+      ["service", 2],
+    ],
+  );
+});

@@ -21,51 +21,74 @@ export interface Activity {
 
 const periodMs = 10_000;
 const periods = 60;
+/** So many lines of each table are told: the rest is too little to look at. */
+const most = 25;
 
 interface Counted {
   calls: number;
   throttled: number;
   failed: number;
-  readonly over: Map<number, number>;
 }
+
+/** By period, by name. */
+type Counts = Map<number, Map<string, Counted>>;
 
 export class CallHistory {
   /** The newest call that was counted of each process. */
   readonly #counted = new Map<string, number>();
-  readonly #actions = new Map<string, Counted>();
-  readonly #causes = new Map<string, Counted>();
+  readonly #actions: Counts = new Map();
+  readonly #causes: Counts = new Map();
 
-  /** Counts what is new in the latest calls of a process. They end one after the other, so the time of the end tells them apart. */
-  add(process: string, calls: readonly CallRecord[]): void {
+  /**
+   * Counts what is new in the latest calls of a process. They end one after the other, so the time of the end tells them
+   * apart. `aheadMs` is how far its clock is ahead of ours.
+   */
+  add(process: string, calls: readonly CallRecord[], aheadMs = 0): void {
     const known = this.#counted.get(process) ?? 0;
     for (const call of calls) {
       if (call.at <= known) continue;
-      count(this.#actions, `${call.service}:${call.action}`, call);
-      // What it is about is dropped (`service shop/web`): causes are few, objects are many.
-      count(this.#causes, call.cause.replace(/ \S*\/.*$/, ""), call);
+      const period = Math.floor((call.at - aheadMs) / periodMs);
+      count(this.#actions, period, `${call.service}:${call.action}`, call.outcome);
+      count(this.#causes, period, causeOf(call.cause), call.outcome);
     }
     this.#counted.set(process, Math.max(known, calls.at(-1)?.at ?? 0));
   }
 
+  /** Of the latest periods; what is older is forgotten. */
   activity(now: number): Activity {
-    const last = Math.floor(now / periodMs);
-    const tallies = (of: ReadonlyMap<string, Counted>) =>
-      [...of].map(([name, counted]) => tally(name, counted, last)).sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1));
-    return { from: (last - periods + 1) * periodMs, periodMs, actions: tallies(this.#actions), causes: tallies(this.#causes) };
+    const first = Math.floor(now / periodMs) - periods + 1;
+    return { from: first * periodMs, periodMs, actions: tallies(this.#actions, first), causes: tallies(this.#causes, first) };
   }
 }
 
-function count(into: Map<string, Counted>, name: string, { at, outcome }: CallRecord): void {
-  const counted = into.get(name) ?? { calls: 0, throttled: 0, failed: 0, over: new Map<number, number>() };
-  into.set(name, counted);
+/** What it is about is dropped (`service shop/web`, `rules of node security group sg-1`): causes are few, objects are many. */
+function causeOf(cause: string): string {
+  return cause.replace(/ (\S*\/.*|\S*\d\S*)$/, "");
+}
+
+function count(into: Counts, period: number, name: string, outcome: CallRecord["outcome"]): void {
+  const names = into.get(period) ?? new Map<string, Counted>();
+  into.set(period, names);
+  const counted = names.get(name) ?? { calls: 0, throttled: 0, failed: 0 };
+  names.set(name, counted);
   counted.calls++;
   if (outcome === "throttled") counted.throttled++;
   else if (outcome !== "ok" && outcome !== "cancelled") counted.failed++;
-  const period = Math.floor(at / periodMs);
-  counted.over.set(period, (counted.over.get(period) ?? 0) + 1);
-  if (counted.over.size > 2 * periods) for (const old of counted.over.keys()) if (old < period - periods) counted.over.delete(old);
 }
 
-function tally(name: string, { calls, throttled, failed, over }: Counted, last: number): Tally {
-  return { name, calls, throttled, failed, over: Array.from({ length: periods }, (_, n) => over.get(last - periods + 1 + n) ?? 0) };
+function tallies(counts: Counts, first: number): readonly Tally[] {
+  const of = new Map<string, Counted & { readonly name: string; readonly over: number[] }>();
+  for (const [period, names] of counts) {
+    if (period < first) counts.delete(period);
+    if (period < first || period >= first + periods) continue;
+    for (const [name, { calls, throttled, failed }] of names) {
+      const tally = of.get(name) ?? { name, calls: 0, throttled: 0, failed: 0, over: Array.from({ length: periods }, () => 0) };
+      of.set(name, tally);
+      tally.calls += calls;
+      tally.throttled += throttled;
+      tally.failed += failed;
+      tally.over[period - first] = calls;
+    }
+  }
+  return [...of.values()].sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1)).slice(0, most);
 }

@@ -1,10 +1,14 @@
 /** The dashboard of a cluster: its page, what the page is told, and what it may ask. It changes nothing. */
 import type { Ask } from "../aws/ask.ts";
 import type { Cloud } from "../aws/cloud.ts";
-import { clusterTagFilter } from "../identity/ownership.ts";
+import type { Tags } from "../aws/instance.ts";
+import { clusterTagPrefix } from "../identity/cluster-id.ts";
+import { clusterTagFilter, isOwned } from "../identity/ownership.ts";
 import type { Self } from "../identity/self.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { isOfCluster } from "../loadbalancers/controller-names.ts";
 import type { World } from "../runtime/world.ts";
+import { tagKeys } from "../volumes/names.ts";
 import { pageFiles } from "./page-files.ts";
 import { type Answer, type DashboardServing, serveDashboard } from "./serving.ts";
 import { type Endpoint, Watching } from "./watching.ts";
@@ -12,7 +16,14 @@ import { type Endpoint, Watching } from "./watching.ts";
 export interface DashboardOptions {
   readonly world: World;
   /** The cluster and its account, read-only. */
-  readonly live: { readonly kube: KubeClient; readonly cloud: Cloud; readonly self: Self; readonly ask: Ask };
+  readonly live: {
+    readonly kube: KubeClient;
+    readonly cloud: Cloud;
+    readonly self: Self;
+    /** The `--cluster-name` of the controllers. */
+    readonly clusterName: string;
+    readonly ask: Ask;
+  };
   /** What to do about a Warning, by its reason. */
   readonly remedies: ReadonlyMap<string, string>;
   /** 0 picks a free one. */
@@ -39,8 +50,12 @@ const leaseNames = [
 /** Serves until the signal aborts. */
 export async function openDashboard(options: DashboardOptions, signal: AbortSignal): Promise<Dashboard> {
   const { world, live, port, endpoints, remedies } = options;
-  const { kube, cloud, self, ask } = live;
-  const scope = { vpc: self.vpc ?? "", ofCluster: clusterTagFilter(self.cluster) };
+  const { kube, cloud, self, clusterName, ask } = live;
+  const { id } = self.cluster;
+  const isNamed = (tags: Tags, name: string) => isOfCluster(tags, name) || tags[tagKeys.clusterName] === name;
+  const isOurs = (tags: Tags) =>
+    isOwned(tags, self.cluster) || tags[clusterTagPrefix + id] !== undefined || [id, clusterName].some((name) => isNamed(tags, name));
+  const scope = { vpc: self.vpc ?? "", ofCluster: clusterTagFilter(self.cluster), isOurs };
   const leases = { namespace: "kube-system", names: leaseNames };
   const watching = new Watching({ world, kube, cloud, scope, ask, endpoints, leases, remedies });
   const serving = await serveDashboard({

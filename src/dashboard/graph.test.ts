@@ -51,3 +51,30 @@ test("a change tells of what is new, what is other and what is gone, and of noth
   const change = changeBetween(before, after);
   assert.deepEqual([change?.things.map(({ id }) => id), change?.gone, change?.links], [["b"], ["c"], []]);
 });
+
+test("what has no name, such as the address of a terminated instance, is led to by nothing", () => {
+  const { links } = graphOf([entry("instance", "i-1", { also: [""] }), entry("node", "node/a", { to: [""] })], new Map());
+  assert.deepEqual(links, []);
+});
+
+test("another cluster's load balancer is not shown as left over; one that something of ours leads to is shown, with all behind it", () => {
+  const foreign = true;
+  const { things } = graphOf(
+    [
+      entry("service", "service/shop/web", { to: ["arn:lent"] }),
+      entry("balancer", "arn:other", { foreign, to: ["arn:other-tg"] }),
+      entry("target-group", "arn:other-tg", { foreign }),
+      entry("balancer", "arn:lent", { foreign, to: ["arn:lent-tg"] }),
+      entry("target-group", "arn:lent-tg", { foreign }),
+    ],
+    new Map(),
+  );
+  assert.deepEqual(
+    things.map(({ id, state }) => [id, state]),
+    [
+      ["service/shop/web", "good"],
+      ["arn:lent", "good"],
+      ["arn:lent-tg", "good"],
+    ],
+  );
+});

@@ -53,6 +53,8 @@ export interface Entry {
   readonly uid?: string;
   /** Whether it costs money and is idle unless something leads to it, or it leads to something. */
   readonly needsUse?: boolean;
+  /** Of no interest by itself: left out unless something leads to it that is. */
+  readonly foreign?: boolean;
 }
 
 /** Joins what all sources tell. Of two entries with one id the first counts. What a link leads to may be unknown: it is left out. */
@@ -63,18 +65,22 @@ export function graphOf(entries: Iterable<Entry>, troubled: ReadonlyMap<string, 
     const { id } = entry.thing;
     if (byId.has(id)) continue;
     byId.set(id, entry);
-    for (const name of [id, ...(entry.also ?? [])]) idOf.set(name, id);
+    for (const name of [id, ...(entry.also ?? [])]) if (name !== "") idOf.set(name, id);
   }
+  const shown = new Set([...byId.values()].flatMap(({ thing, foreign }) => (foreign ? [] : [thing.id])));
   const links: (readonly [string, string])[] = [];
   const used = new Set<string>();
-  for (const { thing, to } of byId.values()) {
-    const reached = new Set(to.flatMap((name) => idOf.get(name) ?? []));
+  // What is added on the way is visited too.
+  for (const from of shown) {
+    const reached = new Set(byId.get(from)!.to.flatMap((name) => idOf.get(name) ?? []));
     for (const id of reached) {
-      links.push([thing.id, id]);
+      links.push([from, id]);
       used.add(id);
+      shown.add(id);
     }
   }
-  return { things: [...byId.values()].map((entry) => stateOf(entry, troubled, used)), links };
+  const things = [...byId.values()].filter(({ thing }) => shown.has(thing.id));
+  return { things: things.map((entry) => stateOf(entry, troubled, used)), links };
 }
 
 function stateOf({ thing, uid, needsUse }: Entry, troubled: ReadonlyMap<string, string>, used: ReadonlySet<string>): Thing {

@@ -40,6 +40,11 @@ function entryOf(kind: Kind, { metadata }: Stored<KubeObject>, { state, text, fa
   };
 }
 
+type Published = { readonly hostname?: string; readonly ip?: string };
+
+/** Others give addresses by number. */
+const addressesOf = (ingress: readonly Published[] = []) => ingress.flatMap(({ hostname, ip }) => hostname || ip || []);
+
 /** With an address it serves; without one it is being made, or cannot be. */
 function published(hostnames: readonly string[]): Pick<Look, "state" | "text" | "to"> {
   const [first] = hostnames;
@@ -51,7 +56,7 @@ const service: Shown<Service> = {
   entry(object) {
     const { type, ports = [], loadBalancerClass = "" } = object.spec ?? {};
     if (type !== "LoadBalancer") return undefined;
-    const hostnames = (object.status?.loadBalancer?.ingress ?? []).flatMap(({ hostname }) => hostname ?? []);
+    const hostnames = addressesOf(object.status?.loadBalancer?.ingress);
     return entryOf("service", object, {
       ...published(hostnames),
       facts: {
@@ -67,7 +72,7 @@ const ingress: Shown<Ingress> = {
   of: ingresses,
   entry(object) {
     const { rules = [], ingressClassName = "" } = object.spec ?? {};
-    const hostnames = (object.status?.loadBalancer?.ingress ?? []).flatMap(({ hostname }) => hostname ?? []);
+    const hostnames = addressesOf(object.status?.loadBalancer?.ingress);
     return entryOf("ingress", object, {
       ...published(hostnames),
       facts: {

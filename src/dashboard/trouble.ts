@@ -1,7 +1,9 @@
 /** What is wrong, in words that say what to do: from Events, from what the processes say of themselves, and from who leads. */
+import type { CallRecord } from "../aws/ledger.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { Event } from "../kube/types.ts";
 import type { Now } from "../process/now.ts";
+import { redact } from "../runtime/redact.ts";
 
 export interface Trouble {
   /** The same as long as it is the same trouble. */
@@ -17,6 +19,14 @@ export interface Trouble {
   readonly since: number;
   readonly last: number;
   readonly requestId?: string;
+  /** The latest calls for the thing that changed something or failed, the newest first. */
+  readonly tried?: readonly Try[];
+}
+
+export interface Try {
+  readonly at: number;
+  /** `elbv2:CreateLoadBalancer: InvalidSubnet, request id …` */
+  readonly text: string;
 }
 
 /** An Event, as much of it as is shown. */
@@ -42,6 +52,12 @@ const kindOf: Readonly<Record<string, string>> = {
   PersistentVolumeClaim: "claim",
   PersistentVolume: "persistent-volume",
 };
+const followed = new Set(Object.values(kindOf));
+
+/** Whether the page would know a thing of this id if it were there; it follows some kinds of objects only. */
+export function isFollowed(about: string): boolean {
+  return followed.has(about.split("/", 1)[0]!);
+}
 
 export function eventView(event: Stored<Event>): EventView {
   const { metadata, involvedObject, type, reason = "", message = "", count, series, firstTimestamp, lastTimestamp, eventTime } = event;
@@ -59,7 +75,7 @@ export function eventView(event: Stored<Event>): EventView {
     about: `${kindOf[kind] ?? kind.toLowerCase()}/${path}`,
     warning: type === "Warning",
     reason,
-    message,
+    message: redact(message),
     count: series?.count ?? count ?? 1,
     since: Date.parse(firstTimestamp ?? eventTime ?? "") || last,
     last,
@@ -69,27 +85,39 @@ export function eventView(event: Stored<Event>): EventView {
 /** Kept Warnings outlive their reason by an hour; a failure that goes on is told anew every few minutes. */
 const staleMs = 10 * 60_000;
 
+/** Events that say that something is done. Others are told on the way to a failure too (`EnsuringLoadBalancer`), or of something else. */
+const wentWell = new Set([
+  "Synced",
+  "EnsuredLoadBalancer",
+  "UpdatedLoadBalancer",
+  "DeletedLoadBalancer",
+  "SuccessfullyReconciled",
+  "ProvisioningSucceeded",
+  "VolumeResizeSuccessful",
+  "VolumeModifySuccessful",
+]);
+
 /** Troubles of objects that are still there: the latest Warning of each reason, unless something went well after it. */
 export function troublesOf(
   events: Iterable<EventView>,
   remedies: ReadonlyMap<string, string>,
-  isThere: (id: string) => boolean,
+  isThere: (id: string, uid: string) => boolean,
   now: number,
 ): readonly Trouble[] {
   const latest = new Map<string, EventView>();
   const well = new Map<string, number>();
   for (const event of events) {
     if (!event.warning) {
-      if (remedies.has(event.reason)) well.set(event.about, Math.max(well.get(event.about) ?? 0, event.last));
+      if (wentWell.has(event.reason)) well.set(event.about, Math.max(well.get(event.about) ?? 0, event.last));
       continue;
     }
     const key = `${event.about} ${event.reason}`;
     if ((latest.get(key)?.last ?? -1) < event.last) latest.set(key, event);
   }
-  return [...latest].flatMap(([id, { about, reason, message, count, since, last }]) => {
+  return [...latest].flatMap(([id, { uid, about, reason, message, count, since, last }]) => {
     const remedy = remedies.get(reason);
     // Others write Events too; only what Fairlead says is known to be about AWS.
-    if (remedy === undefined || !isThere(about) || last < (well.get(about) ?? 0) || now - last > staleMs) return [];
+    if (remedy === undefined || !isThere(about, uid) || last < (well.get(about) ?? 0) || now - last > staleMs) return [];
     const requestId = /request id:? ([0-9a-f-]{8,})/i.exec(message)?.[1];
     return [{ id, about, title: reason, message, remedy, count, since, last, ...(requestId && { requestId }) }];
   });
@@ -100,13 +128,50 @@ export interface Asked {
   readonly endpoint: string;
   readonly said: Now | undefined;
   readonly problem?: string;
+  /** When it was asked, and since when it has not answered; by our clock. */
+  readonly at: number;
+  readonly since?: number;
+}
+
+/** How far a process's clock is ahead of ours, in whole seconds; what an answer takes is no difference. */
+export function aheadOf(said: Now, now: number): number {
+  const aheadMs = said.at - now;
+  return Math.abs(aheadMs) < 3_000 ? 0 : Math.round(aheadMs / 1_000) * 1_000;
+}
+
+/** What a process said, with its times by our clock. */
+export function onOurClock(said: Now, aheadMs: number): Now {
+  const ours = <T extends { readonly at: number }>(of: readonly T[]) => of.map((each) => ({ ...each, at: each.at - aheadMs }));
+  return aheadMs === 0 ? said : { ...said, at: said.at - aheadMs, lines: ours(said.lines), calls: ours(said.calls) };
+}
+
+/** What was tried for each trouble, and when. */
+export function withTries(troubles: readonly Trouble[], calls: readonly CallRecord[]): readonly Trouble[] {
+  const attempts = calls.filter(({ action, outcome }) => outcome !== "ok" || !/^(Describe|List|Get)/.test(action));
+  // `service shop/web, targets of service shop/web`: the last word of each cause is the object's name.
+  const causes = attempts.flatMap((call) => call.cause.split(", ").map((cause) => ({ call, cause, name: cause.split(" ").at(-1) ?? "" })));
+  const byName = Map.groupBy(causes, ({ name }) => name);
+  return troubles.map((trouble) => {
+    const [kind = "", ...path] = (trouble.about ?? "").split("/");
+    const of = (byName.get(path.join("/")) ?? []).filter(({ cause }) => cause.includes(kind));
+    const latest = [...new Set(of.map(({ call }) => call))].slice(-5).reverse();
+    return latest.length === 0 ? trouble : { ...trouble, tried: latest.map(tryOf) };
+  });
+}
+
+function tryOf({ at, service, action, outcome, code, requestId }: CallRecord): Try {
+  const how = outcome === "ok" ? "done" : (code ?? outcome);
+  return { at, text: `${service}:${action}: ${how}${requestId ? `, request id ${requestId}` : ""}` };
 }
 
 /** A Lease, as much of it as says who leads. */
 export interface LeaseView {
   readonly name: string;
   readonly holder: string;
+  /** By the clock of its holder. */
   readonly renewed: number;
+  /** When we saw this renewal: whether somebody leads is told by one clock, as those who wait for the Lease do. */
+  readonly seen: number;
   readonly durationMs: number;
 }
 
@@ -115,12 +180,13 @@ const recentMs = 15_000;
 
 /** Troubles of Fairlead itself. */
 export function processTroubles(asked: readonly Asked[], leases: readonly LeaseView[], now: number): readonly Trouble[] {
-  const one = { count: 1, since: now, last: now };
-  const unreachable = asked.flatMap(({ endpoint, said, problem }) =>
+  const unreachable = asked.flatMap(({ endpoint, said, problem, at, since = at }) =>
     said === undefined
       ? [
           {
-            ...one,
+            count: 1,
+            since,
+            last: at,
             id: `endpoint ${endpoint}`,
             title: "A process does not answer",
             message: `${endpoint}: ${problem ?? "no answer"}`,
@@ -131,17 +197,18 @@ export function processTroubles(asked: readonly Asked[], leases: readonly LeaseV
         ]
       : [],
   );
-  const leaderless = leases.flatMap(({ name, holder, renewed, durationMs }) =>
-    holder === "" || now - renewed > durationMs
+  const leaderless = leases.flatMap(({ name, holder, seen, durationMs }) =>
+    holder === "" || now - seen > durationMs
       ? [
           {
-            ...one,
+            count: 1,
+            since: seen,
+            last: seen,
             id: `lease ${name}`,
             title: "Nobody leads",
-            message: `Lease ${name} was renewed last ${Math.round((now - renewed) / 1000)} s ago${holder ? ` by ${holder}` : ""}.`,
+            message: `Lease ${name} was renewed last ${Math.round((now - seen) / 1000)} s ago${holder ? ` by ${holder}` : ""}, or longer.`,
             remedy:
               "A standby takes over by itself within the Lease's duration. If it stays so, look at the pods: runbook FairleadNobodyLeads.",
-            since: renewed,
           },
         ]
       : [],

@@ -1,6 +1,9 @@
 /** The dashboard in a real browser, over the running sandbox: every view, in light and dark, wide and narrow, and what faults look like. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -263,10 +266,27 @@ test("each fault is on the page, in words that say what to do", { skip }, async 
   await page.context().close();
 });
 
+test("other servers on this machine are not sent the cookie", { skip }, async (t) => {
+  const { page } = await open();
+  const cookies: (string | undefined)[] = [];
+  const other = createServer((request, response) => {
+    cookies.push(request.headers.cookie);
+    response.writeHead(200, { "content-type": "text/html" }).end("<title>other</title>");
+  });
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.after(() => other.close());
+  await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+  await page.evaluate(() => fetch("/again"));
+  assert.ok(cookies.length >= 2);
+  assert.deepEqual(new Set(cookies), new Set([undefined]));
+  await page.context().close();
+});
+
 test("no secret reaches the browser", { skip }, async () => {
   const { page } = await open();
   const text = await page.evaluate(async () => {
-    const reader = (await fetch("/stream")).body!.getReader();
+    const reader = (await fetch("stream")).body!.getReader();
     const decoder = new TextDecoder();
     let all = "";
     while (!all.includes("event: moment\n") || !all.endsWith("\n\n")) all += decoder.decode((await reader.read()).value, { stream: true });

@@ -18,15 +18,37 @@ let planned = "";
 let manifest = "";
 let planning = false;
 const tops = new Map<string, number>();
+let times = 0;
 const root = document.querySelector("#page")!;
 
 /** The address says where one is, so that back, reload and a link do what they should. */
 function readAddress(): void {
-  const [name = "", ...rest] = decodeURIComponent(location.hash.slice(1)).split("|");
+  const [name = "", ...rest] = decoded(location.hash.slice(1)).split("|");
   view = views.find((each) => each === name) ?? "Map";
   here = rest.join("|") || undefined;
-  if (here !== undefined) void ask("/open", { id: here });
+  fromTheTop();
+  lookOn();
   drawSoon();
+}
+
+/** Lists are drawn anew, as elements that nobody has scrolled. */
+function fromTheTop(): void {
+  tops.clear();
+  times++;
+}
+
+/** What somebody has written into the address by hand may be anything. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
+/** The server reads more about what is looked at, as long as it hears of it. */
+function lookOn(): void {
+  if (here !== undefined && view === "Map" && !document.hidden) void ask("open", { id: here }).catch(() => {});
 }
 
 function goTo(next: View, id = ""): void {
@@ -44,7 +66,7 @@ async function ask(path: string, input: Readonly<Record<string, string>>): Promi
 async function plan(): Promise<void> {
   planning = true;
   drawSoon();
-  const { text, problem } = await ask("/plan", manifest.trim() === "" ? { object: here ?? "" } : { manifest }).catch((error: unknown) => ({
+  const { text, problem } = await ask("plan", manifest.trim() === "" ? { object: here ?? "" } : { manifest }).catch((error: unknown) => ({
     text: undefined,
     problem: String(error),
   }));
@@ -69,7 +91,7 @@ function planView(): readonly Child[] {
     h("textarea", {
       key: "manifest",
       "aria-label": "A manifest that may not exist yet",
-      placeholder: "Or paste a manifest with Services and Ingresses here",
+      placeholder: "Or paste a manifest with Services, Ingresses, Gateways and their routes here",
       spellcheck: "false",
       input: (event: Event) => {
         manifest = (event.target as HTMLTextAreaElement).value;
@@ -83,6 +105,7 @@ function planView(): readonly Child[] {
 function body(current: Known): readonly Child[] {
   const go = (id: string) => goTo("Map", id);
   const scrolled = {
+    times,
     top: (key: string) => tops.get(key) ?? 0,
     to: (key: string, top: number) => {
       tops.set(key, top);
@@ -91,6 +114,7 @@ function body(current: Known): readonly Child[] {
   };
   const openKind = (next: Kind | undefined) => {
     kind = next;
+    fromTheTop();
     drawSoon();
   };
   switch (view) {
@@ -113,6 +137,7 @@ function page(current: Known): readonly Child[] {
   const found = search(current, typed, 50);
   // What concerns everything is said on every view; what concerns one object, where it is looked for.
   const general = view === "Trouble" ? [] : troubles.filter(({ about }) => about === undefined);
+  const problems = moment?.problems ?? [];
   return [
     h(
       "header",
@@ -147,18 +172,21 @@ function page(current: Known): readonly Child[] {
             drawSoon();
           },
         }),
-        found.length === 0
+        typed.trim() === ""
           ? undefined
           : h(
               "div",
               { class: "found" },
-              found.map((thing) => row(thing, (id) => goTo("Map", id))),
+              found.length === 0
+                ? h("p", { class: "none quiet", role: "status" }, "Nothing is called so.")
+                : found.map((thing) => row(thing, (id) => goTo("Map", id))),
             ),
       ),
     ),
     h(
       "main",
-      { key: "main" },
+      { key: "main", tabindex: -1 },
+      h("p", { key: "said", class: "unseen", role: "status" }, troubles.length === 0 ? "" : `In trouble: ${titlesOf(troubles)}`),
       connected
         ? undefined
         : h(
@@ -171,18 +199,25 @@ function page(current: Known): readonly Child[] {
               " What is shown may be old. Start it again, and open the address that it prints.",
             ),
           ),
-      moment?.problem === undefined
+      problems.length === 0
         ? undefined
         : h(
             "div",
             { key: "account", class: "banner", role: "alert" },
-            h("p", {}, h("b", {}, "The account cannot be read")),
-            h("p", {}, moment.problem),
+            h("p", {}, h("b", {}, "Not everything of the account can be read")),
+            problems.map((each) => h("p", {}, each)),
+            h("p", { class: "remedy" }, "What was read before stays on the page. It reads with your own credentials."),
           ),
       ...general.map((each) => banner(each, moment?.at ?? 0, undefined)),
       h("div", { key: view }, body(current)),
     ),
   ];
+}
+
+/** Each once, and not all: it is read out when it changes. */
+function titlesOf(troubles: readonly { readonly title: string }[]): string {
+  const titles = [...new Set(troubles.map(({ title }) => title))];
+  return titles.length > 5 ? `${titles.slice(0, 5).join(", ")} and others` : titles.join(", ");
 }
 
 let isDue = false;
@@ -191,13 +226,20 @@ function drawSoon(): void {
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
-    if (known !== undefined) draw(root, page(known));
+    if (known === undefined) return;
+    const hadFocus = document.activeElement !== document.body;
+    draw(root, page(known));
+    document.title = `${view}: Fairlead`;
+    // What had the focus may be gone with the view that it was on: Tab goes on from here, not from the top.
+    if (hadFocus && document.activeElement === document.body) document.querySelector("main")?.focus({ preventScroll: true });
   });
 }
 
 addEventListener("hashchange", readAddress);
 addEventListener("keydown", (event) => {
   const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+  // With these, keys are the browser's: Ctrl-1 is its first tab.
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/" && !isTyping) {
     event.preventDefault();
     document.querySelector<HTMLInputElement>(".search input")?.focus();
@@ -208,7 +250,14 @@ addEventListener("keydown", (event) => {
     goTo(views[Number(event.key) - 1]!);
   }
 });
+let lookedAt = 0;
 follow((next) => {
+  // The server says something every few seconds: that is the page's clock.
+  const { at } = next.moment ?? { at: 0 };
+  if (at - lookedAt > 4_000) {
+    lookedAt = at;
+    lookOn();
+  }
   known = next;
   drawSoon();
 });

@@ -25,7 +25,7 @@ const titles: Readonly<Record<Kind, string>> = {
 
 /** `Load balancer` */
 function singular(kind: Kind): string {
-  return kind === "ingress" ? "Ingress" : titles[kind].replace(/s$/, "");
+  return titles[kind].replace(/(ress)es$|s$/, "$1");
 }
 
 /** In this order on the overview, and as columns. */
@@ -72,7 +72,7 @@ function overview(known: Known, state: MapState): readonly Element_[] {
       ? []
       : [
           h("h2", { key: "list-title" }, titles[state.kind]),
-          longList(`list-${state.kind}`, open, (thing) => row(thing, state.go), state.scrolled),
+          longList(`list-${state.kind}`, titles[state.kind], open, (thing) => row(thing, state.go), state.scrolled),
         ]),
   ];
 }

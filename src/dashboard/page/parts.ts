@@ -41,13 +41,27 @@ export function spark(numbers: readonly number[], width = 120, height = 22): Ele
 }
 
 /** Only the rows that can be seen are drawn, however many there are. */
-export function longList(key: string, rows: readonly Thing[], drawRow: (thing: Thing) => Element_, scrolled: Scrolled): Element_ {
-  const top = scrolled.top(key);
+export function longList(
+  key: string,
+  name: string,
+  rows: readonly Thing[],
+  drawRow: (thing: Thing) => Element_,
+  scrolled: Scrolled,
+): Element_ {
+  const place = `${key} ${scrolled.times}`;
+  const top = scrolled.top(place);
   const first = Math.max(0, Math.floor(top / rowHeight) - 5);
-  const shown = rows.slice(first, first + 40);
+  const shown = rows.slice(first, first + 70);
   return h(
     "div",
-    { key, class: "list", tabindex: 0, scroll: (event: Event) => scrolled.to(key, (event.target as Element).scrollTop) },
+    {
+      key: place,
+      class: "list",
+      role: "region",
+      "aria-label": name,
+      tabindex: 0,
+      scroll: (event: Event) => scrolled.to(place, (event.target as Element).scrollTop),
+    },
     h(
       "div",
       { style: `height: ${rows.length * rowHeight}px` },
@@ -59,6 +73,8 @@ export function longList(key: string, rows: readonly Thing[], drawRow: (thing: T
 export const rowHeight = 30;
 
 export interface Scrolled {
+  /** How often lists were begun anew: each time they are other elements, which stand at their top. */
+  readonly times: number;
   top(key: string): number;
   to(key: string, top: number): void;
 }

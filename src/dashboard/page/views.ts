@@ -7,6 +7,8 @@ import type { Known } from "./store.ts";
 
 const nothingYet = h("p", { class: "quiet" }, "Nothing is known yet.");
 
+const nobodySays = "No process says what it does. Start the dashboard with --endpoint for each that shall be asked.";
+
 export function nowView({ moment }: Known): readonly Element_[] {
   if (moment === undefined) return [nothingYet];
   const lines = moment.processes.flatMap(({ component, lines }) => lines.map((line) => ({ component, ...line })));
@@ -26,17 +28,21 @@ export function nowView({ moment }: Known): readonly Element_[] {
         {},
         h("h2", {}, "What is done, and why"),
         steps.length === 0
-          ? h("p", { class: "quiet" }, "Nothing was done since the dashboard looks. At rest, that is as it should be.")
+          ? h(
+              "p",
+              { class: "quiet" },
+              moment.processes.length === 0 ? nobodySays : "Nothing was done since the dashboard looks. At rest, that is as it should be.",
+            )
           : table(
               ["When", "What", "Why"],
-              steps.map(({ at, message, fields, level, component }) => [
+              steps.map(({ at, message, why, level, component }) => [
                 ago(at, moment.at),
                 h(
                   "span",
                   { class: level === "info" ? "" : "bad", style: level === "info" ? "" : "color: var(--state)", title: component },
                   message,
                 ),
-                String(fields.why ?? errorText(fields)),
+                why,
               ]),
             ),
       ),
@@ -60,16 +66,11 @@ export function nowView({ moment }: Known): readonly Element_[] {
   ];
 }
 
-function errorText(fields: Readonly<Record<string, unknown>>): string {
-  const { error } = fields;
-  return typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error ?? "");
-}
-
-function processCard({ component, identity, leads, controllers, budgets }: Moment["processes"][number]): Element_ {
-  const waiting = budgets.filter((each) => each.waiting > 0);
+function processCard({ endpoint, component, identity, leads, controllers, budgets }: Moment["processes"][number]): Element_ {
+  const tight = budgets.filter(({ waiting, throttledMsAgo = Number.POSITIVE_INFINITY }) => waiting > 0 || throttledMsAgo < 600_000);
   return h(
     "section",
-    { key: identity, class: "card" },
+    { key: `${endpoint} ${identity}`, class: "card" },
     h("h2", {}, component, h("span", { class: "quiet" }, leads ? " leads" : " stands by")),
     h("p", { class: "quiet" }, identity),
     table(
@@ -77,11 +78,16 @@ function processCard({ component, identity, leads, controllers, budgets }: Momen
       controllers.map(({ name, depth, failing }) => [name, String(depth), String(failing)]),
       [1, 2],
     ),
-    waiting.length === 0
-      ? h("p", { class: "quiet" }, "No call waits for its budget.")
+    tight.length === 0
+      ? h("p", { class: "quiet" }, "No call waits for its budget, and AWS has throttled none for ten minutes.")
       : table(
-          ["Action", "Calls a second", "Waiting"],
-          waiting.map(({ action, rate, waiting: many }) => [action, rate.toFixed(1), String(many)]),
+          ["Action", "Calls a second", "Waiting", "Throttled"],
+          tight.map(({ action, rate, waiting, throttledMsAgo }) => [
+            action,
+            rate.toFixed(1),
+            String(waiting),
+            throttledMsAgo === undefined ? "" : ago(0, throttledMsAgo),
+          ]),
           [1, 2],
         ),
   );
@@ -99,18 +105,21 @@ function leasesCard({ leases, at }: Moment): Element_ {
   );
 }
 
+/** `go` leads to the thing; undefined when there is nowhere to go to. Its times change all the while, so it is not announced itself. */
 export function banner(trouble: Trouble, now: number, go: ((id: string) => void) | undefined): Element_ {
-  const { id, about, title, message, remedy, count, since, last, requestId } = trouble;
+  const { id, about, title, message, remedy, count, since, last, requestId, tried = [] } = trouble;
   return h(
     "div",
-    { key: `trouble ${id}`, class: "banner", role: "alert" },
+    { key: `trouble ${id}`, class: "banner" },
     h(
       "p",
       {},
       h("b", {}, title),
       about === undefined
         ? undefined
-        : h("button", { class: "row", style: "display: inline; width: auto", click: () => go?.(about) }, about),
+        : go === undefined
+          ? ` ${about}`
+          : h("button", { class: "row", style: "display: inline; width: auto", click: () => go(about) }, about),
     ),
     h("p", {}, message),
     h("p", { class: "remedy" }, remedy.replaceAll("`", "")),
@@ -119,13 +128,20 @@ export function banner(trouble: Trouble, now: number, go: ((id: string) => void)
       { class: "quiet" },
       `${count > 1 ? `${count} times, ` : ""}since ${ago(since, now)}, last ${ago(last, now)}${requestId ? `; request id ${requestId}` : ""}`,
     ),
+    tried.length === 0
+      ? undefined
+      : h(
+          "ul",
+          { class: "tried", "aria-label": "What was tried" },
+          tried.map(({ at, text }) => h("li", {}, `${ago(at, now)}: ${text}`)),
+        ),
   );
 }
 
-export function troubleView({ moment }: Known, go: (id: string) => void): readonly Element_[] {
+export function troubleView({ moment, things }: Known, go: (id: string) => void): readonly Element_[] {
   if (moment === undefined) return [nothingYet];
   if (moment.troubles.length === 0) return [h("p", { key: "none" }, "Nothing is wrong.")];
-  return moment.troubles.map((each) => banner(each, moment.at, go));
+  return moment.troubles.map((each) => banner(each, moment.at, things.has(each.about ?? "") ? go : undefined));
 }
 
 export function costView({ moment, things }: Known, go: (id: string) => void): readonly Element_[] {
@@ -146,7 +162,7 @@ export function costView({ moment, things }: Known, go: (id: string) => void): r
         spark(over),
       ]);
   const count = (kind: string) => paid.filter((thing) => thing.kind === kind).length;
-  return [
+  const described = [
     h(
       "div",
       { class: "cards", key: "what" },
@@ -178,8 +194,10 @@ export function costView({ moment, things }: Known, go: (id: string) => void): r
       ),
     ),
     h("h2", { key: "calls", style: "margin-top: 16px" }, "Calls to AWS by action, over the last ten minutes"),
+    actions.length > 0 ? undefined : h("p", { key: "no-calls", class: "quiet" }, moment.processes.length === 0 ? nobodySays : "None."),
     table(["Action", "", "Calls", "Throttled", "Failed", "Over time"], rows(actions), [2, 3, 4]),
     h("h2", { key: "causes", style: "margin-top: 16px" }, "By cause"),
     table(["For", "", "Calls", "Throttled", "Failed", "Over time"], rows(causes), [2, 3, 4]),
   ];
+  return described.filter((each) => each !== undefined);
 }
