@@ -16,7 +16,7 @@ import { reconcileGroup } from "./pass.ts";
 import { wishText } from "./refusals.ts";
 import { Report } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
-import { type IngressView, keyOf } from "./view.ts";
+import { type IngressView, keyOf, sameWish } from "./view.ts";
 
 /** The key of the security group that all groups share; no group can have this name. */
 const sharedKey = "*";
@@ -224,9 +224,4 @@ class IngressLoop {
 function idOf(key: string): GroupId {
   const [namespace = "", name] = key.split("/");
   return name === undefined ? { kind: "explicit", name: namespace } : { kind: "implicit", namespace, name };
-}
-
-/** Whether two states of an Ingress ask for the same. Its finalizers are ours, and its status too. */
-function sameWish({ finalizers: _a, ...before }: IngressView, { finalizers: _b, ...after }: IngressView): boolean {
-  return JSON.stringify(before) === JSON.stringify(after);
 }

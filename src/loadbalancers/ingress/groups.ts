@@ -62,6 +62,8 @@ export interface Member {
   readonly params?: ClassParams;
   /** Its class or its place in the group cannot be told: it keeps what it has. */
   readonly problem?: string;
+  /** It is the class that cannot be told. */
+  readonly isClassUnknown?: true;
 }
 
 export interface Group {
@@ -84,7 +86,7 @@ export function groupOf(id: GroupId, ingresses: readonly IngressView[], membersh
       const { order, problem } = orderOf(ingress);
       members.push({ ingress, ...(membership.params && { params: membership.params }), order, ...(problem !== undefined && { problem }) });
     } else if (isFinalized && membership.kind === "invalid-class")
-      members.push({ ingress, order: orderOf(ingress).order, problem: membership.message });
+      members.push({ ingress, order: orderOf(ingress).order, problem: membership.message, isClassUnknown: true });
     else if (isFinalized) leaving.push(ingress);
   }
   const inOrder = members.toSorted((a, b) => a.order - b.order || compare(keyOf(a.ingress), keyOf(b.ingress)));

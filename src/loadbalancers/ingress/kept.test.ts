@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { SecurityGroup } from "../../aws/security-groups.ts";
 import { managedGroups } from "../model.ts";
 import { bed, ingress, network, service } from "./ingress.fixture.ts";
+import type { ClassParams } from "./view.ts";
 
 const shared = { "group.name": "g" };
 const mistake = { "group.order": "x" };
@@ -101,4 +102,12 @@ test("a rule that is kept outlasts a redirect of another's that goes before it",
   assert.match(hosts(), /b\.example\.com/);
   deploy(member("a/web"), member("b/web", mistake));
   assert.match(hosts(), /b\.example\.com/);
+});
+
+test("a class that says something new says it of one that is not understood too: nobody is in conflict with what it said before", () => {
+  const classed = (cost: string): ClassParams => ({ name: "tuned", tags: [{ key: "cost", value: cost }] }) as ClassParams;
+  const { deploy, desire } = bed();
+  deploy([member("a/web"), classed("1")], [member("b/web"), classed("1")]);
+  const { faults, model } = desire([member("a/web", mistake), classed("2")], [member("b/web"), classed("2")]);
+  assert.deepEqual([[...faults.keys()], model.tags.cost], [["a/web"], "2"]);
 });

@@ -26,7 +26,7 @@ import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
 import { type GroupSurvey, surveyGroup } from "./survey.ts";
 import { GroupFault, letAllGo, logStep, stale, staleMs, telling, waitMs, warnLeaving } from "./telling.ts";
-import { keyOf } from "./view.ts";
+import { keyOf, sameWish } from "./view.ts";
 import { warningsOn } from "./warnings.ts";
 
 export async function reconcileGroup(group: Group, context: GroupContext, ask: Ask): Promise<Outcome> {
@@ -103,6 +103,9 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
     const ports = portsOf(survey);
     const inFront = "error" in front ? survey.front?.hostname : front.hostname;
     for (const member of members) {
+      // One that has been changed meanwhile may be in another group by now, and have its address; it is looked at again anyway.
+      const now = context.ingresses.get(keyOf(member.view));
+      if (now === undefined || !sameWish(now.view, member.view)) continue;
       const publish = () => report.publish(member, hostname, ports, inFront, ask.signal);
       await setbacks.attempt(() => telling([member], "FailedUpdateStatus", context, ask, publish));
     }

@@ -44,8 +44,11 @@ export function readMembers(
 }
 
 /** What an author said before, with what the class says now: that is somebody else's, and all members hear it at once. */
-function underClass({ options: last, wish: { cidrs: _, ...wish } }: MemberModel, { params, problem }: Member): Omit<Reading, "isCurrent"> {
-  const member = problem === undefined ? { ingress: last.member.ingress, ...(params && { params }) } : last.member;
+function underClass(
+  { options: last, wish: { cidrs: _, ...wish } }: MemberModel,
+  { params, isClassUnknown }: Member,
+): Omit<Reading, "isCurrent"> {
+  const member = isClassUnknown ? last.member : { ingress: last.member.ingress, ...(params && { params }) };
   const options = { ...last, member };
   return { options, wish: { ...wish, ...givenCidrs(options) } };
 }

@@ -72,3 +72,8 @@ export type ServicePortView = Omit<state.ServicePortView, "protocol">;
 export interface ServiceView extends Pick<state.ServiceView, "namespace" | "name" | "uid" | "annotations" | "type" | "ipFamilies"> {
   readonly ports: readonly ServicePortView[];
 }
+
+/** Whether two states of an Ingress ask for the same. Its finalizers are ours, and its status too. */
+export function sameWish({ finalizers: _a, ...before }: IngressView, { finalizers: _b, ...after }: IngressView): boolean {
+  return JSON.stringify(before) === JSON.stringify(after);
+}
