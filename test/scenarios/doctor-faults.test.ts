@@ -643,7 +643,7 @@ test("without the right to act as another role the doctor names that action", as
 
 test("every policy that we ship is one whose actions a test takes away", () => {
   const shipped = globSync("*.json", { cwd: new URL("../../deploy/iam/", import.meta.url).pathname }).map((file) => file.slice(0, -5));
-  assert.deepEqual(shipped.sort(), [...features, "assume-role", "doctor", "interruptions-setup"].sort());
+  assert.deepEqual(shipped.sort(), [...features, "assume-role", "dashboard", "doctor", "interruptions-setup"].sort());
 });
 
 test("the doctor changes nothing, neither in AWS nor in the cluster", async () => {
