@@ -5,6 +5,7 @@
  *
  * Needs chromium. The cluster is made up: what is measured is the page, from the first byte on.
  */
+import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { changeBetween, type Entry, type Graph, graphOf, type Kind } from "../src/dashboard/graph.ts";
 import { pageFiles } from "../src/dashboard/page-files.ts";
@@ -76,10 +77,18 @@ await page.waitForTimeout(3_000);
 const long = (await page.evaluate("window.long")) as readonly number[];
 await protocol.send("HeapProfiler.collectGarbage");
 const { metrics } = await protocol.send("Performance.getMetrics");
+/** What the processes of pages have to themselves: the libraries that all of the browser shares are not theirs. */
+const { processInfo } = await (await browser.newBrowserCDPSession()).send("SystemInfo.getProcessInfo");
+const ownMb = processInfo
+  .filter(({ type }) => type === "renderer")
+  .map(({ id }) => readFileSync(`/proc/${id}/smaps_rollup`, "utf8"))
+  .flatMap((text) => [...text.matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB$/gm)].map(([, kb]) => Number(kb) / 1e3))
+  .reduce((sum, mb) => sum + mb, 0);
 const value = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? 0;
 console.log(`${sizes.nodes} nodes, ${sizes.ingresses} Ingresses`);
 console.log(`the page is there after        ${loadedMs.toFixed(0)} ms`);
 console.log(`memory of its scripts          ${(value("JSHeapUsedSize") / 1e6).toFixed(1)} MB`);
+console.log(`memory of the page's process   ${ownMb.toFixed(0)} MB`);
 console.log(`elements                       ${value("Nodes")}`);
 console.log(`layout, in all                 ${(value("LayoutDuration") * 1000).toFixed(0)} ms in ${value("LayoutCount")} layouts`);
 console.log(`tasks longer than 50 ms        ${long.length}${long.length > 0 ? `, the longest ${Math.max(...long).toFixed(0)} ms` : ""}`);
