@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Event } from "../kube/types.ts";
-import { ageText, warningsIn } from "./event-history.ts";
+import { ageText } from "../runtime/age-text.ts";
+import { warningsIn } from "./event-history.ts";
 
 const at = (minute: number) => `2026-06-01T12:${String(minute).padStart(2, "0")}:00Z`;
 const event = (minute: number, type: string, reason: string, message = ""): Event => ({

@@ -36,10 +36,3 @@ export function warningsIn(events: readonly Frozen<Event>[]): readonly PastWarni
 function timeOf({ lastTimestamp, eventTime, metadata }: Frozen<Event>): number {
   return Date.parse(lastTimestamp ?? eventTime ?? metadata?.creationTimestamp ?? "") || 0;
 }
-
-/** `3 min ago` */
-export function ageText(atMs: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - atMs) / 1000));
-  if (seconds < 120) return `${seconds} s ago`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
-}

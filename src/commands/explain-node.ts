@@ -14,7 +14,8 @@ import { addressesFor } from "../nodes/initialise-plan.ts";
 import { addressesOf, typeOf, zoneOf } from "../nodes/machine.ts";
 import { leadsTo } from "../routes/model.ts";
 import { stepsOf } from "../routes/plan.ts";
-import { ageText, warningsIn } from "./event-history.ts";
+import { ageText } from "../runtime/age-text.ts";
+import { warningsIn } from "./event-history.ts";
 import { type Live, NotPossible } from "./live.ts";
 import { routesOf } from "./live-routes.ts";
 

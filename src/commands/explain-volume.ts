@@ -4,13 +4,14 @@ import { events, pods } from "../kube/builtin.ts";
 import { isApiError } from "../kube/errors.ts";
 import type { KubeObject, Resource, Stored } from "../kube/resource.ts";
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from "../kube/types.ts";
+import { ageText } from "../runtime/age-text.ts";
 import { explainVolume } from "../volumes/explain.ts";
 import type { ExplainedNode, VolumeFacts } from "../volumes/explain-facts.ts";
 import { diskOf } from "../volumes/migration.ts";
 import { driverName, isVolumeId } from "../volumes/names.ts";
 import { annotations } from "../volumes/roles/provision-plan.ts";
 import { claims, csiNodes, persistentVolumes, storageClasses, volumeAttachments } from "../volumes/storage-resources.ts";
-import { ageText, warningsIn } from "./event-history.ts";
+import { warningsIn } from "./event-history.ts";
 import { type Live, NotPossible } from "./live.ts";
 
 /** What a word names. */

@@ -1,6 +1,7 @@
 /** A page as a function of what is known: elements are described, and the document is changed only where it differs. */
 
-export interface Element_ {
+/** An element as it should be. */
+export interface Described {
   readonly tag: string;
   readonly key?: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -8,12 +9,12 @@ export interface Element_ {
   readonly children: readonly Child[];
 }
 
-export type Child = Element_ | string;
+export type Child = Described | string;
 
 type Given = Readonly<Record<string, string | number | boolean | undefined | ((event: never) => void)>>;
 
 /** Describes an element. Functions are listeners (`click`), `true` is an attribute without a value, `false` and undefined are none. */
-export function h(tag: string, given: Given = {}, ...children: readonly (Child | readonly Child[] | undefined | false)[]): Element_ {
+export function h(tag: string, given: Given = {}, ...children: readonly (Child | readonly Child[] | undefined | false)[]): Described {
   const attributes: Record<string, string> = {};
   const on: Record<string, (event: Event) => void> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -26,7 +27,7 @@ export function h(tag: string, given: Given = {}, ...children: readonly (Child |
   return { tag, ...(key !== undefined && { key }), attributes: rest, on, children: described };
 }
 
-const drawn = new WeakMap<Node, Element_>();
+const drawn = new WeakMap<Node, Described>();
 const svgTags = new Set(["svg", "path", "g", "rect", "circle", "line", "text", "title", "polyline"]);
 
 /** Makes the children of an element what is described. Elements are kept by their key, else by their place. */

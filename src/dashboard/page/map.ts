@@ -1,6 +1,6 @@
 /** The map: from objects to AWS and back. Without a thing to look at, an overview; with one, what leads to it and where it leads. */
 import type { Kind, State, Thing } from "../graph.ts";
-import { type Element_, h } from "./dom.ts";
+import { type Described, h } from "./dom.ts";
 import { dot, facts, longList, row, type Scrolled } from "./parts.ts";
 import { type Known, ofKind } from "./store.ts";
 
@@ -41,12 +41,12 @@ export interface MapState {
   readonly scrolled: Scrolled;
 }
 
-export function mapView(known: Known, state: MapState): readonly Element_[] {
+export function mapView(known: Known, state: MapState): readonly Described[] {
   const here = state.here === undefined ? undefined : known.things.get(state.here);
   return here === undefined ? overview(known, state) : around(known, here, state);
 }
 
-function overview(known: Known, state: MapState): readonly Element_[] {
+function overview(known: Known, state: MapState): readonly Described[] {
   const cards = order.flatMap((kind) => {
     const things = ofKind(known, kind);
     if (things.length === 0) return [];
@@ -89,7 +89,7 @@ function countsText(things: readonly Thing[]): string {
 }
 
 /** A square for each thing, those in trouble first: thousands fit on a card, as one path for each state. */
-function squares(things: readonly Thing[]): Element_ {
+function squares(things: readonly Thing[]): Described {
   const size = things.length > 1500 ? 4 : things.length > 300 ? 6 : 10;
   const across = Math.floor(260 / size);
   const shown = things.slice(0, across * Math.floor(240 / size));
@@ -119,7 +119,7 @@ interface Column {
 }
 
 /** The thing, with all that leads to it and all that it leads to. */
-function around(known: Known, here: Thing, state: MapState): readonly Element_[] {
+function around(known: Known, here: Thing, state: MapState): readonly Described[] {
   const ids = new Set([here.id, ...reached(here.id, known.from), ...reached(here.id, known.to)]);
   const all = [...ids].flatMap((id) => known.things.get(id) ?? []);
   const columns: readonly Column[] = order.flatMap((kind) => {
@@ -191,7 +191,7 @@ function around(known: Known, here: Thing, state: MapState): readonly Element_[]
   ];
 }
 
-function box({ id, name, text, state }: Thing, [x, y]: readonly [number, number], isHere: boolean, go: (id: string) => void): Element_ {
+function box({ id, name, text, state }: Thing, [x, y]: readonly [number, number], isHere: boolean, go: (id: string) => void): Described {
   return h(
     "button",
     {

@@ -1,16 +1,16 @@
 /** Parts that several views show. */
 import type { State, Thing } from "../graph.ts";
-import { type Child, type Element_, h } from "./dom.ts";
+import { type Child, type Described, h } from "./dom.ts";
 
 /** What a state is called, for who does not see its colour. */
 const stateWords: Readonly<Record<State, string>> = { good: "in order", working: "on its way", bad: "in trouble", idle: "used by nobody" };
 
-export function dot(state: State): Element_ {
+export function dot(state: State): Described {
   return h("span", { class: `dot ${state}`, role: "img", "aria-label": stateWords[state] });
 }
 
 /** A thing in a line; a click goes to it. */
-export function row(thing: Thing, go: (id: string) => void): Element_ {
+export function row(thing: Thing, go: (id: string) => void): Described {
   return h(
     "button",
     { key: thing.id, class: "row", title: `${thing.kind} ${thing.name}: ${thing.text}`, click: () => go(thing.id) },
@@ -20,7 +20,7 @@ export function row(thing: Thing, go: (id: string) => void): Element_ {
   );
 }
 
-export function facts(of: Readonly<Record<string, string>>): Element_ {
+export function facts(of: Readonly<Record<string, string>>): Described {
   return h(
     "dl",
     { class: "facts" },
@@ -29,7 +29,7 @@ export function facts(of: Readonly<Record<string, string>>): Element_ {
 }
 
 /** A small picture of numbers over time. */
-export function spark(numbers: readonly number[], width = 120, height = 22): Element_ {
+export function spark(numbers: readonly number[], width = 120, height = 22): Described {
   const most = Math.max(1, ...numbers);
   const step = width / Math.max(1, numbers.length - 1);
   const points = numbers.map((n, at) => `${(at * step).toFixed(1)},${(height - 1 - (n / most) * (height - 3)).toFixed(1)}`).join(" ");
@@ -45,9 +45,9 @@ export function longList(
   key: string,
   name: string,
   rows: readonly Thing[],
-  drawRow: (thing: Thing) => Element_,
+  drawRow: (thing: Thing) => Described,
   scrolled: Scrolled,
-): Element_ {
+): Described {
   const place = `${key} ${scrolled.times}`;
   const top = scrolled.top(place);
   const first = Math.max(0, Math.floor(top / rowHeight) - 5);
@@ -79,14 +79,7 @@ export interface Scrolled {
   to(key: string, top: number): void;
 }
 
-/** `12 s ago` */
-export function ago(at: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - at) / 1000));
-  if (seconds < 120) return `${seconds} s ago`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
-}
-
-export function table(heads: readonly string[], rows: readonly (readonly Child[])[], numbers: readonly number[] = []): Element_ {
+export function table(heads: readonly string[], rows: readonly (readonly Child[])[], numbers: readonly number[] = []): Described {
   const kind = (column: number) => (numbers.includes(column) ? { class: "number" } : {});
   return h(
     "div",

@@ -1,15 +1,17 @@
 /** The other views: what is being done, what is wrong, what would be done, what it costs. */
+
+import { ageText } from "../../runtime/age-text.ts";
 import type { Trouble } from "../trouble.ts";
 import type { Moment } from "../watching.ts";
-import { type Element_, h } from "./dom.ts";
-import { ago, row, spark, table } from "./parts.ts";
+import { type Described, h } from "./dom.ts";
+import { row, spark, table } from "./parts.ts";
 import type { Known } from "./store.ts";
 
 const nothingYet = h("p", { class: "quiet" }, "Nothing is known yet.");
 
 const nobodySays = "No process says what it does. Start the dashboard with --endpoint for each that shall be asked.";
 
-export function nowView({ moment }: Known): readonly Element_[] {
+export function nowView({ moment }: Known): readonly Described[] {
   if (moment === undefined) return [nothingYet];
   const lines = moment.processes.flatMap(({ component, lines }) => lines.map((line) => ({ component, ...line })));
   const steps = lines.toSorted((a, b) => b.at - a.at).slice(0, 80);
@@ -36,7 +38,7 @@ export function nowView({ moment }: Known): readonly Element_[] {
           : table(
               ["When", "What", "Why"],
               steps.map(({ at, message, why, level, component }) => [
-                ago(at, moment.at),
+                ageText(at, moment.at),
                 h(
                   "span",
                   { class: level === "info" ? "" : "bad", style: level === "info" ? "" : "color: var(--state)", title: component },
@@ -57,7 +59,7 @@ export function nowView({ moment }: Known): readonly Element_[] {
               "div",
               { key: metadata.uid, class: `event${warning ? " bad" : ""}` },
               h("b", {}, reason),
-              h("span", { class: "quiet" }, ` ${about}, ${ago(last, moment.at)}`),
+              h("span", { class: "quiet" }, ` ${about}, ${ageText(last, moment.at)}`),
               h("p", {}, message),
             ),
           ),
@@ -66,7 +68,7 @@ export function nowView({ moment }: Known): readonly Element_[] {
   ];
 }
 
-function processCard({ endpoint, component, identity, leads, controllers, budgets }: Moment["processes"][number]): Element_ {
+function processCard({ endpoint, component, identity, leads, controllers, budgets }: Moment["processes"][number]): Described {
   const tight = budgets.filter(({ waiting, throttledMsAgo = Number.POSITIVE_INFINITY }) => waiting > 0 || throttledMsAgo < 600_000);
   return h(
     "section",
@@ -86,27 +88,27 @@ function processCard({ endpoint, component, identity, leads, controllers, budget
             action,
             rate.toFixed(1),
             String(waiting),
-            throttledMsAgo === undefined ? "" : ago(0, throttledMsAgo),
+            throttledMsAgo === undefined ? "" : ageText(0, throttledMsAgo),
           ]),
           [1, 2],
         ),
   );
 }
 
-function leasesCard({ leases, at }: Moment): Element_ {
+function leasesCard({ leases, at }: Moment): Described {
   return h(
     "section",
     { key: "leases", class: "card" },
     h("h2", {}, "Who leads"),
     table(
       ["Lease", "Held by", "Renewed"],
-      leases.map(({ name, holder, renewed }) => [name, holder || "nobody", ago(renewed, at)]),
+      leases.map(({ name, holder, renewed }) => [name, holder || "nobody", ageText(renewed, at)]),
     ),
   );
 }
 
 /** `go` leads to the thing; undefined when there is nowhere to go to. Its times change all the while, so it is not announced itself. */
-export function banner(trouble: Trouble, now: number, go: ((id: string) => void) | undefined): Element_ {
+export function banner(trouble: Trouble, now: number, go: ((id: string) => void) | undefined): Described {
   const { id, about, title, message, remedy, count, since, last, requestId, tried = [] } = trouble;
   return h(
     "div",
@@ -126,25 +128,25 @@ export function banner(trouble: Trouble, now: number, go: ((id: string) => void)
     h(
       "p",
       { class: "quiet" },
-      `${count > 1 ? `${count} times, ` : ""}since ${ago(since, now)}, last ${ago(last, now)}${requestId ? `; request id ${requestId}` : ""}`,
+      `${count > 1 ? `${count} times, ` : ""}since ${ageText(since, now)}, last ${ageText(last, now)}${requestId ? `; request id ${requestId}` : ""}`,
     ),
     tried.length === 0
       ? undefined
       : h(
           "ul",
           { class: "tried", "aria-label": "What was tried" },
-          tried.map(({ at, text }) => h("li", {}, `${ago(at, now)}: ${text}`)),
+          tried.map(({ at, text }) => h("li", {}, `${ageText(at, now)}: ${text}`)),
         ),
   );
 }
 
-export function troubleView({ moment, things }: Known, go: (id: string) => void): readonly Element_[] {
+export function troubleView({ moment, things }: Known, go: (id: string) => void): readonly Described[] {
   if (moment === undefined) return [nothingYet];
   if (moment.troubles.length === 0) return [h("p", { key: "none" }, "Nothing is wrong.")];
   return moment.troubles.map((each) => banner(each, moment.at, things.has(each.about ?? "") ? go : undefined));
 }
 
-export function costView({ moment, things }: Known, go: (id: string) => void): readonly Element_[] {
+export function costView({ moment, things }: Known, go: (id: string) => void): readonly Described[] {
   if (moment === undefined) return [nothingYet];
   const { actions, causes } = moment.activity;
   const paid = [...things.values()].filter(({ kind }) => kind === "balancer" || kind === "volume" || kind === "address");

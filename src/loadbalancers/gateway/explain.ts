@@ -1,8 +1,9 @@
 /** One page about the load balancer of a Gateway: what is asked for and why, what stands, what differs, and what to do next. */
+
 import type { Ask } from "../../aws/ask.ts";
+import { plannedSections, section } from "../explain-sections.ts";
 import type { Inventory } from "../inventory.ts";
 import type { BackendHealth } from "../kind.ts";
-import { wantedGroups } from "../model.ts";
 import type { GatewayPreview } from "./preview.ts";
 import { keyOf, routeKeyOf } from "./view.ts";
 
@@ -41,30 +42,12 @@ export async function explainGateway(
       ...(published.length > 0 ? published : ["no address is published"]),
     ]),
     ...section("What is wrong", [...problems, ...[...faults].flatMap(([key, all]) => all.map((text) => `${key}: ${text}`)), ...warnings]),
-    ...section("What would be done", steps.length === 0 ? ["nothing"] : steps.map(({ what, why }) => `${what}  (${why})`)),
-    ...section(
-      "Subnets",
-      (survey?.desire.subnets.verdicts ?? []).map(
-        ({ subnet, taken, why }) => `${taken ? "taken  " : "refused"} ${subnet.id} ${subnet.zone}: ${why}`,
-      ),
-    ),
-    ...section("Security groups", [
-      ...(model
-        ? wantedGroups(model).map(
-            (entry) => `wanted on the load balancer: ${entry.kind === "given" ? entry.id : `${entry.group.name}, managed`}`,
-          )
-        : []),
-      ...(found?.securityGroups ?? []).map((id) => `on the load balancer: ${id}`),
-    ]),
+    ...plannedSections(steps, survey?.desire.subnets.verdicts ?? [], model, found?.securityGroups ?? []),
     ...section("Targets", targetsOf(health)),
     ...section("Warnings", events),
     ...section("What to do next", [nextStep(preview, health)]),
     "",
   ].join("\n");
-}
-
-function section(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
 }
 
 function routesOf({ wish: { attachment } }: NonNullable<GatewayPreview["loaded"]>): readonly string[] {

@@ -1,7 +1,9 @@
 /** One page about the load balancer of an Ingress: who asks for what, why it is so, what stands, what differs, and what to do next. */
+
 import type { Ask } from "../../aws/ask.ts";
 import { conditionsText } from "../application/conditions.ts";
 import { type Certificate, fits } from "../certificate-choice.ts";
+import { section } from "../explain-sections.ts";
 import type { BackendHealth } from "../kind.ts";
 import { type ApplicationListener, wantedGroups } from "../model.ts";
 import type { Action } from "../routing.ts";
@@ -47,10 +49,6 @@ export async function explainIngress(told: Explained, { inventory }: Pick<Survey
     ...section("What to do next", [nextStep(preview, ingress, health)]),
     "",
   ].join("\n");
-}
-
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
 }
 
 function members(preview: GroupPreview): string[] {

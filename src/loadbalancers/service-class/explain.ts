@@ -1,7 +1,8 @@
 /** One page about the load balancer of a Service with a class: what is wanted and why, what exists, what differs, what to do next. */
+
 import type { Ask } from "../../aws/ask.ts";
+import { plannedSections, section } from "../explain-sections.ts";
 import type { Inventory } from "../inventory.ts";
-import { wantedGroups } from "../model.ts";
 import { annotationPrefix, familyTable, rowTable } from "./annotations.ts";
 import type { ClassPreview } from "./preview.ts";
 import { keyOf, type ServiceView } from "./view.ts";
@@ -47,21 +48,7 @@ export async function explainClassService(
       ...(published.length === 0 ? ["no address is published"] : published.map((hostname) => `published address ${hostname}`)),
     ]),
     ...section("What is wrong", said),
-    ...section("What would be done", steps.length === 0 ? ["nothing"] : steps.map(({ what, why }) => `${what}  (${why})`)),
-    ...section(
-      "Subnets",
-      (survey?.desire.subnets.verdicts ?? []).map(
-        ({ subnet, taken, why }) => `${taken ? "taken  " : "refused"} ${subnet.id} ${subnet.zone}: ${why}`,
-      ),
-    ),
-    ...section("Security groups", [
-      ...(model
-        ? wantedGroups(model).map(
-            (entry) => `wanted on the load balancer: ${entry.kind === "given" ? entry.id : `${entry.group.name}, managed`}`,
-          )
-        : []),
-      ...(found?.securityGroups ?? []).map((id) => `on the load balancer: ${id}`),
-    ]),
+    ...plannedSections(steps, survey?.desire.subnets.verdicts ?? [], model, found?.securityGroups ?? []),
     ...section(
       "Targets",
       targets.map(({ id, where, state, why }) => `${id} ${where} ${state}${why ? `: ${why}` : ""}`),
@@ -77,10 +64,6 @@ function serverOf({ loadBalancerClass }: ServiceView, { claim }: ClassPreview): 
   if (claim.kind === "unclear") return "nobody";
   if (claim.kind === "not-ours") return "another controller from now on: what the load balancer controller made for it goes";
   return `the load balancer controller, by ${loadBalancerClass === undefined ? "annotation" : `loadBalancerClass ${loadBalancerClass}`}`;
-}
-
-function section(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
 }
 
 /** What each annotation of ours means. */

@@ -1,6 +1,8 @@
 /** One page about a Service's load balancer: what is wanted and why, what stands, what differs, and what to do next. */
+
 import type { Ask } from "../../aws/ask.ts";
 import type { SecurityGroup } from "../../aws/security-groups.ts";
+import { section } from "../explain-sections.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { BackendHealth, Found } from "../kind.ts";
 import { type LoadBalancerModel, wantedGroups } from "../model.ts";
@@ -59,10 +61,6 @@ export async function explain({ preview, service, failures, events, calls }: Exp
     ...section("What to do next", advice.length > 0 ? advice : [nextStep(preview, server)]),
     "",
   ].join("\n");
-}
-
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
 }
 
 function wanted({ view }: SeenService, survey: Survey | undefined): string[] {

@@ -1,4 +1,5 @@
 /** One page about a TargetGroupBinding: what it fills, what is registered and what not, and what to do next. Pure. */
+import { section } from "../explain-sections.ts";
 import type { SeenBinding } from "./binding.ts";
 import type { Resolved } from "./endpoints.ts";
 import { gateAnswer, gateOf } from "./gates.ts";
@@ -84,10 +85,6 @@ function nextStep(
   return matched.every(([, { state }]) => state === "healthy")
     ? "Nothing: it is as it should be."
     : "Wait: targets are being checked for the first time.";
-}
-
-function section(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
 }
 
 const limited = (lines: readonly string[]) =>
