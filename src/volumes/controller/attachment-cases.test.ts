@@ -68,6 +68,31 @@ test("a volume whose attachment EC2 carries out late is not said to be detached 
   assert.equal(world.calls("ec2:AttachVolume"), 1);
 });
 
+test("a driver that has just started does not say that a volume is detached for which the one before it may have asked", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  world.aws.controls.faults.add({ action: "ec2:AttachVolume", effect: { kind: "delay", ms: 20_000 }, times: 1 });
+  const dead = new Promise<never>(() => {});
+  let alive = true;
+  world.driver = world.start(world.world, async (request) => {
+    const answer = await (alive ? world.aws.handle(request) : dead);
+    return alive ? answer : dead;
+  });
+  await world.load();
+  void world.begin("ControllerPublishVolume", publishRequest(volumeId, node!.id));
+  await world.world.advance(5_000);
+  alive = false;
+  world.driver = world.start();
+  await world.unpublish(volumeId, node!);
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual(world.volume(volumeId)!.attachments, []);
+  // What it has detached itself needs no second wait.
+  const before = world.world.clock.monotonic();
+  await world.unpublish(volumeId, node!);
+  assert.ok(world.world.clock.monotonic() - before < 10_000);
+});
+
 test("a detachment after an attachment that never arrived takes a minute, and comes to its end", async () => {
   const world = await volumeWorld();
   const [node] = world.nodes;

@@ -3,7 +3,7 @@ import { attachVolume, detachVolume } from "../../aws/ec2-actions.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import type { Volume, VolumeAttachment } from "../../aws/volumes.ts";
 import { CsiError } from "../csi/errors.ts";
-import { lagMs, poll, type Schedule, Span } from "../poll.ts";
+import { inFlightMs, lagMs, poll, type Schedule, Span } from "../poll.ts";
 import { ask, type ControllerContext, type Rpc } from "./context.ts";
 
 /** Both take a few seconds as a rule; the attacher waits for six minutes. */
@@ -103,16 +103,23 @@ async function giveUp({ volumeId, nodeId }: Attachment, own: VolumeAttachment, r
 
 /**
  * Returns when what an earlier call asked for has come to be, or is too old to. Such a call did not learn what became of its
- * request; a detachment that overtakes it would leave an attachment that nobody knows of.
+ * request, or was one of the process before this one; a detachment that overtakes it would leave an attachment that nobody knows of.
  */
 export async function requestEnded(volumeId: string, nodeId: string, rpc: Rpc, context: ControllerContext): Promise<void> {
-  const { uncertainAttachments, cloud, host } = context;
-  await poll(host.world.clock, schedule, rpc.signal, async () => {
-    if ((uncertainAttachments.ageMs(volumeId + nodeId) ?? lateMs) >= lateMs) return true;
+  const { uncertainAttachments, settledDetachments, cloud, host, startedAt } = context;
+  const { clock } = host.world;
+  const id = volumeId + nodeId;
+  const mayCome = () =>
+    (uncertainAttachments.ageMs(id) ?? lateMs) < lateMs || (clock.monotonic() - startedAt < inFlightMs && !settledDetachments.has(id));
+  await poll(clock, schedule, rpc.signal, async () => {
+    if (!mayCome()) return true;
+    const instance = await cloud.instances.lookup(nodeId, ask(rpc));
+    // Nothing is attached to it any more.
+    if (instance.kind === "not-found" || (instance.kind === "found" && instance.instance.state === "terminated")) return true;
     const found = await cloud.volumes.lookup(volumeId, ask(rpc));
     return found.kind === "found" && ownAttachment(found.volume, nodeId) !== undefined ? true : undefined;
   });
-  uncertainAttachments.forget(volumeId + nodeId);
+  uncertainAttachments.forget(id);
 }
 
 /**

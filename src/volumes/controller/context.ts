@@ -43,6 +43,8 @@ export interface ControllerContext {
   readonly attaching: RecentIds;
   /** Volumes and nodes, joined, for which an attachment was asked without an answer. */
   readonly uncertainAttachments: RecentIds;
+  /** The same, of those that this process has seen detached. */
+  readonly settledDetachments: RecentIds;
   /** Volumes that are filled from their snapshot, which they stay. */
   readonly initialisedVolumes: RecentIds;
   /** Names of snapshots that were asked for a moment ago: EC2 may not show them yet. */

@@ -35,6 +35,7 @@ export function controllerContext(host: Host, cloud: Cloud, settings: Controller
     detachPending: new DetachPending(clock),
     attaching: new RecentIds(clock),
     uncertainAttachments: new RecentIds(clock),
+    settledDetachments: new RecentIds(clock),
     initialisedVolumes: new RecentIds(clock),
     uncertainSnapshots: new RecentIds(clock),
     completedSnapshots: new RecentIds(clock),

@@ -20,6 +20,7 @@ export async function unpublishVolume({ volumeId, nodeId }: UnpublishVolumeReque
     try {
       await detach(volumeId, nodeId, rpc, context);
       context.detachPending.clear(volumeId, nodeId);
+      context.settledDetachments.note(volumeId + nodeId);
     } catch (error) {
       throw wrapped(`Could not detach volume ${JSON.stringify(volumeId)} from node ${JSON.stringify(nodeId)}`, error, "Internal");
     } finally {
