@@ -340,6 +340,37 @@ test("whoever leaves a group in which all wait takes its certificate along, and 
   assert.equal(records(world).length, 1);
 });
 
+test("whoever leaves does not wait until the mistake of another is put right, and its certificate goes then", async (t) => {
+  const world = await bed(t, "example.com");
+  let end = world.serve(gate);
+  const group = { "group.name": "shared" };
+  await world.ingress("stays", to("s.example.com"), { ...group, "listen-ports": '[{"HTTP":80}]' });
+  await world.ingress("leaves", to("l.example.com"), { ...group, ...asked });
+  await world.until("443 is served", () => attached(world).some(([port]) => port === 443), 600_000);
+  end();
+  await world.change("stays", { "load-balancer-attributes": "idle" });
+  end = world.serve(gate);
+  await world.world.advance(60_000);
+  await world.drop("leaves");
+  await isGone(world, "leaves");
+  assert.ok(attached(world).some(([port]) => port === 80));
+  await world.change("stays", { "load-balancer-attributes": null });
+  await world.until("nothing is left of it", () => certificates(world).length === 0, 20 * 60_000);
+  assert.deepEqual(records(world), []);
+  assert.deepEqual(attached(world), [[80, undefined]]);
+  // And when the one with the mistake goes instead of being put right.
+  await world.ingress("leaves", to("l.example.com"), { ...group, ...asked });
+  await world.until("443 is served again", () => attached(world).some(([port]) => port === 443), 600_000);
+  end();
+  await world.change("stays", { "load-balancer-attributes": "idle" });
+  world.serve(gate);
+  await world.drop("leaves");
+  await isGone(world, "leaves");
+  await world.drop("stays");
+  await isGone(world, "stays");
+  assert.deepEqual([certificates(world), records(world)], [[], []]);
+});
+
 for (const [name, policy] of Object.entries({ usual: usualPolicy, strict: strictPolicy })) {
   test(`the ${name} policies allow what it takes, and nothing that it does not`, async (t) => {
     const world = await bed(t, "example.com");

@@ -1,16 +1,18 @@
 /** Certificates that are requested for Ingresses, in some of the worlds: which of them an account has, and which it is to have. */
 import { type Certificate, certificatesOf } from "../../src/sandbox/cloud/acm/state.ts";
+import { usersOfCertificate } from "../../src/sandbox/cloud/balancing/certificates.ts";
 import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
 import { recordsOf, zonesOf } from "../../src/sandbox/cloud/route53/state.ts";
-import { type IngressWish, isServed } from "./ingresses-wish.ts";
+import { type IngressWish, isServed, type Surroundings, stackOf } from "./ingresses-wish.ts";
 
 /** In these worlds the gate is open. */
 export const requestsCertificates = (seed: number) => Math.floor(seed / 4) % 4 === 3;
 
 const clusterTag = "elbv2.k8s.aws/cluster";
+const stackTag = "ingress.k8s.aws/stack";
 
 /** Certificates of other people for host names that users here have too: of another cluster's group, and of nobody. */
-const foreign: readonly Readonly<Record<string, string>>[] = [{ [clusterTag]: "other", "ingress.k8s.aws/stack": "default/a" }, {}];
+const foreign: readonly Readonly<Record<string, string>>[] = [{ [clusterTag]: "other", [stackTag]: "default/a" }, {}];
 
 /** A name of an Ingress that other people have certificates for: AWS renews theirs by the same record. */
 const foreignDomain = "a1.example.com";
@@ -48,10 +50,19 @@ const ownerOf = ({ domain }: Certificate) => domain[0];
 
 const isSecured = (wish: IngressWish) => isServed(wish) && wish.isSecured;
 
-/** What is wrong with them, were it final. One with a mistake keeps what it had. */
-export function wrongCertificates(cloud: Cloud, wishes: Iterable<IngressWish>): readonly string[] {
-  const present = ofCluster(cloud);
+/**
+ * What is wrong with them, were it final. One with a mistake keeps what it had; and in groups where one is not understood,
+ * listeners keep those of Ingresses that have left.
+ */
+export function wrongCertificates(cloud: Cloud, wishes: Iterable<IngressWish>, around: Surroundings): readonly string[] {
   const known = [...wishes];
+  const unclear = new Set<string | undefined>(known.filter(({ mistake }) => mistake !== undefined).map((wish) => stackOf(wish, around)));
+  const isKept = ({ arn, tags }: Certificate) => unclear.has(tags[stackTag]) && usersOfCertificate(cloud.account, arn).length > 0;
+  const hasLeft = (certificate: Certificate) => {
+    const wish = known.find(({ name }) => name === ownerOf(certificate));
+    return wish === undefined || !isServed(wish) || stackOf(wish, around) !== certificate.tags[stackTag];
+  };
+  const present = ofCluster(cloud).filter((certificate) => !(isKept(certificate) && hasLeft(certificate)));
   const isWanted = (certificate: Certificate) => {
     const wish = known.find(({ name }) => name === ownerOf(certificate));
     return wish !== undefined && isSecured(wish) && (wish.mistake !== undefined || wish.host === certificate.domain);

@@ -228,7 +228,7 @@ export class IngressesScene {
     const balancers = stacks.filter((stack, i) => !groups.has(stack) || isSecond(stack, i));
     return [
       ...wishes.flatMap((wish) => this.#wrongWith(wish)),
-      ...wrongCertificates(this.cloud, wishes),
+      ...wrongCertificates(this.cloud, wishes, this.around),
       ...surplus.map((rule) => `rule ${rule} is nobody's`),
       ...balancers.map((stack) => `a load balancer of ${stack} is nobody's`),
       ...this.#touched(),

@@ -101,26 +101,33 @@ export interface CertificateRemoval {
   readonly complaint?: string;
 }
 
+export interface Kept {
+  /** Ingresses whose certificates stay. */
+  readonly for: readonly string[];
+  /** A load balancer of the group whose listeners stand as they are: what only it uses goes later, and nobody waits for that. */
+  readonly by?: string;
+}
+
 /**
- * Takes away what nothing asks for, but what was requested for these. It is looked at once more before: somebody may have given
- * it to another, use it, or need its records by now.
+ * Takes away what nothing asks for, but what is kept. It is looked at once more before: somebody may have given it to another,
+ * use it, or need its records by now.
  */
 export async function removeCertificates(
   group: Group,
   { unwanted }: CertificateSurvey,
-  keptFor: readonly string[],
+  kept: Kept,
   context: Context & { readonly usedCertificates: Map<string, number> },
   ask: Ask,
   onStep: (step: Step) => void,
 ): Promise<CertificateRemoval> {
   const { cloud } = context.inventory;
-  const before = new Set(unwanted.flatMap(({ arn, part = "" }) => (isFor(part, keptFor) ? [] : [arn])));
+  const before = new Set(unwanted.flatMap(({ arn, part = "" }) => (isFor(part, kept.for) ? [] : [arn])));
   if (before.size === 0) return { isCleared: true };
   cloud.certificates.forget(before);
-  const now = await surveyCertificates(group, context, ask, keptFor);
+  const now = await surveyCertificates(group, context, ask, kept.for);
   const removable = now.unwanted.filter(({ arn }) => before.has(arn));
   const free = removable.filter(({ usedBy }) => usedBy.length === 0);
-  const used = removable.filter(({ usedBy }) => usedBy.length > 0);
+  const used = removable.filter(({ usedBy }) => usedBy.some((arn) => arn !== kept.by));
   for (const arn of before) if (!used.some((each) => each.arn === arn)) context.usedCertificates.delete(arn);
   const complaints = used.filter(({ arn }) => usedFor(arn, context) >= complaintMs);
   try {

@@ -20,7 +20,7 @@ export async function leaveUnbuilt(group: Group, survey: GroupSurvey, context: G
   const left = (seen.seen as SeenApplication).targetGroups.filter((each) => isOfLeaving(each, group));
   if (left.length === 0) {
     const staying = group.members.map(({ ingress }) => keyOf(ingress));
-    const { isCleared, complaint } = await removeCertificates(group, certificates, staying, context, ask, logStep(context, group));
+    const { isCleared, complaint } = await removeCertificates(group, certificates, { for: staying }, context, ask, logStep(context, group));
     warnLeaving(group, complaint, context);
     if (isCleared) await letAllGo(group, context, ask);
     return;

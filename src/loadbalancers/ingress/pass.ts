@@ -115,10 +115,11 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
   if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
   if (postponed > 0) return again(waitMs, "bindings of target groups that are no longer wanted are being emptied");
-  // Whoever is not understood may still be served with one.
-  const keptFor = [...desire.faults.keys()];
+  // Whoever is not understood may still be served with one, and as long as nobody knows what it had its listeners stay.
+  const by = desire.model.keepsUnclaimed && (seen.seen as SeenApplication).loadBalancer?.arn;
+  const kept = { for: [...desire.faults.keys()], ...(by !== undefined && { by }) };
   const removed = await failing("FailedDeployModel", () =>
-    removeCertificates(group, certificates, keptFor, context, ask, logStep(context, group)),
+    removeCertificates(group, certificates, kept, context, ask, logStep(context, group)),
   );
   warnLeaving(group, removed.complaint, context);
   // Whoever leaves waits for its certificate to go; that somebody else uses one holds up nothing else.

@@ -68,7 +68,7 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left?.loadBalancers.length ?? 0), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
   const removed = await telling(members, "FailedDeployModel", context, ask, async () =>
-    removeCertificates(group, await surveyCertificates(group, context, ask), [], context, ask, logStep(context, group)),
+    removeCertificates(group, await surveyCertificates(group, context, ask), { for: [] }, context, ask, logStep(context, group)),
   );
   warnLeaving(group, removed.complaint, context);
   if (!removed.isCleared) return again(refusedMs, "its certificate is still in use");
