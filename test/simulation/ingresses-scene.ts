@@ -1,16 +1,9 @@
 /** Where the histories of Ingresses take place: groups that share load balancers, and what must be true of them at every moment. */
 import { isDeepStrictEqual } from "node:util";
-import { bodyText, type HttpResponse, type Transport } from "../../src/runtime/http.ts";
-import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
-import { type Network, standardNetwork } from "../../src/sandbox/cloud/network.ts";
-import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
+import type { HttpRequest } from "../../src/runtime/http.ts";
 import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
-import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
-import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import { addedSince, changedSince } from "./account-changes.ts";
-import { actionOf, isRead } from "./aws-requests.ts";
-import { type Chance, chanceOf } from "./chance.ts";
-import { History } from "./history.ts";
+import { BalancersScene, planAgeMs } from "./balancers-scene.ts";
 import { IngressAccount } from "./ingresses-account.ts";
 import {
   leftCertificates,
@@ -22,51 +15,16 @@ import {
 import { foreignIngress, plantForeign } from "./ingresses-foreign.ts";
 import { IngressWebhook } from "./ingresses-webhook.ts";
 import { type IngressWish, isServed, type Surroundings, stackOf, wantedRules } from "./ingresses-wish.ts";
-import { LeaseRule } from "./lease-rule.ts";
-import { streamedListsOf } from "./streamed-lists.ts";
 
-/** Compiled once: they are the same in every history. */
-const shapes = new Shapes();
-const leaseName = "aws-load-balancer-controller-leader";
-
-/** The longest pause before a refused call is made again, and some. */
-const retriesMs = 45_000;
-/** So old a plan may be when its last step is carried out. */
-const planAgeMs = 30_000;
-
-/** The name of the load balancer that a request is about; empty where it names none. */
-const loadBalancerIn = ({ body }: { readonly body?: unknown }) =>
-  /\/app\/([^/]+)\//.exec(decodeURIComponent(typeof body === "string" ? body : ""))?.[1] ?? "";
-
-export class IngressesScene {
-  readonly world: VirtualWorld;
-  readonly history: History;
-  readonly chance: Chance;
-  readonly cluster: EmbeddedCluster;
-  readonly cloud: Cloud;
-  readonly network: Network;
+export class IngressesScene extends BalancersScene {
   readonly account: IngressAccount;
   readonly flags: readonly string[];
   /** Whether certificates may be requested. */
   readonly hasCertificates: boolean;
-  /** Who leads, and that nobody else writes. */
-  readonly lease: LeaseRule;
   readonly services = ["web", "api", "docs"] as const;
-  /** Where each Service's pod answers. */
-  readonly addresses = new Map<string, string>();
   /** By name. */
   readonly wishes = new Map<string, IngressWish>();
-  /** What does not carry our mark for a while, each with whether it is as its people left it. */
-  readonly unmarked = new Map<string, () => boolean>();
   around: Surroundings = { tunedGroup: "shop", missing: new Set() };
-  /** Whether the first Ingress may come: what is said before is no part of the history. */
-  isOpen = false;
-  /** When a replica last changed something, in virtual milliseconds. */
-  lastChangeAt = 0;
-  /** Called after everything by which a replica changed AWS. */
-  onWrite: () => void = () => {};
-  /** When AWS last refused to change a load balancer, by its name. */
-  readonly #refused = new Map<string, number>();
   /** In every second world the API server asks a webhook about Ingresses. */
   readonly #webhook: IngressWebhook | undefined;
   #before: Snapshot = {};
@@ -77,28 +35,14 @@ export class IngressesScene {
   readonly #decidedAt = new Map<string, number>();
   /** Every rule that an Ingress has asked for: one that nobody understands any more may keep any of them. */
   readonly #asked = new Map<string, Set<string>>();
-  readonly #told = new Set<string>();
 
   constructor(seed: number) {
-    this.world = virtualWorld(seed);
-    this.history = new History(this.world.clock);
-    this.chance = chanceOf(this.world.random);
-    this.cluster = createEmbeddedCluster({ world: this.world, historyLimit: 500, streamedLists: streamedListsOf(seed) });
-    this.lease = new LeaseRule(this, leaseName);
-    this.cloud = createCloud({ world: this.world, seed, shapes });
-    this.network = standardNetwork(this.cloud, { clusterId: "simulated", zones: 2 });
+    super(seed);
     this.account = new IngressAccount(this.cloud);
     this.#webhook = Math.floor(seed / 2) % 2 === 0 ? new IngressWebhook(this.cluster) : undefined;
     this.hasCertificates = requestsCertificates(seed);
-    this.flags = [
-      "--cluster-name=simulated",
-      `--aws-region=${this.cloud.account.region}`,
-      `--aws-vpc-id=${this.network.vpcId}`,
-      "--metrics-bind-addr=0",
-      "--health-probe-bind-addr=0",
-      `--feature-gates=IngressController=true,ALBGatewayAPI=false,NLBGatewayAPI=false${this.hasCertificates ? ",EnableCertificateManagement=true" : ""}`,
-      "--default-target-type=ip",
-    ];
+    const certificates = this.hasCertificates ? ",EnableCertificateManagement=true" : "";
+    this.flags = [...this.usualFlags, `--feature-gates=IngressController=true,ALBGatewayAPI=false,NLBGatewayAPI=false${certificates}`];
   }
 
   /** From now on everything counts. */
@@ -111,49 +55,8 @@ export class IngressesScene {
     this.isOpen = true;
   }
 
-  /** The API server as replicas reach it. */
-  readonly serve: Transport = async (request) => {
-    const refusal = this.#webhook?.refusal(request);
-    if (refusal !== undefined) this.history.broken("a webhook is never in the controller's way", refusal);
-    const answer = await this.cluster.send(request);
-    // How many targets are healthy is told when it changes, and it changes by itself.
-    const aside = request.method === "GET" || /\/(leases|events)(\/|$)|targetgroupbindings\/[^/]+\/status$/.test(request.url.pathname);
-    if (!aside) this.#changed(`${request.method} ${request.url.pathname}`);
-    return answer;
-  };
-
-  /** AWS as replicas reach it. */
-  readonly serveAws: Transport = async (request) => {
-    // What is cut off may have been carried out all the same; what is refused was not.
-    let isRefused = false;
-    try {
-      const answer = await this.cloud.handle(request);
-      isRefused = answer.status >= 400;
-      return answer;
-    } finally {
-      if (!isRead(request)) {
-        if (isRefused) this.#refused.set(loadBalancerIn(request), this.world.clock.monotonic());
-        else this.#changed(actionOf(request));
-        this.onWrite();
-      }
-    }
-  };
-
-  async say(who: string, method: string, path: string, body?: object): Promise<HttpResponse> {
-    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-    const request = {
-      method,
-      url: new URL(path, "http://cluster"),
-      headers: { "content-type": type, "user-agent": who },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    };
-    const refusal = who === "user" ? this.#webhook?.refusal(request) : undefined;
-    const answer = refusal === undefined ? await this.cluster.send(request) : { status: 403, headers: {}, body: nothing() };
-    await bodyText(answer);
-    if (!this.isOpen && answer.status >= 300) throw new Error(`${method} ${path} → ${answer.status}`);
-    const text = body === undefined ? "" : JSON.stringify(body);
-    if (who !== "world") this.history.tell(who, `${method} ${path} ${text} → ${answer.status}${refusal ? `: ${refusal}` : ""}`);
-    return answer;
+  protected override refusal(request: Pick<HttpRequest, "method" | "url" | "body">): string | undefined {
+    return this.#webhook?.refusal(request);
   }
 
   /** An author is about to change an Ingress: it may lose what it had from now on, unless what is written is a mistake. */
@@ -177,6 +80,10 @@ export class IngressesScene {
     }
   }
 
+  missed(service: string, isMissing: boolean): void {
+    this.change({ missing: new Set(isMissing ? [service] : []) }, ({ services }) => services.includes(service as never));
+  }
+
   #ask(wish: IngressWish): void {
     this.#asked.set(wish.name, new Set([...(this.#asked.get(wish.name) ?? []), ...wantedRules(wish, this.around)]));
   }
@@ -196,7 +103,7 @@ export class IngressesScene {
   settle(): void {
     for (const wish of this.wishes.values()) {
       if (this.#settled.has(wish.name) || !isServed(wish) || wish.mistake !== undefined || this.#wrongWith(wish).length > 0) continue;
-      if (this.#isTriedAgain(stackOf(wish, this.around))) continue;
+      if (this.isTriedAgain(this.#addressOf(stackOf(wish, this.around)))) continue;
       // A plan that was made before, with the Service gone, may still be on its way: calls wait for their budget.
       if (this.world.clock.monotonic() - (this.#decidedAt.get(wish.name) ?? Number.NEGATIVE_INFINITY) < planAgeMs) continue;
       this.#settled.set(wish.name, wantedRules(wish, this.around));
@@ -204,11 +111,8 @@ export class IngressesScene {
     }
   }
 
-  /** Whether a change of its load balancer that AWS has refused may still be on its way: it is tried again for a while. */
-  #isTriedAgain(stack: string): boolean {
-    const hostname = this.account.loadBalancers().find((lb) => lb.stack === stack)?.hostname ?? "";
-    const at = [...this.#refused].flatMap(([name, time]) => (name !== "" && hostname.includes(name) ? [time] : []));
-    return at.some((time) => this.world.clock.monotonic() - time < retriesMs);
+  #addressOf(stack: string): string {
+    return this.account.loadBalancers().find((lb) => lb.stack === stack)?.hostname ?? "";
   }
 
   /** What is wrong, were it final. */
@@ -248,7 +152,7 @@ export class IngressesScene {
     const address = this.account.loadBalancers().find((lb) => lb.stack === stack && lb.scheme === scheme)?.hostname ?? "";
     return [
       ...missing.map((rule) => `${name} lacks ${rule}`),
-      ...this.account.wrongTargets(wish, this.addresses, this.around.missing),
+      ...this.account.wrongTargetsOf(wish, this.addresses, this.around.missing),
       ...(published === address && published !== "" ? [] : [`${name} publishes ${published || "nothing"}, and is served at ${address}`]),
     ];
   }
@@ -285,31 +189,19 @@ export class IngressesScene {
     return this.ingress(foreignIngress.metadata.name);
   }
 
-  #changed(by: string): void {
-    this.lastChangeAt = this.world.clock.monotonic();
-    for (const how of this.#touched()) this.#broken("nothing foreign is touched", by, how);
-    for (const [what, stands] of this.unmarked) if (!stands()) this.#broken("nothing is deleted without our mark", by, `${what} is gone`);
+  protected override look(by: string): void {
+    for (const how of this.#touched()) this.broken("nothing foreign is touched", by, how);
     if (this.#settled.size === 0) return;
     const present = new Set(this.account.rules());
     const addresses = new Set(this.account.loadBalancers().map(({ hostname }) => hostname));
     for (const [name, rules] of this.#settled) {
       for (const rule of rules)
-        if (!present.has(rule))
-          this.#broken("a settled member's rules are never removed by another's mistake", by, `${name} lacks ${rule}`);
+        if (!present.has(rule)) this.broken("a settled member's rules are never removed by another's mistake", by, `${name} lacks ${rule}`);
       const published = this.ingress(name)?.status?.loadBalancer?.ingress?.[0]?.hostname ?? "";
-      if (!addresses.has(published)) this.#broken("what is published serves", by, `${name} publishes ${published || "nothing"}`);
+      if (!addresses.has(published)) this.broken("what is published serves", by, `${name} publishes ${published || "nothing"}`);
     }
   }
-
-  /** Once is enough. */
-  #broken(rule: string, by: string, how: string): void {
-    if (this.#told.has(how)) return;
-    this.#told.add(how);
-    this.history.broken(rule, `after ${by} ${how}`);
-  }
 }
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 interface IngressObject {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string; readonly finalizers?: readonly string[] };

@@ -11,12 +11,13 @@ import { targetGroupBindingDefinition } from "../../src/loadbalancers/targets/cr
 import "../../src/loadbalancers/targets/informers.ts";
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { loadClients } from "../bed/service-world.ts";
+import { operateServices } from "./backends.ts";
 import { BalancerReplica } from "./balancer-replica.ts";
 import { crashAfterWrites } from "./crash-after-writes.ts";
 import { comeToNothing, comeToOrder, type EndingTimes } from "./ending.ts";
 import { type FaultMix, injectFaults } from "./faults.ts";
 import { meddle } from "./ingresses-meddlers.ts";
-import { administrate, operateServices, prepare } from "./ingresses-place.ts";
+import { administrate, prepare } from "./ingresses-place.ts";
 import { IngressesScene } from "./ingresses-scene.ts";
 import { deleteAll, lookAround, useIngresses } from "./ingresses-users.ts";
 import { type Outcome, played } from "./outcome.ts";
