@@ -44,11 +44,17 @@ export class BalancerAccount {
 
   /** `stack:port protocol → target group`, of every listener of a network load balancer of the cluster. */
   forwards(): readonly string[] {
+    return this.forwardRecords().map(({ text }) => text);
+  }
+
+  forwardRecords(): readonly { readonly text: string; readonly listener: Listener }[] {
     const fronts = this.#fronts();
     this.#learnParts();
-    return this.table<Listener>("elbv2/listeners").flatMap(({ arn, protocol, actions }) =>
-      fronts.has(arn) && arn.includes(":listener/net/") ? [`${fronts.get(arn)} ${protocol} → ${this.#partBehind(actions)}`] : [],
-    );
+    return this.table<Listener>("elbv2/listeners").flatMap((listener) => {
+      const { arn, protocol, actions } = listener;
+      const front = arn.includes(":listener/net/") ? fronts.get(arn) : undefined;
+      return front === undefined ? [] : [{ text: `${front} ${protocol} → ${this.#partBehind(actions)}`, listener }];
+    });
   }
 
   /** Of the cluster's application load balancers. */

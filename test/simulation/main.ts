@@ -8,6 +8,7 @@
  *   node test/simulation/main.ts interruptions --runs 500 of nodes that are about to go
  *   node test/simulation/main.ts bindings --runs 500      of pods behind target groups
  *   node test/simulation/main.ts ingresses --runs 500     of Ingresses that share load balancers
+ *   node test/simulation/main.ts gateways --runs 500      of Gateways and the routes that share them
  *   node test/simulation/main.ts classes --runs 500       of Services with a load balancer class, and pods behind them
  *
  *   --seed 1          from this seed on
@@ -27,6 +28,7 @@ const worlds: Readonly<Record<string, () => Promise<Simulate>>> = {
   kits: async () => (await import("./simulate.ts")).simulate,
   bindings: async () => (await import("./bindings-simulate.ts")).simulateBindings,
   classes: async () => (await import("./classes-simulate.ts")).simulateClasses,
+  gateways: async () => (await import("./gateways-simulate.ts")).simulateGateways,
   nodes: async () => (await import("./nodes-simulate.ts")).simulateNodes,
   interruptions: async () => (await import("./interruptions-simulate.ts")).simulateInterruptions,
   ingresses: async () => (await import("./ingresses-simulate.ts")).simulateIngresses,

@@ -1,0 +1,69 @@
+/** How a history of load balancers that users share is played: faults for a while, then order, then nothing. */
+import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
+import { BalancerReplica, type BalancerScene } from "./balancer-replica.ts";
+import type { BalancersScene } from "./balancers-scene.ts";
+import { crashAfterWrites } from "./crash-after-writes.ts";
+import { comeToNothing, comeToOrder, type EndingScene, type EndingTimes } from "./ending.ts";
+import { type FaultMix, injectFaults } from "./faults.ts";
+import { Replicas } from "./replicas.ts";
+
+const faultsMs = 6 * 60_000;
+const times: EndingTimes = { patienceMs: 60 * 60_000, restMs: 60_000, quietMs: 3 * 60_000 };
+
+type PlayedScene = BalancersScene & BalancerScene & EndingScene;
+
+/** Who takes part. */
+export interface Cast<Scene> {
+  /** Until the faults end. */
+  readonly actors: readonly ((scene: Scene, signal: AbortSignal) => Promise<void>)[];
+  /** Until the end. */
+  readonly lookAround: (scene: Scene, signal: AbortSignal) => Promise<void>;
+  /** Users leave. */
+  readonly deleteAll: (scene: Scene) => Promise<void>;
+}
+
+export async function playBalancers<Scene extends PlayedScene>(
+  scene: Scene,
+  { actors, lookAround, deleteAll }: Cast<Scene>,
+): Promise<void> {
+  const { world } = scene;
+  const [faulty, everything] = [new AbortController(), new AbortController()];
+  const replicas = new Replicas(scene, (name) => new BalancerReplica(scene, name));
+  const mix = faultMixOf(scene, replicas);
+  const ending = [...actors.map((act) => act(scene, faulty.signal)), injectFaults(scene, replicas, mix, faulty.signal)];
+  const lasting = lookAround(scene, everything.signal);
+  await world.advance(faultsMs);
+  faulty.abort(new Error("the faults are over"));
+  await world.advance(0);
+  await Promise.all(ending);
+  scene.onWrite = () => {};
+  await comeToOrder(scene, times);
+  await deleteAll(scene);
+  await comeToNothing(scene, times);
+  everything.abort(new Error("the world ends"));
+  await world.advance(0);
+  await lasting;
+  replicas.close();
+  scene.cluster.close();
+}
+
+/** What AWS's bad days look like. */
+const effects: readonly Effect[] = [
+  { kind: "throttle" },
+  { kind: "throttle" },
+  { kind: "lose-answer" },
+  { kind: "lose-answer" },
+  { kind: "cut" },
+  { kind: "delay", ms: 3_000 },
+  { kind: "fail", code: "InternalFailure", status: 500 },
+  { kind: "fail", code: "AccessDenied", status: 403 },
+];
+
+function faultMixOf(scene: PlayedScene, replicas: Replicas<BalancerReplica>): FaultMix {
+  const { chance } = scene;
+  const actions = ["*", "*", "ec2:*", "elasticloadbalancing:*", "*:Create*", "*:Delete*", "*:Modify*", "elasticloadbalancing:*Rule*"];
+  const trouble = () => ({ effect: chance.pick(effects)!, action: chance.pick(actions)!, probability: chance.between(0.1, 0.9) });
+  const crashes = crashAfterWrites(scene, replicas);
+  const aws = [trouble, trouble, trouble, trouble, trouble];
+  return { agent: "fairlead", aws, awsMs: 60_000, maxPauseMs: 20_000, own: [crashes, crashes, crashes] };
+}

@@ -1,0 +1,227 @@
+/** Those who use Gateways: they share load balancers, change their minds, make mistakes and mend them, move and leave. */
+import { sleep } from "../../src/runtime/world.ts";
+import { homeOf } from "./backends.ts";
+import { configurationRef, configurationsPath, gatewayApi } from "./gateways-place.ts";
+import { type GatewaysScene, plurals } from "./gateways-scene.ts";
+import { type ClassName, type GatewayWish, gatewayListeners, type RouteKind, type RouteWish, type SetWish } from "./gateways-wish.ts";
+
+export const gatewayNames = ["a", "b", "c"] as const;
+const setNames = ["s", "t"];
+const routeNames = ["k", "l", "m", "n", "o", "p"];
+const classNames: readonly ClassName[] = ["alb", "alb", "tuned", "nlb", "nlb", "theirs"];
+const schemes = ["internal", "internet-facing", undefined];
+const kinds: readonly RouteKind[] = ["HTTPRoute", "HTTPRoute", "HTTPRoute", "TCPRoute", "UDPRoute", "TLSRoute"];
+
+/** What people write into configurations that makes no sense; some of it only AWS refuses. */
+const configurationMistakes: Readonly<Record<string, unknown>> = {
+  loadBalancerSubnets: [{ identifier: "subnet-00000000000000bad" }],
+  loadBalancerAttributes: [{ key: "no.such.attribute", value: "1" }],
+  securityGroups: ["sg-00000000000000bad"],
+};
+const gatewayMistakes = ["parametersRef", ...Object.keys(configurationMistakes)];
+
+/** What is wrong with a backend of a route. */
+const backendMistakes: Readonly<Record<string, object>> = {
+  missing: { name: "nowhere", port: 80 },
+  port: { name: "web", port: 81 },
+  kind: { kind: "ConfigMap", name: "web", port: 80 },
+  weight: { name: "web", port: 80, weight: 1000 },
+};
+
+/** Users, until the signal aborts. */
+export async function useGateways(scene: GatewaysScene, signal: AbortSignal): Promise<void> {
+  const { chance, world } = scene;
+  const [gateway, set, route] = [useGateway, useSet, useRoute];
+  while (!signal.aborted) {
+    await chance.pick([gateway, gateway, set, route, route, route])!(scene);
+    await sleep(world.clock, chance.between(1_000, 15_000), signal).catch(() => {});
+  }
+}
+
+/** Looks every few seconds who has all it wants. */
+export async function lookAround(scene: GatewaysScene, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    scene.settle();
+    await sleep(scene.world.clock, 3_000, signal).catch(() => {});
+  }
+}
+
+/** Everybody leaves. */
+export async function deleteAll(scene: GatewaysScene): Promise<void> {
+  for (const wish of scene.gateways.values()) if (!wish.isDeleted) await removeGateway(scene, wish);
+  for (const wish of scene.sets.values()) if (!wish.isDeleted) await writeSet(scene, "DELETE", { ...wish, isDeleted: true });
+  for (const wish of scene.routes.values()) if (!wish.isDeleted) await writeRoute(scene, "DELETE", { ...wish, isDeleted: true });
+}
+
+/** Asks for the same in another way, so that it is looked at again. */
+export async function touch(scene: GatewaysScene, name: string): Promise<void> {
+  const annotations = { "example.com/looked-at": String(Math.round(scene.world.clock.monotonic())) };
+  await scene.say("user", "PATCH", `${pathOf("Gateway")}/${name}`, { metadata: { annotations } });
+}
+
+const pathOf = (kind: keyof typeof plurals) => `${gatewayApi}/namespaces/default/${plurals[kind]}`;
+const typeOf = (kind: string) => ({ apiVersion: "gateway.networking.k8s.io/v1", kind });
+
+async function useGateway(scene: GatewaysScene): Promise<void> {
+  const { chance } = scene;
+  const name = chance.pick(gatewayNames)!;
+  const wish = scene.gateways.get(name);
+  const stored = scene.object("Gateway", name);
+  if (stored === undefined) return createGateway(scene, name);
+  if (wish === undefined || wish.isDeleted) return;
+  if (chance.happens(0.12)) await removeGateway(scene, wish);
+  else if (wish.mistake !== undefined) await (chance.happens(0.6) ? mend(scene, wish) : undefined);
+  else if (chance.happens(0.4)) await err(scene, wish);
+  else await changeMind(scene, wish);
+}
+
+async function createGateway(scene: GatewaysScene, name: string): Promise<void> {
+  const className = scene.chance.pick(classNames)!;
+  const wish: GatewayWish = {
+    name,
+    className,
+    ports: portsOf(scene, className),
+    scheme: undefined,
+    allowsSets: scene.chance.happens(0.7),
+    mistake: undefined,
+    isDeleted: false,
+  };
+  const nothing = Object.fromEntries(Object.keys(configurationMistakes).map((key) => [key, null]));
+  await scene.say("user", "PATCH", `${configurationsPath}/${name}`, { spec: { ...nothing, scheme: null } });
+  scene.wishGateway(wish);
+  await scene.say("user", "POST", pathOf("Gateway"), { ...typeOf("Gateway"), metadata: { name }, spec: gatewaySpec(wish) });
+}
+
+function portsOf({ chance }: GatewaysScene, className: ClassName): readonly number[] {
+  return chance.pick(className === "nlb" ? [[80], [80, 53], [80, 443], [8080]] : [[80], [80, 8080], [8080]])!;
+}
+
+/** Other ports, another class or scheme; or ListenerSets may join, or no more. */
+async function changeMind(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
+  const { chance } = scene;
+  const className = chance.pick(classNames)!;
+  const scheme = chance.pick(schemes);
+  const deeds: readonly (() => Promise<void>)[] = [
+    () => writeGateway(scene, { ...wish, ports: portsOf(scene, wish.className) }),
+    () => writeGateway(scene, { ...wish, className, ports: portsOf(scene, className) }),
+    () => writeGateway(scene, { ...wish, allowsSets: !wish.allowsSets }),
+    () => configure(scene, { ...wish, scheme }, { scheme: scheme ?? null }),
+  ];
+  await chance.pick(deeds)!();
+}
+
+async function err(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
+  const mistake = scene.chance.pick(gatewayMistakes)!;
+  if (mistake === "parametersRef") await writeGateway(scene, { ...wish, mistake });
+  else await configure(scene, { ...wish, mistake }, { [mistake]: configurationMistakes[mistake] });
+}
+
+async function mend(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
+  const right = { ...wish, mistake: undefined };
+  if (wish.mistake === "parametersRef") await writeGateway(scene, right);
+  else await configure(scene, right, { [wish.mistake!]: null });
+}
+
+/** Before it is written: from the next moment on a replica may act on it. */
+async function configure(scene: GatewaysScene, wish: GatewayWish, spec: object): Promise<void> {
+  scene.wishGateway(wish);
+  await scene.say("user", "PATCH", `${configurationsPath}/${wish.name}`, { spec });
+}
+
+async function writeGateway(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
+  scene.wishGateway(wish);
+  await scene.say("user", "PATCH", `${pathOf("Gateway")}/${wish.name}`, { spec: gatewaySpec(wish) });
+}
+
+async function removeGateway(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
+  scene.wishGateway({ ...wish, isDeleted: true });
+  await scene.say("user", "DELETE", `${pathOf("Gateway")}/${wish.name}`);
+}
+
+function gatewaySpec(wish: GatewayWish): object {
+  const { name, className, mistake, allowsSets } = wish;
+  return {
+    gatewayClassName: className,
+    listeners: gatewayListeners(wish).map(({ port, protocol }) => ({
+      name: `on-${port}`,
+      port,
+      protocol,
+      ...(protocol === "TLS" && { tls: { mode: "Passthrough" } }),
+    })),
+    allowedListeners: { namespaces: { from: allowsSets ? "Same" : "None" } },
+    infrastructure: { parametersRef: configurationRef(mistake === "parametersRef" ? "nowhere" : name) },
+  };
+}
+
+async function useSet(scene: GatewaysScene): Promise<void> {
+  const { chance } = scene;
+  const name = chance.pick(setNames)!;
+  const known = scene.object("ListenerSet", name) && scene.sets.get(name);
+  if (known && !known.isDeleted && chance.happens(0.3)) return writeSet(scene, "DELETE", { ...known, isDeleted: true });
+  const wish: SetWish = {
+    name,
+    gateway: known?.gateway ?? chance.pick(gatewayNames)!,
+    protocol: chance.pick(["HTTP", "HTTP", "TCP"] as const)!,
+    port: chance.pick([9090, 9091, 80])!,
+    isDeleted: false,
+  };
+  await writeSet(scene, known ? "PATCH" : "POST", wish);
+}
+
+async function writeSet(scene: GatewaysScene, method: string, wish: SetWish): Promise<void> {
+  const { name, gateway, protocol, port } = wish;
+  scene.wishSet(wish);
+  const spec = { parentRef: { name: gateway }, listeners: [{ name: `on-${port}`, port, protocol }] };
+  await write(scene, method, "ListenerSet", name, spec);
+}
+
+async function useRoute(scene: GatewaysScene): Promise<void> {
+  const { chance } = scene;
+  const name = chance.pick(routeNames)!;
+  const wish = scene.routes.get(name);
+  const known = wish && scene.object(wish.kind, name) && wish;
+  if (known === undefined) return writeRoute(scene, "POST", newRoute(scene, name));
+  if (chance.happens(0.15)) return writeRoute(scene, "DELETE", { ...known, isDeleted: true });
+  if (known.mistake !== undefined && chance.happens(0.6)) return writeRoute(scene, "PATCH", { ...known, mistake: undefined });
+  if (chance.happens(0.25)) return writeRoute(scene, "PATCH", { ...known, mistake: chance.pick(Object.keys(backendMistakes))! });
+  await writeRoute(scene, "PATCH", { ...newRoute(scene, name), kind: known.kind });
+}
+
+function newRoute({ chance, services }: GatewaysScene, name: string): RouteWish {
+  const isOfSet = chance.happens(0.25);
+  const some = services.filter(() => chance.happens(0.5));
+  return {
+    name,
+    kind: chance.pick(kinds)!,
+    parent: isOfSet ? { kind: "ListenerSet", name: chance.pick(setNames)! } : { kind: "Gateway", name: chance.pick(gatewayNames)! },
+    host: `${name}${Math.floor(chance.between(1, 4))}.example.com`,
+    services: some.length > 0 ? some : [services[0]],
+    mistake: undefined,
+    isDeleted: false,
+  };
+}
+
+async function writeRoute(scene: GatewaysScene, method: string, wish: RouteWish): Promise<void> {
+  scene.wishRoute(wish);
+  await write(scene, method, wish.kind, wish.name, routeSpec(wish));
+}
+
+async function write(scene: GatewaysScene, method: string, kind: keyof typeof plurals, name: string, spec: object): Promise<void> {
+  if (method === "POST") await scene.say("user", method, pathOf(kind), { ...typeOf(kind), metadata: { name }, spec });
+  else await scene.say("user", method, `${pathOf(kind)}/${name}`, ...(method === "PATCH" ? [{ spec }] : []));
+}
+
+function routeSpec({ kind, parent, host, services, mistake }: RouteWish): object {
+  const parentRefs = [{ group: "gateway.networking.k8s.io", ...parent }];
+  const backends = services.map((service, i) => {
+    const [namespace, name] = homeOf(service);
+    if (i === 0 && mistake !== undefined) return backendMistakes[mistake]!;
+    return { name, port: 80, ...(namespace !== "default" && { namespace }) };
+  });
+  if (kind !== "HTTPRoute") return { parentRefs, rules: [{ backendRefs: backends.slice(0, 1) }] };
+  const rules = services.map((service, i) => ({
+    matches: [{ path: { type: "PathPrefix", value: `/${homeOf(service)[1]}` } }],
+    backendRefs: [backends[i]],
+  }));
+  return { parentRefs, hostnames: [host], rules };
+}
