@@ -3,12 +3,21 @@ import { sleep } from "../../src/runtime/world.ts";
 import { homeOf } from "./backends.ts";
 import { configurationRef, configurationsPath, gatewayApi } from "./gateways-place.ts";
 import { type GatewaysScene, plurals } from "./gateways-scene.ts";
-import { type ClassName, type GatewayWish, gatewayListeners, type RouteKind, type RouteWish, type SetWish } from "./gateways-wish.ts";
+import {
+  type ClassName,
+  flavourKinds,
+  flavourOf,
+  type GatewayWish,
+  gatewayListeners,
+  type RouteKind,
+  type RouteWish,
+  type SetWish,
+} from "./gateways-wish.ts";
 
 export const gatewayNames = ["a", "b", "c"] as const;
 const setNames = ["s", "t"];
 const routeNames = ["k", "l", "m", "n", "o", "p"];
-const classNames: readonly ClassName[] = ["alb", "alb", "tuned", "nlb", "nlb", "theirs"];
+const classNames: readonly ClassName[] = ["alb", "alb", "alb", "tuned", "tuned", "nlb", "nlb", "nlb", "theirs"];
 const schemes = ["internal", "internet-facing", undefined];
 const kinds: readonly RouteKind[] = ["HTTPRoute", "HTTPRoute", "HTTPRoute", "TCPRoute", "UDPRoute", "TLSRoute"];
 
@@ -32,9 +41,11 @@ const backendMistakes: Readonly<Record<string, object>> = {
 export async function useGateways(scene: GatewaysScene, signal: AbortSignal): Promise<void> {
   const { chance, world } = scene;
   const [gateway, set, route] = [useGateway, useSet, useRoute];
+  for (const [i, name] of gatewayNames.entries()) await createGateway(scene, name, (["alb", "tuned", "nlb"] as const)[i]!);
+  for (const name of routeNames.slice(0, 4)) await writeRoute(scene, "POST", newRoute(scene, name));
   while (!signal.aborted) {
-    await chance.pick([gateway, gateway, set, route, route, route])!(scene);
-    await sleep(world.clock, chance.between(1_000, 15_000), signal).catch(() => {});
+    await sleep(world.clock, chance.between(2_000, 25_000), signal).catch(() => {});
+    if (!signal.aborted) await chance.pick([gateway, gateway, set, route, route])!(scene);
   }
 }
 
@@ -67,7 +78,7 @@ async function useGateway(scene: GatewaysScene): Promise<void> {
   const name = chance.pick(gatewayNames)!;
   const wish = scene.gateways.get(name);
   const stored = scene.object("Gateway", name);
-  if (stored === undefined) return createGateway(scene, name);
+  if (stored === undefined) return createGateway(scene, name, chance.pick(classNames)!);
   if (wish === undefined || wish.isDeleted) return;
   if (chance.happens(0.12)) await removeGateway(scene, wish);
   else if (wish.mistake !== undefined) await (chance.happens(0.6) ? mend(scene, wish) : undefined);
@@ -75,8 +86,7 @@ async function useGateway(scene: GatewaysScene): Promise<void> {
   else await changeMind(scene, wish);
 }
 
-async function createGateway(scene: GatewaysScene, name: string): Promise<void> {
-  const className = scene.chance.pick(classNames)!;
+async function createGateway(scene: GatewaysScene, name: string, className: ClassName): Promise<void> {
   const wish: GatewayWish = {
     name,
     className,
@@ -184,16 +194,20 @@ async function useRoute(scene: GatewaysScene): Promise<void> {
   if (chance.happens(0.15)) return writeRoute(scene, "DELETE", { ...known, isDeleted: true });
   if (known.mistake !== undefined && chance.happens(0.6)) return writeRoute(scene, "PATCH", { ...known, mistake: undefined });
   if (chance.happens(0.25)) return writeRoute(scene, "PATCH", { ...known, mistake: chance.pick(Object.keys(backendMistakes))! });
-  await writeRoute(scene, "PATCH", { ...newRoute(scene, name), kind: known.kind });
+  await writeRoute(scene, "PATCH", newRoute(scene, name, known.kind));
 }
 
-function newRoute({ chance, services }: GatewaysScene, name: string): RouteWish {
-  const isOfSet = chance.happens(0.25);
+function newRoute({ chance, services, gateways }: GatewaysScene, name: string, given?: RouteKind): RouteWish {
   const some = services.filter(() => chance.happens(0.5));
+  const isOfSet = chance.happens(0.2);
+  const kind = given ?? chance.pick(kinds)!;
+  // Most know which Gateway takes their kind of route.
+  const fitting = [...gateways.values()].filter((each) => flavourKinds[flavourOf(each) ?? "alb"].includes(kind)).map(({ name: of }) => of);
+  const gateway = chance.pick(chance.happens(0.8) && fitting.length > 0 ? fitting : gatewayNames)!;
   return {
     name,
-    kind: chance.pick(kinds)!,
-    parent: isOfSet ? { kind: "ListenerSet", name: chance.pick(setNames)! } : { kind: "Gateway", name: chance.pick(gatewayNames)! },
+    kind,
+    parent: isOfSet ? { kind: "ListenerSet", name: chance.pick(setNames)! } : { kind: "Gateway", name: gateway },
     host: `${name}${Math.floor(chance.between(1, 4))}.example.com`,
     services: some.length > 0 ? some : [services[0]],
     mistake: undefined,

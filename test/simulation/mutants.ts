@@ -1,6 +1,7 @@
 /** Known faults, put into the source as it is loaded: a simulation that does not find them is worth nothing. */
 import { registerHooks } from "node:module";
 import { classMutants } from "./mutants-classes.ts";
+import { gatewayMutants } from "./mutants-gateways.ts";
 import { ingressMutants } from "./mutants-ingresses.ts";
 import { interruptionMutants } from "./mutants-interruptions.ts";
 import { volumeMutants } from "./mutants-volumes.ts";
@@ -8,7 +9,7 @@ import { volumeMutants } from "./mutants-volumes.ts";
 export interface Mutant {
   readonly name: string;
   /** Where it shows. */
-  readonly world: "kits" | "bindings" | "classes" | "nodes" | "services" | "volumes" | "interruptions" | "ingresses";
+  readonly world: "kits" | "bindings" | "classes" | "nodes" | "services" | "volumes" | "interruptions" | "ingresses" | "gateways";
   readonly file: string;
   /** Text of the source and what takes its place; each must be found. */
   readonly changes: readonly (readonly [from: string, to: string])[];
@@ -266,6 +267,7 @@ export const mutants: readonly Mutant[] = [
     killedBy: "a target of another cluster stays",
   },
   ...classMutants,
+  ...gatewayMutants,
   ...ingressMutants,
   ...interruptionMutants,
   ...volumeMutants,
