@@ -21,6 +21,14 @@ const classNames: readonly ClassName[] = ["alb", "alb", "alb", "tuned", "tuned",
 const schemes = ["internal", "internet-facing", undefined];
 const kinds: readonly RouteKind[] = ["HTTPRoute", "HTTPRoute", "HTTPRoute", "TCPRoute", "UDPRoute", "TLSRoute"];
 
+/** What they begin with. */
+const first = {
+  a: { className: "alb", routes: ["k", "l"] },
+  b: { className: "tuned", routes: ["m"] },
+  c: { className: "nlb", routes: ["n"] },
+} as const;
+const routeKinds = { alb: "HTTPRoute", tuned: "HTTPRoute", nlb: "TCPRoute" } as const;
+
 /** What people write into configurations that makes no sense; some of it only AWS refuses. */
 const configurationMistakes: Readonly<Record<string, unknown>> = {
   loadBalancerSubnets: [{ identifier: "subnet-00000000000000bad" }],
@@ -41,8 +49,11 @@ const backendMistakes: Readonly<Record<string, object>> = {
 export async function useGateways(scene: GatewaysScene, signal: AbortSignal): Promise<void> {
   const { chance, world } = scene;
   const [gateway, set, route] = [useGateway, useSet, useRoute];
-  for (const [i, name] of gatewayNames.entries()) await createGateway(scene, name, (["alb", "tuned", "nlb"] as const)[i]!);
-  for (const name of routeNames.slice(0, 4)) await writeRoute(scene, "POST", newRoute(scene, name));
+  for (const [name, { className, routes }] of Object.entries(first)) {
+    await createGateway(scene, name, className);
+    const parent = { kind: "Gateway", name } as const;
+    for (const each of routes) await writeRoute(scene, "POST", { ...newRoute(scene, each), kind: routeKinds[className], parent });
+  }
   while (!signal.aborted) {
     await sleep(world.clock, chance.between(2_000, 25_000), signal).catch(() => {});
     if (!signal.aborted) await chance.pick([gateway, gateway, set, route, route])!(scene);
