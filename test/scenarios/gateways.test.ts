@@ -129,3 +129,18 @@ test("a TCPRoute, a UDPRoute and a TLSRoute each have a port of a network load b
   await gone(world, "edge");
   assert.deepEqual([world.all("elbv2/load-balancers").length, world.all("elbv2/target-groups").length], [0, 0]);
 });
+
+test("a route that leaves a Gateway that is gone is told of it no more, wherever it goes", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.gateway("plain", ["TCP:80"], { gatewayClassName: "nlb" });
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge", "plain");
+  await world.drop("gateways", "edge");
+  await gone(world, "edge");
+  assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=False ParentRefDoesNotExist", "ResolvedRefs=True ResolvedRefs"]);
+  await world.change("httproutes", "shop", { spec: { parentRefs: [{ name: "plain" }] } });
+  await world.world.advance(60_000);
+  assert.deepEqual(world.get("httproutes", "shop")?.status?.parents, []);
+});

@@ -20,26 +20,34 @@ import type { SeenGateway } from "./report.ts";
 import { recordSecrets } from "./sent-secrets.ts";
 import type { Balancer } from "./status.ts";
 import { type GatewaySurvey, surveyGateway } from "./survey.ts";
-import { tellGateway, tellRejected, tellRoutes, tellSets, unlessTold } from "./tell.ts";
+import { tellGateway, tellGone, tellRejected, tellRoutes, tellSets, unlessTold } from "./tell.ts";
 import { during, staleMs } from "./telling.ts";
-import { keyOf } from "./view.ts";
+import { keyOf, type ObjectName } from "./view.ts";
 
 export async function reconcileGateway(key: string, context: GatewayContext, ask: Ask): Promise<Outcome> {
   const { objects, flavour } = context;
   const gateway = objects.gateways.get(key);
-  if (gateway === undefined) return done;
+  // A route may have been told of it, and lead to one by now that nobody here looks at.
+  const forget = async (name: ObjectName) => unlessTold(await tellGone(name, context, ask)) ?? done;
+  if (gateway === undefined) return forget(nameOf(key));
   const isGuarded = gateway.view.finalizers.includes(flavour.controllerName);
-  if (gateway.view.isDeleted) return isGuarded ? removeGateway(gateway, context, ask) : done;
+  if (gateway.view.isDeleted) return isGuarded ? removeGateway(gateway, context, ask) : forget(gateway.view);
   const of = objects.classes.get(gateway.view.className);
   // A class that is gone may come back: what stands is kept until the Gateway itself goes, or goes to another class.
   if (of === undefined) return done;
-  if (flavourOf(of.view.controllerName)?.name !== flavour.name) return isGuarded ? removeGateway(gateway, context, ask) : done;
+  if (flavourOf(of.view.controllerName)?.name !== flavour.name)
+    return isGuarded ? removeGateway(gateway, context, ask) : forget(gateway.view);
   const loaded = await load(gateway, of, context, ask);
   if (loaded === undefined) return done;
   if (gateway.view.annotations[dryRunAnnotation] === "true" && !isGuarded) return showPlan(gateway, loaded, context, ask);
   await context.report.recordPlan(gateway, "", ask.signal);
   return ensureGateway(gateway, loaded, context, ask);
 }
+
+const nameOf = (key: string): ObjectName => {
+  const [namespace = "", name = ""] = key.split("/");
+  return { namespace, name };
+};
 
 /** On a Gateway that nothing was made for: what it asks for is written on it, and nothing is made. */
 const dryRunAnnotation = "gateway.k8s.aws/dry-run";

@@ -54,7 +54,7 @@ export async function removeGateway(gateway: SeenGateway, context: GatewayContex
   if (removal === "unprotected") return again(staleMs, "the load balancer may be deleted now");
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left.loadBalancers.length), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
-  const unsaid = unlessTold(await tellGone(gateway, context, ask));
+  const unsaid = unlessTold(await tellGone(gateway.view, context, ask));
   if (unsaid) return unsaid;
   const isFree = await during("FailedRemoveFinalizer", gateway, context, ask, () =>
     report.setFinalizer(gateway, flavour.controllerName, false, ask.signal),

@@ -1,11 +1,10 @@
 /** Says what became of a Gateway, its listeners, its ListenerSets and its routes, each in its own status. */
 import type { Ask } from "../../aws/ask.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
-import { isNamed } from "./attachment.ts";
 import { conditionsAt } from "./conditions.ts";
 import type { GatewayContext } from "./context.ts";
 import type { GatewayDesire } from "./desire.ts";
-import { isValid, type ListenerParent } from "./listener-validation.ts";
+import { isValid } from "./listener-validation.ts";
 import { concernedRoutes, goneSets, type Loaded } from "./load.ts";
 import type { SeenGateway, SeenRoute } from "./report.ts";
 import { type ParentVerdict, parentsOf, routeConditions } from "./route-status.ts";
@@ -20,7 +19,7 @@ import {
   setConditions,
 } from "./status.ts";
 import { staleMs } from "./telling.ts";
-import { keyOf, routeKeyOf } from "./view.ts";
+import { keyOf, type ObjectName, type ParentRef, routeKeyOf } from "./view.ts";
 
 type TellContext = Pick<GatewayContext, "report" | "host" | "objects" | "flavour">;
 
@@ -130,14 +129,13 @@ function tellRoute(route: SeenRoute, verdicts: readonly ParentVerdict[], context
   return report.tellRoute(route, parentsOf(route.view, route.parents, verdicts, flavour.controllerName, moment), signal);
 }
 
-/** A Gateway is gone: routes that still name it are told so. */
-export async function tellGone({ view }: SeenGateway, context: TellContext, { signal }: Ask): Promise<boolean> {
-  const parent: ListenerParent = { kind: "Gateway", object: view };
+/** A Gateway is gone, or another controller's: routes that were told of it and still name it are told so, the others of it no more. */
+export async function tellGone(gateway: ObjectName, context: TellContext, { signal }: Ask): Promise<boolean> {
   const { controllerName } = context.flavour;
   const told: boolean[] = [];
-  for (const route of concernedRoutes([parent], controllerName, context.objects)) {
-    const refs = route.view.parentRefs.filter((ref) => names(ref, route, view));
-    const wasTold = route.parents.some((entry) => entry.controllerName === controllerName && names(entry.parentRef, route, view));
+  for (const route of context.objects.routes.flatMap((kind) => kind.list())) {
+    const refs = route.view.parentRefs.filter((ref) => names(ref, route, gateway));
+    const wasTold = route.parents.some((entry) => entry.controllerName === controllerName && names(entry.parentRef, route, gateway));
     if (!wasTold) continue;
     const verdicts = refs.map((ref) => ({ ref, conditions: goneConditions(route, ref) }));
     told.push(await tellRoute(route, verdicts, context, signal));
@@ -145,8 +143,8 @@ export async function tellGone({ view }: SeenGateway, context: TellContext, { si
   return told.every(Boolean);
 }
 
-const names = (ref: SeenRoute["view"]["parentRefs"][number], { view }: SeenRoute, gateway: SeenGateway["view"]) =>
-  isNamed({ kind: "Gateway", object: gateway }, ref, view.namespace);
+const names = ({ kind, namespace, name }: ParentRef, { view }: SeenRoute, gateway: ObjectName) =>
+  kind === "Gateway" && name === gateway.name && (namespace || view.namespace) === gateway.namespace;
 
 /** Some object was not as it was seen: the next look says what this one could not. */
 export const unlessTold = (...told: readonly boolean[]): Outcome | undefined =>
