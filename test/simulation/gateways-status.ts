@@ -77,7 +77,14 @@ export function wrongRoute(wish: RouteWish, object: StoredStatus, wishes: Wishes
     const { kind, name } = parentRef as RouteWish["parent"];
     return kind === wish.parent.kind && name === wish.parent.name;
   };
-  const stale = entries.filter((entry) => !isNamed(entry)).map(({ parentRef }) => `is told of ${JSON.stringify(parentRef)} still`);
+  // Of what is held back nothing is changed, nor what is told of it.
+  const isHeld = ({ parentRef }: Entry) => {
+    const former = gatewayOf({ ...wish, parent: parentRef as RouteWish["parent"] }, wishes);
+    return former !== undefined && isHeldBack(former, wishes);
+  };
+  const stale = entries
+    .filter((entry) => !isNamed(entry) && !isHeld(entry))
+    .map(({ parentRef }) => `is told of ${JSON.stringify(parentRef)} still`);
   const gateway = gatewayOf(wish, wishes);
   const listeners = listenersFor(wish, wishes);
   const flavour = flavourOf(gateway);
