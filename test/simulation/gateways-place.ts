@@ -114,6 +114,12 @@ const deeds: readonly Deed[] = [
     scene.change({ isGranted: true }, isFar);
     await grant(scene);
   },
+  /** More often than AWS takes: routes to the Service are told, and keep what they have. */
+  async function checkTooOften(scene, wait) {
+    await scene.say("admin", "PATCH", `${targetsPath}/web`, { spec: checkedEvery(1) });
+    await wait(5_000, 60_000);
+    await scene.say("admin", "PATCH", `${targetsPath}/web`, { spec: checkedEvery(15) });
+  },
   async function checkOften(scene) {
     const spec = checkedEvery(Math.floor(scene.chance.between(10, 30)));
     await scene.say("admin", "PATCH", `${targetsPath}/web`, { spec });
