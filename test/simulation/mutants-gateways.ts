@@ -37,44 +37,4 @@ export const gatewayMutants: readonly Mutant[] = [
     changes: [['if (removal.kind === "waiting") return again(', 'if (removal.kind === "waiting" && Math.abs(1) < 0) return again(']],
     killedBy: "nothing is left",
   },
-  {
-    name: "grant-that-comes-back-unnoticed",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/wakes.ts",
-    changes: [
-      [
-        "ofRoutes(objects, ({ kind, namespace }) => from.some((each) => each.kind === kind && each.namespace === namespace));",
-        "ofRoutes(objects, ({ namespace }) => from.some((each) => each.kind === namespace));",
-      ],
-    ],
-    killedBy: "what is wanted exists, and nothing else",
-  },
-  {
-    name: "youngest-route-has-the-port",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/network-routes.ts",
-    changes: [["compareText(a.createdAt, b.createdAt) ||", "compareText(b.createdAt, a.createdAt) ||"]],
-    killedBy: "what is wanted exists, and nothing else",
-  },
-  {
-    name: "every-listener-set-may-join",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/listener-sets.ts",
-    changes: [["=> allows(allowedListeners, namespace,", "=> true || allows(allowedListeners, namespace,"]],
-    killedBy: "what is wanted exists, and nothing else",
-  },
-  {
-    name: "conditions-of-this-moment",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/conditions.ts",
-    changes: [["lastTransitionTime: since ?? now", "lastTransitionTime: Math.abs(1) > 0 ? now : since!"]],
-    killedBy: "what is in order is left alone",
-  },
-  {
-    name: "route-is-told-of-another-generation",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/conditions.ts",
-    changes: [["observedGeneration: generation,", "observedGeneration: before?.observedGeneration ?? generation,"]],
-    killedBy: "what is wanted exists, and nothing else",
-  },
 ];
