@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { parse } from "yaml";
 import * as z from "zod";
 import { exampleFile } from "../../src/discovery/artifacts/testing.ts";
-import { instanceClassFile } from "./packaging.ts";
+import { packagedFiles } from "./packaging.ts";
 
 const here = import.meta.dirname;
 
@@ -77,8 +77,16 @@ test("the schema of the discovery data refuses a bad group, an empty map and a z
   }
 });
 
-test("the definition of AWSInstanceClass is the one that artifacts are rendered with: run `npm run docs`", async () => {
-  assert.equal(await readFile(join(here, "openapi/instance_class.yaml"), "utf8"), instanceClassFile());
+for (const [path, text] of Object.entries(packagedFiles())) {
+  test(`${path} is what artifacts are rendered with: run "npm run docs" when it is not`, async () => {
+    assert.equal(await readFile(join(here, path), "utf8"), text);
+  });
+}
+
+test("no script lies beside those that the code knows", async () => {
+  const files = (await readdir(join(here, "bashible"), { recursive: true })).filter((path) => path.endsWith(".tpl"));
+  const known = Object.keys(packagedFiles()).filter((path) => path.startsWith("bashible/"));
+  assert.deepEqual(files.map((path) => `bashible/${path}`).sort(), known.sort());
 });
 
 test("every layout has its three steps, and what they share is linked from one place", async () => {

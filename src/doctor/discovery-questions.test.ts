@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkDiscovery, type DiscoveryFacts } from "./discovery-questions.ts";
 
-const noArtifacts = { registration: undefined, twin: undefined, templates: undefined };
+const noArtifacts = { registration: undefined, twin: undefined, templates: undefined, bootstrap: undefined };
 const found = (facts: Partial<DiscoveryFacts>) =>
   checkDiscovery({ discovery: { known: true, value: { servesCatalogs: true, unmet: [], artifacts: noArtifacts, ...facts } } });
 
@@ -30,8 +30,9 @@ test("a registration from which no machine can be made is told, by what it lacks
   const data = (keys: readonly string[]) => ({ data: Object.fromEntries(keys.map((key) => [key, key === "type" ? "YXdz" : "eA=="])) });
   const whole = data(["type", "region", "zones", "instanceClassAPIVersion", "instanceClassKind", "machineClassKind", "aws"]);
   const templates = data(["machine-class.yaml", "machine-class.checksum", "config-for-machine-controller-manager.yaml"]);
+  const bootstrap = data(["bootstrap-networks.sh.tpl"]);
   const said = (artifacts: Partial<DiscoveryFacts["artifacts"]>) =>
-    found({ artifacts: { registration: whole, twin: whole, templates, ...artifacts } }).flatMap(({ level, what }) =>
+    found({ artifacts: { registration: whole, twin: whole, templates, bootstrap, ...artifacts } }).flatMap(({ level, what }) =>
       level === "problem" ? [what] : [],
     );
   assert.deepEqual(said({}), []);
@@ -44,6 +45,10 @@ test("a registration from which no machine can be made is told, by what it lacks
   assert.match(
     said({ templates: data(["machine-class.yaml"]) }).join(),
     /lacks machine-class\.checksum, config-for-machine-controller-manager\.yaml/,
+  );
+  assert.match(
+    said({ bootstrap: undefined }).join(),
+    /bashible-bootstrap lacks bootstrap-networks\.sh\.tpl: machines do not get the names/,
   );
   assert.deepEqual(said({ registration: { data: { type: "eWFuZGV4" } } }), []);
 });

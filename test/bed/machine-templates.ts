@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { helm } from "../../deploy/build/helm.ts";
 import { run } from "../../deploy/build/run.ts";
 import type { ArtifactsInput } from "../../src/discovery/artifacts/input.ts";
@@ -33,9 +33,6 @@ labels:
 /** Renders a template as the node manager does. */
 export async function renderTemplate(t: TestContext, name: MachineTemplate, input: ArtifactsInput, group: GroupInZone): Promise<string> {
   const { instanceClass, rollout = "", zone } = group;
-  const folder = await mkdtemp(join(tmpdir(), "artifacts-"));
-  t.after(() => rm(folder, { recursive: true }));
-  await mkdir(join(folder, "templates"));
   const tree = Object.fromEntries(
     Object.entries(registrationData(input)).map(([key, text]) => [key, key === "aws" ? JSON.parse(text) : text]),
   );
@@ -45,12 +42,28 @@ export async function renderTemplate(t: TestContext, name: MachineTemplate, inpu
     nodeManager: { internal: { cloudProvider: tree } },
     context: { nodeGroup, zoneName: zone },
   };
-  const body = `{{- define "it" -}}\n${machineTemplates[name]}\n{{- end -}}\n`;
-  const call = `{{ include "it" (merge (dict "Values" .Values) .Values.context) }}\n`;
+  return renderGo(t, machineTemplates[name], values, name.endsWith("checksum") ? "checksum: " : "");
+}
+
+/** Renders a script for nodes, for a group of them. */
+export async function renderScript(t: TestContext, script: string, group: string): Promise<string> {
+  // As a value of a key, because the engine of charts takes nothing but YAML.
+  const { script: text } = parse(await renderGo(t, script, { context: { nodeGroup: { name: group } } }, "script: ", " | toJson")) as {
+    readonly script: string;
+  };
+  return text;
+}
+
+async function renderGo(t: TestContext, template: string, values: object, before: string, after = ""): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "artifacts-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "templates"));
+  const body = `{{- define "it" -}}\n${template}\n{{- end -}}\n`;
+  const call = `{{ include "it" (merge (dict "Values" .Values) .Values.context)${after} }}\n`;
   await writeFile(join(folder, "Chart.yaml"), stringify({ apiVersion: "v2", name: "it", version: "0.0.0" }));
   // As JSON: of YAML without quotes Go would read the key y as true.
   await writeFile(join(folder, "values.yaml"), JSON.stringify(values));
   await writeFile(join(folder, "templates/_it.tpl"), `${labels}\n${body}`);
-  await writeFile(join(folder, "templates/it.yaml"), name.endsWith("checksum") ? `checksum: ${call}` : call);
+  await writeFile(join(folder, "templates/it.yaml"), `${before}${call}`);
   return run(await helm(), ["template", "it", folder]);
 }

@@ -96,7 +96,7 @@ test("under the chart's roles everything is made, changed, replaced and told, an
   const versions = async () =>
     (await admin.list(secrets, { labelSelector: "module=cloud-provider-aws" })).items.map(({ metadata }) => metadata.resourceVersion);
   const before = await versions();
-  assert.equal(before.length, 5);
+  assert.equal(before.length, 7);
   const second = await fairlead(["artifacts", "run", ...flags]);
   await say({ namespace: "kube-system", name: "fairlead-artifacts" }, "ConfigMap", { "settings.yaml": "storageClass: {exclude: [st1]}" });
   await eventually(async () => assert.ok(!(await admin.list(storageClasses)).items.some(({ metadata }) => metadata.name === "st1")));

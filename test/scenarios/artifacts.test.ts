@@ -28,6 +28,8 @@ test("what is missing is made from what the cluster holds, and AWS is asked noth
   for (const name of [
     "d8-node-manager-cloud-provider-aws",
     "d8-cloud-provider-aws-mcm",
+    "d8-cloud-provider-aws-bashible-steps",
+    "d8-cloud-provider-aws-bashible-bootstrap",
     "cloud-controller-manager",
     "d8-cni-configuration",
   ]) {
@@ -147,6 +149,26 @@ test("an existing network is kept as it is, and one without a name is an error",
     assert.equal(world.find("secrets", "d8-cloud-provider-aws-mcm") !== undefined, made);
     if (!made) assert.match(world.events("ArtifactsInvalid").join(), /d8-cni-configuration has no key cni/);
   }
+});
+
+test("scripts of the platform's own module stay as they are, ours are kept, and nobody's are made when they are switched off", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const labels = { heritage: "deckhouse", module: "cloud-provider-aws", "cloud-provider.deckhouse.io/bashible": "steps" };
+  const [steps, bootstrap] = ["steps", "bootstrap"].map((part) => `d8-cloud-provider-aws-bashible-${part}`) as [string, string];
+  const data = { "000_add_extra_modules.sh.tpl": "eA==" };
+  await world.say("POST", "/api/v1/namespaces/kube-system/secrets", { metadata: { name: steps, labels }, data });
+  world.start();
+  await world.pass(minute);
+  assert.deepEqual(world.find("secrets", steps).data, data, "every node would run others");
+  const made = world.find("secrets", bootstrap).data;
+  await world.say("PATCH", `/api/v1/namespaces/kube-system/secrets/${bootstrap}`, { data: { "bootstrap-networks.sh.tpl": "eA==" } });
+  await world.pass(6 * minute);
+  assert.deepEqual(world.find("secrets", bootstrap).data, made);
+  await world.say("DELETE", `/api/v1/namespaces/kube-system/secrets/${bootstrap}`, {});
+  await world.settle({ bashible: { enabled: false } });
+  await world.pass(6 * minute);
+  assert.equal(world.find("secrets", bootstrap), undefined);
 });
 
 test("storage classes: changed parameters replace the object, an excluded class goes, and the default moves", async () => {

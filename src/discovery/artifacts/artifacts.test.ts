@@ -60,6 +60,57 @@ test("templates: one Secret with three keys, none of them empty, in the dialect 
   }
 });
 
+test("scripts: two Secrets with the labels and keys that bashible knows, and none when they are switched off", () => {
+  const found = (change: object = {}) => rendered(change).filter(({ metadata }) => metadata.name.includes("bashible"));
+  assert.deepEqual(
+    found().map(({ metadata, data }) => [metadata.name, metadata.labels, Object.keys(data)]),
+    [
+      [
+        "d8-cloud-provider-aws-bashible-steps",
+        {
+          heritage: "deckhouse",
+          module: "cloud-provider-aws",
+          "cloud-provider.deckhouse.io/name": "aws",
+          "cloud-provider.deckhouse.io/bashible": "steps",
+        },
+        [
+          "000_add_extra_modules.sh.tpl",
+          "000_set_cloud_variables.sh.tpl",
+          "001_create_nvme_ebs_aliases.sh.tpl",
+          "006_install_aws_specific_binaries.sh.tpl",
+          "007_enable_ecr_credential_provider.sh.tpl",
+        ],
+      ],
+      [
+        "d8-cloud-provider-aws-bashible-bootstrap",
+        {
+          heritage: "deckhouse",
+          module: "cloud-provider-aws",
+          "cloud-provider.deckhouse.io/name": "aws",
+          "cloud-provider.deckhouse.io/bashible": "bootstrap",
+        },
+        ["bootstrap-networks.sh.tpl"],
+      ],
+    ],
+  );
+  for (const text of found().flatMap(({ data }) => Object.values(data).map(decoded))) {
+    assert.notEqual(text, "");
+    // What the account's keys are is no business of nodes, and what a template could take for its own is the group alone.
+    assert.doesNotMatch(text, /AKIAIOSFODNN7EXAMPLE|of-no-worth/);
+    assert.deepEqual(new Set([...text.matchAll(/\{\{.*?\}\}/g)].map(([action]) => action)).size, text.includes("{{") ? 2 : 0);
+  }
+  assert.deepEqual(found({ bashible: { enabled: false } }), []);
+  const sha256 = "0".repeat(64);
+  const from = (url: string) => ({ bashible: { credentialProvider: { amd64: { url, sha256 } } } });
+  assert.match(
+    decoded(found(from("https://files.example.org/a?b=$c"))[0]!.data["006_install_aws_specific_binaries.sh.tpl"]),
+    /url='https:\/\/files\.example\.org\/a\?b=\$c' sum='0{64}'/,
+  );
+  for (const url of ["http://files.example.org/a", "https://a/'; reboot '", "https://a/{{ .x }}", "https://a/\nb"]) {
+    assert.throws(() => found(from(url)), /bashible\.credentialProvider\.amd64\.url: must be a URL with https/);
+  }
+});
+
 test("all problems of both documents are told at once, each with its path", () => {
   const { apiVersion, kind } = exampleFile.discoveryData;
   const discoveryData = {

@@ -3,7 +3,7 @@ import { type ArtifactsInput, ArtifactsInputInvalid } from "./input.ts";
 import { instanceClassDefinition } from "./instance-class.ts";
 import { machineClass } from "./machine-class.ts";
 import { accessRoles, cniSecret, controllerManagerSecret, moduleNamespace } from "./module-objects.ts";
-import { registrationSecrets, templateSecret } from "./registration.ts";
+import { bashibleSecrets, registrationSecrets, templateSecret } from "./registration.ts";
 import { storageClassObjects } from "./storage-classes.ts";
 
 /** The objects, in the order they can be applied in. Throws `ArtifactsInputInvalid` or `StorageClassInvalid`. */
@@ -16,6 +16,7 @@ export function artifacts(input: ArtifactsInput): readonly object[] {
     cniSecret(input),
     ...registrationSecrets(input),
     templateSecret(),
+    ...bashibleSecrets(input),
     {
       apiVersion: "storage.k8s.io/v1",
       kind: "CSIDriver",

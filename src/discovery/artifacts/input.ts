@@ -61,6 +61,19 @@ const instanceClass = z.strictObject({
 
 const nodeGroup = z.strictObject({ name, instanceClass, manualRolloutID: z.string().optional(), zones: z.array(z.string()).optional() });
 
+/** Nothing that a shell or a template could take for its own. */
+const download = z.strictObject({
+  url: z.string().regex(/^https:\/\/[A-Za-z0-9._~:/?#@!$&()*+,;=%-]+$/, "must be a URL with https"),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits"),
+});
+
+/** Scripts that the platform's bashible runs on nodes. */
+const bashible = z.strictObject({
+  enabled: z.boolean().default(true),
+  /** Where nodes fetch the program by which kubelet logs in to ECR; without it images bring it. */
+  credentialProvider: z.strictObject({ amd64: download.optional(), arm64: download.optional() }).optional(),
+});
+
 /** What users decide. */
 const settings = {
   storageClass: z.strictObject({ provision: z.array(provisioned).default([]), exclude: z.array(z.string()).default([]) }).prefault({}),
@@ -70,6 +83,7 @@ const settings = {
   defaultClusterStorageClass: z.string().default(""),
   /** Whether the cluster has the snapshot controller. */
   snapshots: z.boolean().default(false),
+  bashible: bashible.prefault({}),
 };
 
 const shape = z.strictObject({
@@ -85,6 +99,7 @@ const shape = z.strictObject({
 
 export type ArtifactsInput = z.infer<typeof shape>;
 export type ArtifactsSettings = Pick<ArtifactsInput, keyof typeof settings>;
+export type CredentialProviderSource = NonNullable<z.infer<typeof bashible>["credentialProvider"]>;
 export type DiscoveryData = z.infer<typeof discoveryData>;
 export type InstanceClassSpec = Partial<z.infer<typeof instanceClass>>;
 export type NodeGroupInput = z.infer<typeof nodeGroup>;

@@ -48,9 +48,12 @@ function cloudConfig({ clusterUUID, clusterConfiguration, discoveryData }: Artif
     .join("")}`;
 }
 
+/** The network of pods that a cluster gets that has none. */
+export const defaultNetwork = { cni: "cilium", cilium: { mode: "VXLAN", masqueradeMode: "BPF" } };
+
 /** What a cluster has is kept: its network cannot be exchanged under running pods. */
 export function cniSecret({ existingCNI }: ArtifactsInput): object {
-  const data = existingCNI ?? { cni: "cilium", cilium: JSON.stringify({ mode: "VXLAN", masqueradeMode: "BPF" }) };
+  const data = existingCNI ?? { cni: defaultNetwork.cni, cilium: JSON.stringify(defaultNetwork.cilium) };
   return secret("d8-cni-configuration", labels, encoded(data));
 }
 

@@ -1,4 +1,6 @@
-/** How the provider tells a node manager of itself: two Secrets with the same data, and one with templates. */
+/** How the provider tells a node manager of itself: two Secrets with the same data, one with templates, two with scripts for nodes. */
+import { bootstrapNetworks } from "./bashible/bootstrap.ts";
+import { bashibleSteps } from "./bashible/steps.ts";
 import type { ArtifactsInput } from "./input.ts";
 import { machineTemplates } from "./templates.ts";
 
@@ -16,6 +18,19 @@ export function registrationSecrets(input: ArtifactsInput): readonly object[] {
 export function templateSecret(): object {
   const labels = { ...own, ...provider, "cloud-provider.deckhouse.io/ephemeral-nodes-templates": "mcm" };
   return secret("d8-cloud-provider-aws-mcm", labels, encoded(machineTemplates));
+}
+
+/** The mark of scripts that are Fairlead's: those of the platform's own module have the same names and labels, and stay as they are. */
+export const scriptsAnnotation = "artifacts.fairlead.io/scripts";
+
+/** The scripts that the platform's bashible runs on nodes of this provider. */
+export function bashibleSecrets({ bashible: { enabled, credentialProvider } }: ArtifactsInput): readonly object[] {
+  if (!enabled) return [];
+  const parts = { steps: bashibleSteps(credentialProvider), bootstrap: { "bootstrap-networks.sh.tpl": bootstrapNetworks } };
+  return Object.entries(parts).map(([part, texts]) => {
+    const labels = { ...own, ...provider, "cloud-provider.deckhouse.io/bashible": part };
+    return secret(`d8-cloud-provider-aws-bashible-${part}`, labels, encoded(texts), { [scriptsAnnotation]: "fairlead" });
+  });
 }
 
 /** Readers take each key for JSON, and what is none for text. */
@@ -57,6 +72,12 @@ export function encoded(texts: Readonly<Record<string, string>>): Readonly<Recor
 }
 
 /** A Secret of kube-system. */
-export function secret(name: string, labels: Readonly<Record<string, string>>, data: Readonly<Record<string, string>>): object {
-  return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "kube-system", labels }, type: "Opaque", data };
+export function secret(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  data: Readonly<Record<string, string>>,
+  annotations?: Readonly<Record<string, string>>,
+): object {
+  const metadata = { name, namespace: "kube-system", labels, ...(annotations && { annotations }) };
+  return { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data };
 }

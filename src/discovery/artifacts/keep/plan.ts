@@ -1,6 +1,7 @@
 /** From the objects that are wanted and those that are there to what is to be done. Pure. */
 import type { Frozen, KubeObject, Stored } from "../../../kube/resource.ts";
 import type { StorageClass } from "../../../kube/types.ts";
+import { scriptsAnnotation } from "../registration.ts";
 import { contains, difference, isOurs } from "./difference.ts";
 
 export type Step =
@@ -15,8 +16,7 @@ export type Step =
 /** What is to be done about one object that is wanted; undefined: nothing. */
 export function planObject(object: KubeObject, stored: Stored<KubeObject> | undefined): Step | undefined {
   if (stored === undefined) return { do: "create", object };
-  // The network of pods cannot be exchanged under them.
-  if (object.metadata?.name === cniSecretName) return undefined;
+  if (staysAsFound(object, stored)) return undefined;
   if (!isOurs(stored)) return contains(specOf(stored), specOf(object)) ? undefined : { do: "leave", object, stored };
   if (object.kind === "StorageClass") {
     const [wanted, seen] = [object as StorageClass, stored as Stored<StorageClass>];
@@ -25,6 +25,12 @@ export function planObject(object: KubeObject, stored: Stored<KubeObject> | unde
   }
   const merge = difference(stored, object);
   return merge && { do: "patch", object, stored, merge };
+}
+
+/** The network of pods cannot be exchanged under them; and the platform's own scripts on nodes are as right as ours. */
+function staysAsFound(object: KubeObject, stored: Stored<KubeObject>): boolean {
+  const made = (of: KubeObject) => of.metadata?.annotations?.[scriptsAnnotation];
+  return object.metadata?.name === cniSecretName || (made(object) !== undefined && made(stored) === undefined);
 }
 
 export const cniSecretName = "d8-cni-configuration";
