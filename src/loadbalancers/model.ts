@@ -164,6 +164,8 @@ export interface Listener extends TaggedPart {
   readonly port: number;
   /** ARNs; the first is the default one, the others are chosen by the host name that a client asks for. */
   readonly certificates: readonly string[];
+  /** Whoever asks for each certificate, by its ARN, where several share the listener. */
+  readonly certificatesBy?: Readonly<Record<string, string>>;
   /** Absent: AWS's default. */
   readonly sslPolicy?: string;
   readonly attributes: Attributes;
@@ -185,8 +187,6 @@ export interface ApplicationListener extends Listener {
   readonly defaultActions: readonly Action[];
   /** By rising priority. */
   readonly rules: readonly ListenerRule[];
-  /** Whoever asks for each certificate, by its ARN, where several share the listener. */
-  readonly certificatesBy?: Readonly<Record<string, string>>;
 }
 
 export interface SubnetMapping {

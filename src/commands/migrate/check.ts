@@ -82,9 +82,10 @@ function gatewaySources(
     ...(sources.backendGroup !== undefined && { backendGroup: sources.backendGroup }),
     vpcCidrs: [],
     targetGroups: [],
-    standingPorts: new Map(),
+    standingListeners: [],
+    formerRules: [],
     takenNames: [],
-    certificates: sources.certificates,
+    certificates: () => sources.certificates,
     trustStore: sources.trustStore,
     targetConfiguration(kind, key) {
       const [namespace, name] = split(key);

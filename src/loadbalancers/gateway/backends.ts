@@ -18,7 +18,7 @@ export interface BackendSources {
   /** Conditions of another Gateway; undefined where there is none. */
   gatewayConditions(key: string): readonly Condition[] | undefined;
   readonly grants: readonly GrantView[];
-  /** The ARN of a target group that somebody else made, by its name. */
+  /** The ARN of a target group that somebody else made, by its name. Throws a `HeldFault` where AWS could not be asked. */
   targetGroupArn(name: string): string | undefined;
 }
 

@@ -1,5 +1,4 @@
 /** What every part of the Gateway controllers works with. */
-import type { Step } from "../../aws/plan.ts";
 import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Informer } from "../../kube/informer.ts";
@@ -16,11 +15,11 @@ import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
 import type { NewTargetGroups } from "../targets/new-groups.ts";
 import type { Discovery } from "./activation.ts";
+import type { AskedRule } from "./findings.ts";
 import type { Flavour } from "./flavours.ts";
 import type { Report, SeenGateway } from "./report.ts";
 import type { GatewayKeys, NamespaceState, Objects, Shared } from "./seen.ts";
 import type { GatewaySettings } from "./settings.ts";
-import type { RouteView } from "./view.ts";
 
 /** What all controllers of Gateways, classes and configurations are given. */
 export interface GatewayParts {
@@ -74,10 +73,10 @@ export interface GatewayContext extends FlavourParts {
   readonly polls: Map<string, number>;
   /** Gateways whose load balancer has taken the place of an old one that still stands. */
   readonly handedOver: Map<string, HandOver>;
-  /** What AWS has refused of routes. */
-  readonly refusals: Refusals<RouteView>;
-  /** What AWS has refused to change about a target group that stands, by the words of the step: it stays as it is. */
-  readonly refusedChanges: Refusals<Step>;
+  /** What AWS has refused of rules, target groups and ports. */
+  readonly refusals: Refusals<string>;
+  /** The rules that each Gateway asked for last, by `namespace/name`: of which rule of a route each is. */
+  readonly formerRules: Map<string, readonly AskedRule[]>;
   readonly checkpoints: CheckpointRecord<SeenGateway>;
 }
 
@@ -88,4 +87,6 @@ export interface SurveyContext extends Pick<GatewayContext, "inventory" | "setti
   backendGroup(by: Parameters<BackendGroup["id"]>[0]): Promise<string | undefined>;
   /** What AWS has refused; absent where nothing was asked of it. */
   readonly refusals?: Pick<GatewayContext["refusals"], "of">;
+  /** Absent where nothing is remembered. */
+  readonly formerRules?: Pick<GatewayContext["formerRules"], "get">;
 }

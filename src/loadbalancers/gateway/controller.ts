@@ -1,6 +1,5 @@
 /** The controller of one kind of Gateway: each has its load balancer, and nothing is left of those that are gone. */
 import type { Ask } from "../../aws/ask.ts";
-import type { Step } from "../../aws/plan.ts";
 import type { Informer } from "../../kube/informer.ts";
 import type { Frozen } from "../../kube/resource.ts";
 import type { Identified } from "../../kube/store.ts";
@@ -19,7 +18,7 @@ import { reconcileGateway } from "./pass.ts";
 import { Report, type SeenGateway } from "./report.ts";
 import { allSynced, type Objects, storesOf } from "./seen.ts";
 import type { ListenerSetState } from "./states.ts";
-import { keyOf, type RouteView } from "./view.ts";
+import { keyOf } from "./view.ts";
 import * as wakes from "./wakes.ts";
 
 /** The key of the security group that all load balancers share; no Gateway can have this name. */
@@ -58,8 +57,8 @@ class GatewayLoop {
       moving: new Map(),
       polls: new Map(),
       handedOver: new Map(),
-      refusals: new Refusals<RouteView>(clock, (route) => wishText(route, this.#current)),
-      refusedChanges: new Refusals<Step>(clock, ({ input }) => JSON.stringify(input)),
+      refusals: new Refusals<string>(clock, (wish) => wish),
+      formerRules: new Map(),
       checkpoints: new CheckpointRecord((...written) => report.recordCheckpoint(...written)),
     };
     // Where the API server does not know Gateways there are none.
@@ -231,14 +230,6 @@ function teller(enqueue: Enqueue, signal: AbortSignal) {
 /** Of both states of an object: it may have been about something else before. */
 function each<T>(before: T | undefined, after: T | undefined, keysOf: (state: T) => readonly string[]): readonly string[] {
   return [...new Set([...(before ? keysOf(before) : []), ...(after ? keysOf(after) : [])])];
-}
-
-/** Everything of a route that its author could change, and which configurations there are: a mistake may have been in one of them. */
-function wishText({ rules, hostnames, parentRefs }: RouteView, objects: Objects): string {
-  const versions = [objects.targetGroups, objects.rules].map((kind) =>
-    kind.list().map(({ metadata, generation }) => [metadata.uid, generation]),
-  );
-  return JSON.stringify([rules, hostnames, parentRefs, versions]);
 }
 
 /** Annotations of Services say nothing to Gateways. */

@@ -14,10 +14,9 @@ import { isPreparation, listenersWait } from "../elbv2/moves.ts";
 import { Setbacks } from "../setbacks.ts";
 import { bindingsOf } from "../targets/owned-bindings.ts";
 import type { GatewayContext } from "./context.ts";
-import type { Loaded } from "./load.ts";
 import { managedSource } from "./load-balancer.ts";
 import { bindingLabels } from "./names.ts";
-import { refusedAmong, remember } from "./refused.ts";
+import { remember } from "./refused.ts";
 import type { SeenGateway } from "./report.ts";
 import type { GatewaySurvey } from "./survey.ts";
 import { logStep, waitMs } from "./telling.ts";
@@ -33,10 +32,9 @@ export interface Deployed extends BoundDeployed {
 /** How soon a load balancer is looked at again that is being provisioned: that takes minutes, and it serves without. */
 const activeMs = 30_000;
 
-/** `refused`: AWS does not take what one route asks for. That is remembered, so that the next survey does without. */
+/** `refused`: AWS does not take what one of those asks for who share the Gateway. That is remembered: the next survey does without. */
 export async function deploy(
   gateway: SeenGateway,
-  { wish }: Loaded,
   survey: GatewaySurvey,
   context: GatewayContext,
   ask: Ask,
@@ -47,7 +45,8 @@ export async function deploy(
       refused = { step, error };
     });
   } catch (error) {
-    if (refused === undefined || !remember(refused.step, refused.error, messageOf(error), wish, context)) throw error;
+    const isOwn = refused && remember({ ...refused, message: messageOf(error) }, gateway.view, survey.desire, context.refusals);
+    if (!isOwn) throw error;
     return "refused";
   }
 }
@@ -65,8 +64,7 @@ async function deployAll(
   const isWaiting = listenersWait(keyOf(gateway.view), seen, bindingsOf(labels, bindings), context.moving, host.world.clock);
   // AWS reserves capacity for what is active only: that comes later, and nothing waits for it.
   const isEarly = (step: Step) => isStepOf(step, modifyCapacityReservation) && !isActive(seen.found?.state);
-  const refused = refusedAmong(seen.steps, context);
-  const isNow = (step: Step) => !isGuardStep(step) && !isEarly(step) && !refused.includes(step) && (!isWaiting || isPreparation(step));
+  const isNow = (step: Step) => !isGuardStep(step) && !isEarly(step) && (!isWaiting || isPreparation(step));
   const steps = seen.steps.filter(isNow);
   const setbacks = new Setbacks();
   const bound = await deployBound(
@@ -75,7 +73,7 @@ async function deployAll(
       survey: { ...seen, steps },
       bindings: desire.bindings,
       managedSource,
-      kept: replaced.targetGroups.map(({ arn }) => arn),
+      kept: [...replaced.targetGroups.map(({ arn }) => arn), ...desire.keptGroups],
       keepsAll: isWaiting,
     },
     {
@@ -92,6 +90,7 @@ async function deployAll(
   );
   const deployed = { ...bound, setbacks };
   const { applied } = deployed.ensured;
+  if (!isWaiting && applied.kind === "done") context.formerRules.set(keyOf(gateway.view), desire.rules);
   if (applied.kind === "waiting") return { ...deployed, waits: again(waitMs, applied.why) };
   const unregistered = await registerTargets(desire, deployed, context, ask, onStep);
   const unguarded = isWaiting ? undefined : await applyGuards(gateway, { seen, desire }, applied.made, context, ask);

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { ApplicationLoadBalancer, ManagedGroup, NetworkLoadBalancer } from "../model.ts";
 import { managedGroups } from "../model.ts";
 import type { LoadBalancerSettings, TargetGroupSettings } from "./config.ts";
+import { GatewayFault } from "./fault.ts";
 import { flavours } from "./flavours.ts";
 import { desired, gateway, gatewayUid, listener, route, rule, type Scene, service, sourcesOf } from "./gateway.fixture.ts";
 import { loadBalancerName, managedGroupName, parts, targetGroupName } from "./names.ts";
@@ -74,7 +75,7 @@ const group = (said: TargetGroupSettings, scene: Scene = {}) => {
   const { model, failures } = desired({ ...scene, sources: { targetConfiguration, ...scene.sources } });
   return { group: (model as ApplicationLoadBalancer).targetGroups[0], told: [...failures.values()].flat().map(({ message }) => message) };
 };
-const secure: Scene = { gateway: gateway(["HTTPS:443 a.com"]), sources: { certificates: [{ arn: "arn:c", domains: ["a.com"] }] } };
+const secure: Scene = { gateway: gateway(["HTTPS:443 a.com"]), sources: { certificates: () => [{ arn: "arn:c", domains: ["a.com"] }] } };
 
 test("target groups of an application load balancer: protocol, version, health check", () => {
   assert.deepEqual(group({}).group?.healthCheck, {
@@ -236,7 +237,7 @@ test("certificates: given, found by host names, and what happens where none is",
     { arn: "arn:1", domains: ["a.com", "x.a.com"] },
   ];
   const of = (scene: Scene) => {
-    const { model, problems, warnings } = desired({ ...scene, sources: { certificates, ...scene.sources } });
+    const { model, problems, warnings } = desired({ ...scene, sources: { certificates: () => certificates, ...scene.sources } });
     return { certificates: (model as ApplicationLoadBalancer).listeners.map((each) => each.certificates), problems, warnings };
   };
   const https = gateway(["HTTPS:443"]);
@@ -253,10 +254,19 @@ test("certificates: given, found by host names, and what happens where none is",
   assert.equal(both.certificates.length, 1);
   assert.match(both.warnings[0] ?? "", /port 443 is not served: No hostnames found for TLS cert discovery/);
   // One that stands keeps what it has.
-  const stands = { standingPorts: new Map([[443, ["arn:old"]]]) };
-  const kept = of({ gateway: https, routes: [route("web", undefined, { hostnames: ["b.com"] })], sources: stands });
+  const standingListeners = [{ port: 443, protocol: "HTTPS", certificates: ["arn:old"], actions: [], rules: [] }];
+  const routes = [route("web", undefined, { hostnames: ["b.com"] })];
+  const kept = of({ gateway: https, routes, sources: { standingListeners } });
   assert.deepEqual([kept.certificates, kept.problems], [[["arn:old"]], []]);
   assert.match(kept.warnings[0] ?? "", /no certificate found for host: b\.com/);
+  // So does one where nobody can be asked; a new one is left out.
+  const denied = () => {
+    throw new GatewayFault("ListCertificates: denied");
+  };
+  const asStands = of({ gateway: https, routes, sources: { standingListeners, certificates: denied } });
+  assert.deepEqual([asStands.certificates, asStands.warnings.length], [[["arn:old"]], 1]);
+  const fresh = of({ gateway: gateway(["HTTPS:443", "HTTP:80"]), routes, sources: { certificates: denied } });
+  assert.deepEqual([fresh.certificates, fresh.warnings], [[[]], ["port 443 is not served: ListCertificates: denied"]]);
 });
 
 test("mutual TLS: off unless it is asked for; a trust store by name or ARN", () => {

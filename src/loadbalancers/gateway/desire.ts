@@ -7,7 +7,8 @@ import type { Action } from "../routing.ts";
 import type { SubnetChoice } from "../subnets.ts";
 import type { BindingWish } from "../targets/owned-bindings.ts";
 import type { Draft, GatewaySources, GatewayWish } from "./draft.ts";
-import { GatewayFault, RouteFault } from "./fault.ts";
+import { GatewayFault, HeldFault, RouteFault } from "./fault.ts";
+import { type FailureBook, Findings } from "./findings.ts";
 import { Groups } from "./groups.ts";
 import { isValid } from "./listener-validation.ts";
 import { capacityOf, guardOf, guardsOf } from "./load-balancer.ts";
@@ -15,12 +16,14 @@ import { recordOf } from "./merge.ts";
 import { loadBalancerName, parts } from "./names.ts";
 import { networkForward } from "./network-routes.ts";
 import { hasSourceNat, mappingsOf, type Place, placeOf } from "./place.ts";
-import { listenerOf, mutualTlsOf, type Port, portOf } from "./ports.ts";
-import { type FailureBook, note, rulesOf } from "./rules.ts";
+import { asItStands, listenerOf, mutualTlsOf, type Port, portOf } from "./ports.ts";
+import { portKey } from "./refused.ts";
+import { rulesAsTheyStand, rulesOf } from "./rules.ts";
+import { groupsBehind, type StandingListener, standingForward } from "./standing.ts";
 import { tagsOf } from "./tags.ts";
 import type { BoundGroup } from "./target-groups.ts";
 
-export interface GatewayDesire {
+export interface GatewayDesire extends Pick<Findings, "keptGroups" | "asked" | "refused" | "rules"> {
   readonly model: ApplicationLoadBalancer | NetworkLoadBalancer;
   readonly bindings: readonly BindingWish[];
   /** Load balancers that are targets, by the name of their target group. */
@@ -29,48 +32,41 @@ export interface GatewayDesire {
   readonly usesBackendGroup: boolean;
   /** What is wrong with routes and their rules. */
   readonly failures: FailureBook;
+  /** Ports that are not what they are asked to be, and why. */
+  readonly portFaults: ReadonlyMap<number, string>;
   /** Nothing is done while there are any. */
   readonly problems: readonly string[];
   /** Said, and lived with. */
   readonly warnings: readonly string[];
 }
 
+type Built = Pick<GatewayDesire, "model" | "bindings" | "balancers" | "subnets" | "usesBackendGroup">;
+
 export function desireGateway(wish: GatewayWish, sources: GatewaySources): GatewayDesire {
   const draft: Draft = { ...wish, ...sources };
-  const warnings = new Set<string>();
-  const failures: FailureBook = new Map();
+  const findings = new Findings(sources.refusal);
   let place: Place | undefined;
+  const desire = (built: Built, problems: readonly string[]): GatewayDesire => {
+    const { failures, portFaults, keptGroups, asked, refused, rules, warnings } = findings;
+    return { ...built, failures, portFaults, keptGroups, asked, refused, rules, problems, warnings: [...warnings] };
+  };
   try {
     place = placeOf(draft);
-    return { ...build(draft, place, failures, (message) => void warnings.add(message)), failures, problems: [], warnings: [...warnings] };
+    return desire(build(draft, place, findings), []);
   } catch (error) {
     if (!(error instanceof GatewayFault) && !(error instanceof RouteFault)) throw error;
-    return {
-      model: emptyModel(draft),
-      bindings: [],
-      balancers: new Map(),
-      subnets: place?.choice ?? { kind: "chosen", subnets: [], verdicts: [] },
-      usesBackendGroup: true,
-      failures,
-      problems: [error.message],
-      warnings: [...warnings],
-    };
+    const subnets: SubnetChoice = place?.choice ?? { kind: "chosen", subnets: [], verdicts: [] };
+    return desire({ model: emptyModel(draft), bindings: [], balancers: new Map(), subnets, usesBackendGroup: true }, [error.message]);
   }
 }
 
-function build(
-  draft: Draft,
-  place: Place,
-  failures: FailureBook,
-  warn: (message: string) => void,
-): Pick<GatewayDesire, "model" | "bindings" | "balancers" | "subnets" | "usesBackendGroup"> {
+function build(draft: Draft, place: Place, findings: Findings): Built {
   const { internal, addressType, choice } = place;
   if (choice.kind === "none") throw new GatewayFault(choice.message);
   const { settings, config, gateway, standing, flavour } = draft;
   const isDualStack = addressType.startsWith("dualstack");
-  const { securityGroups, source } = guardOf(draft, isDualStack, warn);
-  const groups = new Groups(draft, { isDualStack, internal, source, subnets: choice.subnets });
-  const ports = portsOf(refuseRoutes(draft, failures), warn);
+  const { securityGroups, source } = guardOf(draft, isDualStack, (message) => findings.warn(message));
+  const groups = new Groups(draft, { isDualStack, internal, source, subnets: choice.subnets }, findings);
   const scheme = internal ? "internal" : "internet-facing";
   const capacity = capacityOf(draft);
   const base = {
@@ -84,7 +80,7 @@ function build(
     ...(capacity !== undefined && { capacity }),
   };
   const rest = flavour.name === "alb" ? ofApplication : ofNetwork;
-  const model = rest(draft, base, place, ports, groups, failures, warn);
+  const model = rest(draft, base, place, groups, findings);
   const bound = groups.all();
   return {
     model: { ...model, targetGroups: bound.map(({ group }) => group) },
@@ -95,33 +91,43 @@ function build(
   };
 }
 
-/** Without the routes that AWS has refused and that still say the same. */
-function refuseRoutes(draft: Draft, failures: FailureBook): Draft {
-  const { attachment, refusal } = draft;
-  const isRefused = (route: Parameters<typeof refusal>[0]) => {
-    const message = refusal(route);
-    if (message === undefined) return false;
-    for (const [ruleIndex] of route.rules.entries()) note(failures, route, ruleIndex, { reason: "UnsupportedValue", message });
-    return true;
-  };
-  const byPort = new Map([...attachment.byPort].map(([port, routes]) => [port, routes.filter(({ route }) => !isRefused(route))]));
-  return { ...draft, attachment: { ...attachment, byPort } };
+/** How the listener of a port is made, and how one that stands is left as it is. */
+interface ListenerMaker<Made> {
+  /** Undefined where nothing is to listen. Throws a `GatewayFault` or a `HeldFault` for what cannot be had. */
+  make(port: Port): Made | undefined;
+  /** Without a port: nobody knows what it is to be. */
+  keep(standing: StandingListener, port: Port | undefined): Made;
 }
 
-/** A fault of a port that stands holds back the whole Gateway: it would be taken away. One that does not is left out. */
-function portsOf(draft: Draft, warn: (message: string) => void): readonly Port[] {
+interface MadeListener<Made> {
+  readonly listener: Made;
+  readonly port?: Port;
+}
+
+/**
+ * The listeners of all ports. What is wrong with one, or AWS refuses of it, is said, and the others are made: one that stands stays
+ * as it is, one that does not is left out.
+ */
+function listenersOf<Made>(draft: Draft, findings: Findings, { make, keep }: ListenerMaker<Made>): readonly MadeListener<Made>[] {
   const numbers = new Set(draft.listeners.filter(isValid).map(({ listener }) => listener.port));
-  return [...numbers].toSorted((a, b) => a - b).flatMap((number) => unlessNew(draft, number, warn, () => portOf(draft, number)) ?? []);
-}
-
-function unlessNew<T>({ standingPorts }: Draft, port: number, warn: (message: string) => void, make: () => T): T | undefined {
-  try {
-    return make();
-  } catch (error) {
-    if (!(error instanceof GatewayFault) || standingPorts.has(port)) throw error;
-    warn(`port ${port} is not served: ${error.message}`);
-    return undefined;
-  }
+  return [...numbers]
+    .toSorted((a, b) => a - b)
+    .flatMap((number): readonly MadeListener<Made>[] => {
+      let port: Port | undefined;
+      try {
+        port = portOf(draft, number);
+        const listener = port && make(port);
+        if (port === undefined || listener === undefined) return [];
+        const message = findings.ask(portKey(number), listener);
+        if (message !== undefined) throw new GatewayFault(message);
+        return [{ listener, port }];
+      } catch (error) {
+        if (!(error instanceof GatewayFault) && !(error instanceof HeldFault)) throw error;
+        const standing = draft.standingListeners.find((listener) => listener.port === number);
+        findings.failPort(number, error.message, standing !== undefined);
+        return standing ? [{ listener: keep(standing, port), ...(port && { port }) }] : [];
+      }
+    });
 }
 
 type Base = Omit<ApplicationLoadBalancer, "kind" | "listeners" | "targetGroups" | "addressType" | "subnets"> & {
@@ -134,13 +140,23 @@ function ofApplication(
   draft: Draft,
   base: Base,
   { addressType, choice }: Place,
-  ports: readonly Port[],
   groups: Groups,
-  failures: FailureBook,
-  warn: (message: string) => void,
+  findings: Findings,
 ): ApplicationLoadBalancer {
   const { config } = draft;
   const guards = guardsOf(draft);
+  const listeners = listenersOf<Omit<ApplicationListener, "rules">>(draft, findings, {
+    make: (port) => ({
+      ...listenerOf(draft, port, (message) => findings.warn(message)),
+      protocol: port.protocol as "HTTP" | "HTTPS",
+      ...(port.protocol === "HTTPS" && { mutualTls: mutualTlsOf(draft, port) }),
+      defaultActions: [notFound],
+    }),
+    keep(standing, port) {
+      if (port === undefined) for (const arn of groupsBehind(standing)) findings.keptGroups.add(arn);
+      return { ...asItStands(draft, standing), protocol: standing.protocol as "HTTP" | "HTTPS", defaultActions: [notFound] };
+    },
+  });
   return {
     ...base,
     kind: "application",
@@ -149,33 +165,35 @@ function ofApplication(
     ...(config.customerOwnedIpv4Pool && { customerOwnedIpv4Pool: config.customerOwnedIpv4Pool }),
     ...(config.ipv4IPAMPoolId && { ipv4IpamPool: config.ipv4IPAMPoolId }),
     ...(guards && { guards }),
-    listeners: ports.flatMap((port): ApplicationListener[] => {
-      const made = unlessNew(draft, port.port, warn, () => ({
-        ...listenerOf(draft, port, warn),
-        protocol: port.protocol as "HTTP" | "HTTPS",
-        ...(port.protocol === "HTTPS" && { mutualTls: mutualTlsOf(draft, port) }),
-      }));
-      return made ? [{ ...made, defaultActions: [notFound], rules: rulesOf(draft, port, groups, failures) }] : [];
-    }),
+    listeners: listeners.map(({ listener, port }) => ({
+      ...listener,
+      rules: port ? rulesOf(draft, port, groups, findings) : rulesAsTheyStand(draft, listener.port),
+    })),
     targetGroups: [],
   };
 }
 
-function ofNetwork(
-  draft: Draft,
-  base: Base,
-  { addressType, choice }: Place,
-  ports: readonly Port[],
-  groups: Groups,
-  failures: FailureBook,
-  warn: (message: string) => void,
-): NetworkLoadBalancer {
+function ofNetwork(draft: Draft, base: Base, { addressType, choice }: Place, groups: Groups, findings: Findings): NetworkLoadBalancer {
   const { config, standing } = draft;
   const hasGroups =
     base.securityGroups.kind === "wanted" ? base.securityGroups.groups.length > 0 : (standing?.securityGroups.length ?? 0) > 0;
   const enforced = config.enforceSecurityGroupInboundRulesOnPrivateLinkTraffic;
   if (addressType === "dualstack-without-public-ipv4")
     throw new GatewayFault("ipAddressType dualstack-without-public-ipv4 is for Application LoadBalancers: it takes ipv4 or dualstack");
+  const listeners = listenersOf<NetworkListener>(draft, findings, {
+    make(port) {
+      const forward = networkForward(port, groups, findings);
+      if (forward === undefined) return undefined;
+      const protocol = port.protocol as NetworkListener["protocol"];
+      const made = listenerOf(draft, port, (message) => findings.warn(message));
+      return { ...made, protocol, ...(protocol === "TLS" && { alpnPolicy: port.config?.alpnPolicy ?? "None" }), forward };
+    },
+    keep(present) {
+      for (const arn of groupsBehind(present)) findings.keptGroups.add(arn);
+      const protocol = present.protocol as NetworkListener["protocol"];
+      return { ...asItStands(draft, present), protocol, forward: standingForward(present) };
+    },
+  });
   return {
     ...base,
     kind: "network",
@@ -183,14 +201,7 @@ function ofNetwork(
     subnets: choice.kind === "chosen" ? mappingsOf(draft, choice.subnets) : [],
     sourceNat: hasSourceNat(draft),
     ...(hasGroups && (enforced === "on" || enforced === "off") && { privateLinkRules: enforced }),
-    listeners: ports.flatMap((port): NetworkListener[] => {
-      const forward = networkForward(port, groups, failures);
-      if (forward === undefined) return [];
-      const made = unlessNew(draft, port.port, warn, () => listenerOf(draft, port, warn));
-      if (made === undefined) return [];
-      const protocol = port.protocol as NetworkListener["protocol"];
-      return [{ ...made, protocol, ...(protocol === "TLS" && { alpnPolicy: port.config?.alpnPolicy ?? "None" }), forward }];
-    }),
+    listeners: listeners.map(({ listener }) => listener),
     targetGroups: [],
   };
 }

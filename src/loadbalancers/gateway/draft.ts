@@ -8,10 +8,12 @@ import type { SeenTargetGroup } from "../target-group-plan.ts";
 import type { Attachment } from "./attachment.ts";
 import type { BackendSources } from "./backends.ts";
 import type { ListenerRuleView, LoadBalancerSettings, TargetGroupConfiguration } from "./config.ts";
+import type { AskedRule, RefusalOf } from "./findings.ts";
 import type { AddOn, Flavour } from "./flavours.ts";
 import type { JudgedListener } from "./listener-validation.ts";
 import type { GatewaySettings } from "./settings.ts";
-import type { GatewayView, RouteView } from "./view.ts";
+import type { StandingListener } from "./standing.ts";
+import type { GatewayView } from "./view.ts";
 
 /** What is asked for: the Gateway, what it is configured with, and what attaches to it. */
 export interface GatewayWish {
@@ -40,20 +42,24 @@ export interface GatewaySources extends BackendSources {
   /** The Gateway's load balancer that stands already. */
   readonly standing?: Found;
   /** Its target groups that stand. */
-  readonly targetGroups: readonly Pick<SeenTargetGroup, "name" | "addressType">[];
-  /** Ports of its listeners that stand, with their certificates. */
-  readonly standingPorts: ReadonlyMap<number, readonly string[]>;
+  readonly targetGroups: readonly SeenTargetGroup[];
+  /** Its listeners that stand. */
+  readonly standingListeners: readonly StandingListener[];
+  /** Rules that were asked for last, as far as anybody remembers. */
+  readonly formerRules: readonly AskedRule[];
   /** Names of target groups behind a load balancer that is being replaced. */
   readonly takenNames: readonly string[];
-  readonly certificates: readonly Certificate[];
+  /** Throws a `GatewayFault` where AWS could not be asked. */
+  certificates(): readonly Certificate[];
+  /** Throws a `GatewayFault` where AWS could not be asked. */
   trustStore(name: string): string | undefined;
   /** The configuration of a backend's target groups. */
   targetConfiguration(kind: "Service" | "Gateway", key: string): TargetGroupConfiguration | undefined;
   ruleConfiguration(key: string): ListenerRuleView | undefined;
   secret(name: string, user: ListenerRuleView): SecretData;
   isForeignTag(key: string): boolean;
-  /** What AWS said when it was asked for what a route still says. */
-  refusal(route: RouteView): string | undefined;
+  /** What AWS said when the same was asked of it before. */
+  readonly refusal: RefusalOf;
 }
 
 export interface Draft extends GatewayWish, GatewaySources {}

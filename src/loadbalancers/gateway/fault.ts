@@ -2,13 +2,25 @@
 import type { RouteFailure } from "./attachment.ts";
 
 export class RouteFault extends Error implements RouteFailure {
-  override readonly name = "RouteFault";
+  override readonly name: string = "RouteFault";
   /** One of the API's. */
   readonly reason: string;
 
   constructor(reason: string, message: string) {
     super(message);
     this.reason = reason;
+  }
+}
+
+/** What a rule asks for cannot be had, or cannot be known, for now: what stands in its place stays as it is. */
+export class HeldFault extends RouteFault {
+  override readonly name = "HeldFault";
+  /** Whether it says nothing about the rule: somebody could not be asked. It is told to nobody whose rule stands. */
+  readonly isUnknown: boolean;
+
+  constructor(message: string, { isUnknown = false }: { readonly isUnknown?: boolean } = {}) {
+    super(isUnknown ? "Pending" : "UnsupportedValue", message);
+    this.isUnknown = isUnknown;
   }
 }
 

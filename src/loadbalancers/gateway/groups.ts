@@ -1,11 +1,14 @@
 /** The target groups of a Gateway as they are found to be needed: each is made once, whoever leads to it. Pure. */
+import { standsFor } from "../target-group-plan.ts";
 import type { RouteFailure } from "./attachment.ts";
 import { type Backend, resolveBackends } from "./backends.ts";
 import type { Draft } from "./draft.ts";
-import { attempt, RouteFault } from "./fault.ts";
+import { attempt, HeldFault, RouteFault } from "./fault.ts";
+import type { Findings } from "./findings.ts";
 import type { Port } from "./ports.ts";
+import { groupKey } from "./refused.ts";
 import { type BoundGroup, boundGroup, type GroupContext } from "./target-groups.ts";
-import { type RouteRule, type RouteView, routeKeyOf } from "./view.ts";
+import type { RouteRule, RouteView } from "./view.ts";
 
 /** Where a share of the requests of a rule goes. */
 export type Share = { readonly weight: number } & (
@@ -16,12 +19,14 @@ export type Share = { readonly weight: number } & (
 export class Groups {
   readonly #draft: Draft;
   readonly #context: GroupContext;
+  readonly #findings: Findings;
   readonly #byPart = new Map<string, BoundGroup>();
   readonly #partOfName = new Map<string, string>();
 
-  constructor(draft: Draft, context: GroupContext) {
+  constructor(draft: Draft, context: GroupContext, findings: Findings) {
     this.#draft = draft;
     this.#context = context;
+    this.#findings = findings;
   }
 
   all(): readonly BoundGroup[] {
@@ -33,21 +38,31 @@ export class Groups {
     const { backends, failures } = resolveBackends(route, rule.backends, this.#draft);
     for (const failure of failures) fail(failure);
     return backends.flatMap((backend): Share[] => {
-      const made = attempt(() => this.#shareOf(route, backend, port));
+      const made = attempt(() => this.#shareOf(route, backend, port, fail));
       if ("value" in made) return [made.value];
+      if (made.fault instanceof HeldFault) throw made.fault;
       fail(made.fault);
       return [];
     });
   }
 
-  #shareOf(route: RouteView, backend: Backend, port: Port): Share {
+  #shareOf(route: RouteView, backend: Backend, port: Port, fail: (failure: RouteFailure) => void): Share {
     const { weight } = backend;
     if (backend.kind === "TargetGroupName") return { arn: backend.arn, weight };
     const bound = boundGroup(this.#draft, route, backend, port, this.#context);
     const part = this.#freePart(bound);
-    const known = this.#byPart.get(part) ?? this.#named({ ...bound, group: { ...bound.group, part, by: routeKeyOf(route) } });
+    const known = this.#byPart.get(part) ?? this.#named({ ...bound, group: { ...bound.group, part, by: groupKey(part) } });
+    this.#checkRefusal(known, fail);
     this.#byPart.set(part, known);
     return { group: known.group.name, weight };
+  }
+
+  /** One that stands serves on as it is where AWS refuses to change it; one that AWS refuses to make holds back whoever leads to it. */
+  #checkRefusal({ group }: BoundGroup, fail: (failure: RouteFailure) => void): void {
+    const message = this.#findings.ask(groupKey(group.part ?? ""), group);
+    if (message === undefined) return;
+    if (!this.#draft.targetGroups.some((present) => standsFor(present, group))) throw new HeldFault(message);
+    fail({ reason: "UnsupportedValue", message });
   }
 
   /** Two ports of a Service may lead to one port of its nodes' or pods': then the second has a part of its own. */

@@ -1,13 +1,18 @@
 /** What AWS has to be asked before anybody can say what a Gateway wants: only what it, or one of its routes, names. */
 import type { Ask } from "../../aws/ask.ts";
+import { type AwsError, isAwsError } from "../../aws/errors.ts";
 import { reconcileAges } from "../inventory.ts";
 import type { SurveyContext } from "./context.ts";
 import type { GatewaySources, GatewayWish } from "./draft.ts";
-import { GatewayFault } from "./fault.ts";
+import { GatewayFault, HeldFault } from "./fault.ts";
 import { isValid } from "./listener-validation.ts";
 import { needsDiscovery, portOf } from "./ports.ts";
 
-export type LookUps = Pick<GatewaySources, "groups" | "backendGroup" | "vpcCidrs" | "certificates" | "trustStore" | "targetGroupArn">;
+export interface LookUps
+  extends Pick<GatewaySources, "groups" | "backendGroup" | "vpcCidrs" | "certificates" | "trustStore" | "targetGroupArn"> {
+  /** What AWS could not be asked about single listeners and rules. They are held back, nobody else is, and it is tried again. */
+  readonly failures: readonly AwsError[];
+}
 
 export async function lookUp(wish: GatewayWish, context: SurveyContext, ask: Ask): Promise<LookUps> {
   const { inventory, settings } = context;
@@ -23,26 +28,42 @@ export async function lookUp(wish: GatewayWish, context: SurveyContext, ask: Ask
       ask,
     ),
     mayLackGroups ? vpcs.cidrs(settings.vpc, ask) : [],
-    discovers(wish) ? certificates.issued(settings.allowedAuthorities.length > 0, ask) : [],
-    arnsOf(trustStoreNames(wish), (name) => trustStores.arn(name, ask)),
-    arnsOf(targetGroupNames(wish), async (name) => (await inventory.targetGroups.get(name, reconcileAges, ask))?.TargetGroupArn),
+    settled(async () => (discovers(wish) ? certificates.issued(settings.allowedAuthorities.length > 0, ask) : [])),
+    answersFor(trustStoreNames(wish), (name) => trustStores.arn(name, ask)),
+    answersFor(targetGroupNames(wish), async (name) => (await inventory.targetGroups.get(name, reconcileAges, ask))?.TargetGroupArn),
   ]);
+  const failures = [issued, ...stores.values(), ...targetGroups.values()].flatMap((answer) => ("error" in answer ? [answer.error] : []));
   return {
+    failures,
     ...(backendGroup !== undefined && { backendGroup }),
     groups,
     vpcCidrs: vpcCidrs ?? [],
-    certificates: issued,
-    trustStore: (name) => stores.get(name),
-    targetGroupArn: (name) => targetGroups.get(name),
+    certificates: () => answered(issued, ({ message }) => new GatewayFault(message)),
+    trustStore: (name) => answered(stores.get(name), ({ message }) => new GatewayFault(message)),
+    targetGroupArn: (name) => answered(targetGroups.get(name), ({ message }) => new HeldFault(message, { isUnknown: true })),
   };
 }
 
-async function arnsOf(
-  names: readonly string[],
-  arnOf: (name: string) => Promise<string | undefined>,
-): Promise<ReadonlyMap<string, string>> {
-  const found = await Promise.all([...new Set(names)].map(async (name) => [name, await arnOf(name)] as const));
-  return new Map(found.flatMap(([name, arn]) => (arn === undefined ? [] : [[name, arn] as const])));
+type Answer<T> = { readonly value: T } | { readonly error: AwsError };
+
+async function settled<T>(find: () => Promise<T>): Promise<Answer<T>> {
+  try {
+    return { value: await find() };
+  } catch (error) {
+    if (!isAwsError(error)) throw error;
+    return { error };
+  }
+}
+
+function answered<T>(answer: Answer<T>, faultOf: (error: AwsError) => Error): T;
+function answered<T>(answer: Answer<T> | undefined, faultOf: (error: AwsError) => Error): T | undefined;
+function answered<T>(answer: Answer<T> | undefined, faultOf: (error: AwsError) => Error): T | undefined {
+  if (answer && "error" in answer) throw faultOf(answer.error);
+  return answer?.value;
+}
+
+async function answersFor<T>(names: readonly string[], find: (name: string) => Promise<T>): Promise<ReadonlyMap<string, Answer<T>>> {
+  return new Map(await Promise.all([...new Set(names)].map(async (name) => [name, await settled(() => find(name))] as const)));
 }
 
 /** Whether certificates have to be found by host names. */

@@ -43,9 +43,12 @@ export const parts = {
   securityGroup: "ManagedLBSecurityGroup",
   listener: (port: number) => String(port),
   rule: (port: number, priority: number) => `${port}:${priority}`,
+  /** How those of a route's target groups begin. */
+  ofRoute: (gateway: ObjectName, route: TargetGroupIdentity["route"]) =>
+    `${keyOf(gateway)}:${route.namespace}-${route.name}:${route.kind}-`,
   /** The port is the target's, as it is written. */
-  targetGroup: ({ gateway, route, backend }: Pick<TargetGroupIdentity, "gateway" | "route" | "backend">, port: number | string) =>
-    `${keyOf(gateway)}:${route.namespace}-${route.name}:${route.kind}-${backend.namespace}-${backend.name}:${port}`,
+  targetGroup: ({ gateway, route, backend }: Pick<TargetGroupIdentity, "gateway" | "route" | "backend">, port: number | string): string =>
+    `${parts.ofRoute(gateway, route)}${backend.namespace}-${backend.name}:${port}`,
 } as const;
 
 const stackTag = ({ prefix }: Flavour) => `${prefix}/stack`;

@@ -1,11 +1,12 @@
 /** Which route has a port of a network load balancer, and where its listener forwards to. Pure. */
 import type { Forward } from "../routing.ts";
-import type { AttachedRoute } from "./attachment.ts";
-import { attempt } from "./fault.ts";
+import type { AttachedRoute, RouteFailure } from "./attachment.ts";
+import { attempt, HeldFault } from "./fault.ts";
+import type { Findings } from "./findings.ts";
 import type { Groups, Share } from "./groups.ts";
 import { compareText } from "./listener-sets.ts";
 import type { Port } from "./ports.ts";
-import { type FailureBook, note } from "./rules.ts";
+import { forwardKey, portKey } from "./refused.ts";
 import { keyOf, type RouteView } from "./view.ts";
 
 /** A listener forwards for one route: the oldest has it. */
@@ -16,17 +17,29 @@ export function winnerOf(routes: readonly AttachedRoute[]): RouteView | undefine
   return first;
 }
 
-/** All rules of a route contribute; undefined where nothing takes traffic, and the port is not listened on. */
-export function networkForward(port: Port, groups: Groups, failures: FailureBook): Forward | undefined {
+/**
+ * All rules of a route contribute; undefined where nothing takes traffic, and the port is not listened on. Throws a `HeldFault` where
+ * what stands has to stay.
+ */
+export function networkForward(port: Port, groups: Groups, findings: Findings): Forward | undefined {
   const route = winnerOf(port.routes);
   if (route === undefined) return undefined;
   const shares = route.rules.flatMap((rule, ruleIndex): readonly Share[] => {
-    const fail = (failure: Parameters<typeof note>[3]) => note(failures, route, ruleIndex, failure);
+    const fail = (failure: RouteFailure) => findings.fail(route, ruleIndex, failure);
     const made = attempt(() => groups.sharesOf(route, rule, port, fail));
     if ("value" in made) return made.value;
     fail(made.fault);
+    if (made.fault instanceof HeldFault) throw made.fault;
     return [];
   });
+  const forward = forwardTo(shares, port);
+  const message = forward && findings.ask(forwardKey(portKey(port.port)), forward);
+  if (message === undefined) return forward;
+  for (const ruleIndex of route.rules.keys()) findings.fail(route, ruleIndex, { reason: "UnsupportedValue", message });
+  throw new HeldFault(message);
+}
+
+function forwardTo(shares: readonly Share[], port: Port): Forward | undefined {
   if (shares.every(({ weight }) => weight === 0)) return undefined;
   // AWS takes no weights with QUIC.
   const takesWeights = !port.protocol.includes("QUIC");

@@ -13,7 +13,6 @@ import { GatewayFault } from "./fault.ts";
 import { flavourOf } from "./flavours.ts";
 import { configure, type Loaded, loadGateway, logInsOf, objectSources } from "./load.ts";
 import { managedSource, wantedAddOns } from "./load-balancer.ts";
-import { hasRefused, noteRefused } from "./refused.ts";
 import { removeGateway } from "./removal.ts";
 import { addressOf, finishReplacement, noteHandOver, retireReplaced } from "./replacement.ts";
 import type { SeenGateway } from "./report.ts";
@@ -57,7 +56,8 @@ const sharedGroup = "<shared security group>";
 async function showPlan(gateway: SeenGateway, loaded: Loaded, context: GatewayContext, ask: Ask): Promise<Outcome> {
   const { backendGroup, settings } = context;
   const known = async (by: Ask) => (await backendGroup.known(by)) ?? (settings.sharesBackendGroup ? sharedGroup : undefined);
-  const { desire } = await build(gateway, loaded, context, ask, known);
+  const { desire, unasked } = await build(gateway, loaded, context, ask, known);
+  await during("FailedBuildModel", gateway, context, ask, async () => throwFirst(unasked));
   const plan = stackText(keyOf(gateway.view), stackResources({ ...desire, managedSource }));
   await context.report.recordPlan(gateway, plan, ask.signal);
   return unlessTold(await tellRoutes(loaded, desire.failures, context, ask)) ?? done;
@@ -96,7 +96,7 @@ async function ensureGateway(gateway: SeenGateway, loaded: Loaded, context: Gate
     await deploying(() => retireReplaced(gateway, replaced.inTheWay, context, ask));
     return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
   }
-  const deployed = await deploying(() => deploy(gateway, loaded, survey, context, ask));
+  const deployed = await deploying(() => deploy(gateway, survey, context, ask));
   // What AWS refuses of one route keeps the others waiting no longer than this.
   if (deployed === "refused") return ensureGateway(gateway, loaded, context, ask);
   const { told, waits } = await tell(gateway, loaded, survey, deployed, context, ask);
@@ -110,7 +110,8 @@ async function ensureGateway(gateway: SeenGateway, loaded: Loaded, context: Gate
   if (told || deployed.wroteBindings || seen.steps.length > 0) report.reconciled(gateway);
   const moved = await deploying(() => finishReplacement(gateway, survey, context, ask));
   if (moved) return moved;
-  if (hasRefused(seen.steps, loaded.wish, context)) return again(triedAgainMs, "what AWS has refused is tried again");
+  await during("FailedBuildModel", gateway, context, ask, async () => throwFirst(survey.unasked));
+  if (desire.refused.size > 0) return again(triedAgainMs, "what AWS has refused is tried again");
   if (isGlance) return done;
   await checkpoints.record(gateway, checkpointOf(desire, seen, deployed.ensured.applied.made), ask.signal);
   return done;
@@ -130,7 +131,6 @@ async function build(
   return during("FailedBuildModel", gateway, context, ask, async () => {
     const looking = { ...context, backendGroup };
     const survey = await surveyGateway(gateway, loaded, looking, isTrusted ? { checkpoint: gateway.checkpoint } : {}, ask);
-    noteRefused(survey.seen.steps, loaded.wish, survey.desire.failures, context);
     report.warn(gateway, survey.desire.warnings);
     const { problems } = survey.seen;
     if (problems.length === 0) return survey;
@@ -165,6 +165,11 @@ function deployOrTell<T>(
   });
 }
 
+/** What could not be asked of AWS has held back what it concerns, and is tried again. */
+function throwFirst([first]: GatewaySurvey["unasked"]): void {
+  if (first) throw first;
+}
+
 /** How soon a load balancer is looked at again that AWS is making: at first often, then every two minutes. */
 const pollMs = [10_000, 20_000, 40_000, 80_000];
 const maxPollMs = 120_000;
@@ -193,8 +198,8 @@ async function tell(
       // The state of one that was made just now is not known before the next look.
       isActive: isActive(seen.found?.state) && hostname !== undefined,
     };
-    const told = await tellGateway(gateway, loaded, balancer, context, ask);
-    const sets = await tellSets(loaded, balancer.isActive, context, ask);
+    const told = await tellGateway(gateway, loaded, { balancer, portFaults: desire.portFaults }, context, ask);
+    const sets = await tellSets(loaded, { isActive: balancer.isActive, portFaults: desire.portFaults }, context, ask);
     const routes = await tellRoutes(loaded, desire.failures, context, ask);
     noteHandOver(gateway, deployed.ensured, survey, hostname, context);
     return { told, waits: unlessTold(sets, routes) ?? awaitActive(keyOf(gateway.view), balancer, context) };

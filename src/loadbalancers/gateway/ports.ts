@@ -1,5 +1,5 @@
 /** The ports of a Gateway on which its load balancer listens. Pure. */
-import { certificatesFor } from "../certificate-choice.ts";
+import { type Certificate, certificatesFor } from "../certificate-choice.ts";
 import type { Listener } from "../model.ts";
 import type { MutualTls } from "../routing.ts";
 import type { AttachedRoute } from "./attachment.ts";
@@ -9,6 +9,8 @@ import { GatewayFault } from "./fault.ts";
 import { isValid, type JudgedListener } from "./listener-validation.ts";
 import { recordOf } from "./merge.ts";
 import { parts } from "./names.ts";
+import { portKey } from "./refused.ts";
+import type { StandingListener } from "./standing.ts";
 import { tagsOf } from "./tags.ts";
 import { keyOf } from "./view.ts";
 
@@ -64,18 +66,36 @@ const givenCertificates = ({ config }: Port): readonly string[] => [
 
 /** What a listener of AWS has, whatever it forwards to. */
 export function listenerOf(draft: Draft, port: Port, warn: (message: string) => void): Listener {
-  const { settings, config, gateway } = draft;
+  const { settings } = draft;
   const secure = isSecure(port);
+  const certificates = secure ? certificatesOf(draft, port, warn) : [];
+  const by = portKey(port.port);
   return {
-    port: port.port,
-    certificates: secure ? certificatesOf(draft, port, warn) : [],
+    ...base(draft, port),
+    certificates,
     ...(secure && { sslPolicy: port.config?.sslPolicy || settings.defaultSslPolicy }),
     // AWS knows no attributes of TLS listeners.
     attributes: port.protocol === "TLS" ? {} : recordOf(port.config?.listenerAttributes),
-    part: parts.listener(port.port),
-    tags: tagsOf(config.tags ?? {}, draft, parts.listener(port.port)),
-    untagged: !settings.gates.listenerRulesTagging,
-    why: `Gateway ${keyOf(gateway)} listens on ${port.protocol}:${port.port}`,
+    by,
+    certificatesBy: Object.fromEntries(certificates.map((arn) => [arn, by])),
+  };
+}
+
+/** The same of one that stays as it is: what is not said of it is left alone. */
+export const asItStands = (draft: Draft, { port, protocol, certificates }: StandingListener): Listener => ({
+  ...base(draft, { port, protocol }),
+  certificates,
+  attributes: {},
+});
+
+function base(draft: Draft, { port, protocol }: { readonly port: number; readonly protocol: string }) {
+  const part = parts.listener(port);
+  return {
+    port,
+    part,
+    tags: tagsOf(draft.config.tags ?? {}, draft, part),
+    untagged: !draft.settings.gates.listenerRulesTagging,
+    why: `Gateway ${keyOf(draft.gateway)} listens on ${protocol}:${port}`,
   };
 }
 
@@ -86,23 +106,32 @@ export function listenerOf(draft: Draft, port: Port, warn: (message: string) => 
 function certificatesOf(draft: Draft, port: Port, warn: (message: string) => void): readonly string[] {
   const given = givenCertificates(port);
   if (given.length > 0) return given;
-  const { certificates, settings, standingPorts, gateway } = draft;
+  const { settings, gateway } = draft;
   const names = [...port.listeners.map(({ listener }) => listener.hostname), ...port.routes.flatMap(({ hostnames }) => hostnames)];
   const hosts = [...new Set(names)].filter((name) => name !== "");
   const where = `listener on gateway ${keyOf(gateway)} with protocol:port ${port.protocol}:${port.port}`;
-  const kept = standingPorts.get(port.port) ?? [];
-  const answers = hosts.map((host) => certificatesFor([host], certificates, settings.allowedAuthorities));
+  const kept = draft.standingListeners.find((listener) => listener.port === port.port)?.certificates ?? [];
+  const issued = issuedTo(draft);
+  const answers = hosts.map((host) => certificatesFor([host], issued.certificates, settings.allowedAuthorities));
   const found = [...new Set(answers.flatMap((answer) => ("arns" in answer ? answer.arns : [])))].toSorted();
-  const faults =
-    hosts.length === 0
-      ? [`No hostnames found for TLS cert discovery for ${where}`]
-      : answers.flatMap((answer) => ("unmatched" in answer ? [`no certificate found for host: ${answer.unmatched}`] : []));
+  const unmatched = answers.flatMap((answer) => ("unmatched" in answer ? [`no certificate found for host: ${answer.unmatched}`] : []));
+  const faults = hosts.length === 0 ? [`No hostnames found for TLS cert discovery for ${where}`] : (issued.faults ?? unmatched);
   if (faults.length === 0) return found;
   // The first one stays first: it is what clients get that name no host.
   const all = [...new Set([...kept, ...found])];
   if (all.length === 0) throw new GatewayFault(faults.join("; "));
   warn(`${faults.join("; ")} (${where})`);
   return all;
+}
+
+/** One that stands keeps what it has where AWS could not be asked. */
+function issuedTo({ certificates }: Draft): { readonly certificates: readonly Certificate[]; readonly faults?: readonly string[] } {
+  try {
+    return { certificates: certificates() };
+  } catch (error) {
+    if (!(error instanceof GatewayFault)) throw error;
+    return { certificates: [], faults: [error.message] };
+  }
 }
 
 /** Of HTTPS listeners; what is not said is off. */

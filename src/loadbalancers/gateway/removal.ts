@@ -64,7 +64,8 @@ export async function removeGateway(gateway: SeenGateway, context: GatewayContex
 
 async function forget(gateway: SeenGateway, context: GatewayContext, ask: Ask): Promise<void> {
   const key = keyOf(gateway.view);
-  for (const kept of [context.memory, context.handedOver, context.moving, context.polls, context.due]) kept.delete(key);
+  for (const kept of [context.memory, context.formerRules, context.handedOver, context.moving, context.polls, context.due])
+    kept.delete(key);
   context.checkpoints.forget(gateway);
   await context.secrets.follow(key, new Set(), ask.signal);
 }

@@ -1,7 +1,7 @@
 /** What is said of a route's attachment to each of its parents. Pure. */
 import type { RouteFailure } from "./attachment.ts";
 import { ownConditions, type Said, said } from "./conditions.ts";
-import type { RuleFailure } from "./rules.ts";
+import type { RuleFailure } from "./findings.ts";
 import type { Moment } from "./status.ts";
 import type { ParentRef, ParentStatus, RouteView } from "./view.ts";
 

@@ -6,7 +6,7 @@ import type { Action } from "../routing.ts";
 import type { ListenerRuleSettings, RuleAction } from "./config.ts";
 import { backend, desired, gateway, match, route, rule, type Scene, service } from "./gateway.fixture.ts";
 import { compareRules, type Placed } from "./precedence.ts";
-import type { RouteFilter, RouteMatch, RouteView } from "./view.ts";
+import type { RouteFilter, RouteMatch } from "./view.ts";
 
 const listenersOf = (scene: Scene) => (desired(scene).model as ApplicationLoadBalancer).listeners;
 const rulesOf = (scene: Scene) => listenersOf(scene)[0]?.rules ?? [];
@@ -47,7 +47,7 @@ test("every condition of a gRPC match", () => {
     const routes = [
       route("web", [rule(["web:80"], { matches: [{ of: "grpc", ...(call && { call }), headers: [] }] })], { kind: "GRPCRoute" }),
     ];
-    const sources = { certificates: [{ arn: "arn:c", domains: ["a.com"] }] };
+    const sources = { certificates: () => [{ arn: "arn:c", domains: ["a.com"] }] };
     return rulesOf({ gateway: gateway(["HTTPS:443 a.com"]), routes, sources })[0]?.conditions[1];
   };
   const wildcard = (text: string) => ({ field: "path-pattern", match: "wildcard", values: [text] });
@@ -73,7 +73,7 @@ test("what no condition can say is told to its route, and the others are served"
     assert.match(failuresOf(scene).join(), told);
     assert.deepEqual(
       rulesOf(scene).map(({ by }) => by),
-      ["HTTPRoute shop/good"],
+      ["HTTPRoute shop/good rule 0 on port 80"],
     );
   }
 });
@@ -265,7 +265,7 @@ function configured(settings: ListenerRuleSettings, more: Partial<Scene> = {}, f
     gateway: gateway(["HTTPS:443 a.com"]),
     routes: [route("web", [rule(["web:80"], { filters })])],
     ...more,
-    sources: { certificates: [{ arn: "arn:c", domains: ["a.com"] }], ruleConfiguration: () => view, ...more.sources },
+    sources: { certificates: () => [{ arn: "arn:c", domains: ["a.com"] }], ruleConfiguration: () => view, ...more.sources },
   };
 }
 const actions = (...all: readonly RuleAction[]): ListenerRuleSettings => ({ actions: all });
@@ -359,8 +359,40 @@ test("a configuration that cannot be used: 500, or still a redirect; and its Sec
   assert.equal(withData({ clientID: "i" }), "IncompatibleFilters: missing clientSecret, secret: shop/client");
 });
 
-test("a route that AWS has refused is told so and left out", () => {
-  const refusal = ({ name }: RouteView) => (name === "bad" ? "AWS says no" : undefined);
-  const scene: Scene = { routes: [route("bad"), route("good")], sources: { refusal } };
-  assert.deepEqual([rulesOf(scene).map(({ by }) => by), failuresOf(scene)], [["HTTPRoute shop/good"], ["UnsupportedValue: AWS says no"]]);
+test("of a rule that AWS has refused what stands stays where it is, and the others are served", () => {
+  const path = (value: string) => ({ Field: "path-pattern", PathPatternConfig: { Values: [value, `${value}/*`] } });
+  const standing = (priority: number, value: string, group: string) => ({
+    arn: `arn:${value}`,
+    priority,
+    actions: [{ Type: "forward" as const, TargetGroupArn: group }],
+    conditions: [path(value)],
+    transforms: [],
+    tags: { mine: "yes" },
+  });
+  const rules = [standing(1, "/longer", "arn:o"), standing(2, "/old", "arn:t"), standing(3, "/s", "arn:o")];
+  const sources = {
+    refusal: (key: string) => (key === "HTTPRoute shop/bad rule 0 on port 80" ? "AWS says no" : undefined),
+    standingListeners: [{ port: 80, protocol: "HTTP", certificates: [], actions: [], rules }],
+    targetGroups: [{ arn: "arn:t", name: "t", part: "shop/edge:shop-bad:HTTPRoute-shop-web:8080" } as never],
+  };
+  const at = (value: string) => rule(["web:80"], { matches: [match(`PathPrefix ${value}`)] });
+  const routes = [route("bad", [at("/new"), at("/fine")]), route("good", [at("/longer"), at("/s")])];
+  const made = rulesOf({ routes, sources });
+  assert.deepEqual(
+    made.map(({ keeps, conditions }) => keeps ?? conditions[0]?.values[0]),
+    ["/longer", "/fine", "arn:/old", "/s"],
+  );
+  assert.deepEqual(made[2]?.tags?.mine, "yes");
+  assert.deepEqual(failuresOf({ routes, sources }), ["UnsupportedValue: AWS says no"]);
+  assert.deepEqual([...desired({ routes, sources }).keptGroups], ["arn:t"]);
+  // Who remembers that it was asked for by another rule of the route lets it go.
+  const formerRules = [
+    {
+      port: 80,
+      route: "HTTPRoute shop/bad",
+      ruleIndex: 1,
+      conditions: [{ field: "path-pattern", match: "wildcard", values: ["/old", "/old/*"] }],
+    },
+  ] as const;
+  assert.deepEqual(rulesOf({ routes, sources: { ...sources, formerRules } }).length, 3);
 });

@@ -1,31 +1,22 @@
 /** The rules of all routes on one port of an application load balancer, in the order in which they hold. Pure. */
+import { leadsTo, type SeenRule } from "../application/plan-rules.ts";
 import type { Action, FixedResponse, ListenerRule } from "../routing.ts";
 import type { AttachedRoute, RouteFailure } from "./attachment.ts";
 import type { ListenerRuleView } from "./config.ts";
 import type { Draft } from "./draft.ts";
-import { attempt, RouteFault } from "./fault.ts";
+import { attempt, HeldFault, RouteFault } from "./fault.ts";
 import { type Filtered, filtered, hasRedirect } from "./filters.ts";
+import type { AskedRule, Findings } from "./findings.ts";
 import type { Groups, Share } from "./groups.ts";
 import { conditionsOf } from "./matches.ts";
 import { parts } from "./names.ts";
 import type { Port } from "./ports.ts";
 import { compareRules, type Placed } from "./precedence.ts";
+import { ruleKey } from "./refused.ts";
 import { fixedResponse, preRouting, redirectQuery, ruleSettings, sourceIps, stickiness } from "./rule-actions.ts";
+import { type DraftRule, standingFor, withKept } from "./standing.ts";
 import { tagsOf } from "./tags.ts";
 import { keyOf, type RouteMatch, type RouteRule, type RouteView, routeKeyOf } from "./view.ts";
-
-/** What is wrong with a rule of a route. */
-export interface RuleFailure extends RouteFailure {
-  readonly ruleIndex: number;
-}
-
-export type FailureBook = Map<RouteView, RuleFailure[]>;
-
-export function note(book: FailureBook, route: RouteView, ruleIndex: number, { reason, message }: RouteFailure): void {
-  const known = book.get(route) ?? [];
-  const isKnown = known.some((each) => each.ruleIndex === ruleIndex && each.reason === reason && each.message === message);
-  if (!isKnown) book.set(route, [...known, { ruleIndex, reason, message }]);
-}
 
 interface Entry extends Placed {
   readonly attached: AttachedRoute;
@@ -33,18 +24,91 @@ interface Entry extends Placed {
   readonly rule: RouteRule;
 }
 
-export function rulesOf(draft: Draft, port: Port, groups: Groups, failures: FailureBook): readonly ListenerRule[] {
-  const builder = new RuleBuilder(draft, port, groups, failures);
-  const drafts = port.routes
+export function rulesOf(draft: Draft, port: Port, groups: Groups, findings: Findings): readonly ListenerRule[] {
+  const builder = new RuleBuilder(draft, port, groups, findings);
+  const built = port.routes
     .flatMap(entriesOf)
     .toSorted(compareRules)
     .flatMap((entry) => builder.rule(entry) ?? []);
+  const held = heldAmong(built, findings);
+  const drafts = built.flatMap(({ key, rule }) => (held.has(key) ? [] : [rule]));
+  const kept = [...held.values()].flatMap((each) => keptFor(each, drafts, draft, port, findings));
+  for (const { key, entry, rule } of built) if (!held.has(key)) findings.rules.push(askedRule(port, entry, rule));
+  return placed(draft, port.port, withKept(drafts, kept, standingRules(draft, port.port)));
+}
+
+/** All rules of a port as they stand. */
+export function rulesAsTheyStand(draft: Draft, port: number): readonly ListenerRule[] {
+  const standing = standingRules(draft, port);
+  return placed(draft, port, withKept([], standing, standing));
+}
+
+const standingRules = ({ standingListeners }: Draft, port: number): readonly SeenRule[] =>
+  standingListeners.find((listener) => listener.port === port)?.rules ?? [];
+
+function placed(draft: Draft, port: number, drafts: readonly DraftRule[]): readonly ListenerRule[] {
   return drafts.map((rule, i): ListenerRule => {
-    const { tags: user = {}, ...rest } = rule;
-    const part = parts.rule(port.port, i + 1);
+    const { tags: given = {}, ...rest } = rule;
+    const part = parts.rule(port, i + 1);
     const untagged = !draft.settings.gates.listenerRulesTagging;
-    return { ...rest, priority: i + 1, part, untagged, tags: tagsOf(user, draft, part) };
+    const tags = rule.keeps ? { ...given, ...tagsOf({}, draft, part) } : tagsOf(given, draft, part);
+    return { ...rest, priority: i + 1, part, untagged, tags };
   });
+}
+
+const askedRule = ({ port }: Port, { route, ruleIndex }: Entry, { conditions }: DraftRule): AskedRule => ({
+  port,
+  route: routeKeyOf(route),
+  ruleIndex,
+  conditions,
+});
+
+interface Built {
+  /** Of the rule of a route that it belongs to. */
+  readonly key: string;
+  readonly entry: Entry;
+  readonly rule: DraftRule;
+  readonly fault?: HeldFault;
+}
+
+interface Held {
+  readonly built: readonly Built[];
+  readonly fault: HeldFault;
+}
+
+/** Rules of routes that cannot be brought to what they ask for, by their keys. What AWS refuses of one match it refuses of them all. */
+function heldAmong(built: readonly Built[], findings: Findings): ReadonlyMap<string, Held> {
+  const held = new Map<string, Held>();
+  for (const [key, some] of Map.groupBy(built, (each) => each.key)) {
+    const fault = some.find((each) => each.fault)?.fault ?? refusalOf(key, some, findings);
+    if (fault) held.set(key, { built: some, fault });
+  }
+  return held;
+}
+
+function refusalOf(key: string, built: readonly Built[], findings: Findings): HeldFault | undefined {
+  const message = findings.ask(
+    key,
+    built.map(({ rule: { conditions, actions, transforms, tags } }) => [conditions, actions, transforms, tags]),
+  );
+  return message === undefined ? undefined : new HeldFault(message);
+}
+
+/** What stays in the place of a rule that is held, with what is behind it. */
+function keptFor({ built, fault }: Held, drafts: readonly DraftRule[], draft: Draft, { port }: Port, findings: Findings) {
+  const { route, ruleIndex } = built[0]!.entry;
+  const former = draft.formerRules.filter((each) => each.port === port);
+  const held = {
+    route: routeKeyOf(route),
+    ruleIndex,
+    partPrefix: parts.ofRoute(draft.gateway, route),
+    drafts: built.map(({ rule }) => rule),
+  };
+  const kept = standingFor(held, drafts, { standing: standingRules(draft, port), targetGroups: draft.targetGroups, former });
+  for (const arn of kept.flatMap(leadsTo)) findings.keptGroups.add(arn);
+  findings.rules.push(...former.filter((each) => each.route === held.route && each.ruleIndex === ruleIndex));
+  if (!fault.isUnknown || kept.length === 0) findings.fail(route, ruleIndex, fault);
+  return kept;
 }
 
 /** One per host name, rule and match. */
@@ -68,26 +132,28 @@ interface RuleAnswer {
   readonly shares: readonly Share[];
   /** Nothing but an error, or a redirect, is answered. */
   readonly isUnusable: boolean;
+  /** What stands in its place stays. */
+  readonly held?: HeldFault;
 }
 
 class RuleBuilder {
   readonly #draft: Draft;
   readonly #port: Port;
   readonly #groups: Groups;
-  readonly #failures: FailureBook;
+  readonly #findings: Findings;
   readonly #answers = new Map<RouteRule, RuleAnswer>();
 
-  constructor(draft: Draft, port: Port, groups: Groups, failures: FailureBook) {
+  constructor(draft: Draft, port: Port, groups: Groups, findings: Findings) {
     this.#draft = draft;
     this.#port = port;
     this.#groups = groups;
-    this.#failures = failures;
+    this.#findings = findings;
   }
 
   /** Undefined where it cannot be said what it is for. */
-  rule(entry: Entry): Omit<ListenerRule, "priority"> | undefined {
+  rule(entry: Entry): Built | undefined {
     const { route, rule, ruleIndex, hostname, match, matchIndex } = entry;
-    const fail = (fault: RouteFailure) => note(this.#failures, route, ruleIndex, fault);
+    const fail = (fault: RouteFailure) => this.#findings.fail(route, ruleIndex, fault);
     const answer = this.#answerOf(route, rule, fail);
     const settings = answer.settings?.settings;
     const conditions = attempt(() => conditionsOf(hostname, match, sourceIps(settings, matchIndex)));
@@ -100,13 +166,19 @@ class RuleBuilder {
     if (refused) fail(refused);
     const asked = "value" in changes ? changes.value : noChange;
     const last = this.#lastAction(answer, asked, refused);
+    const key = ruleKey(this.#port.port, route, ruleIndex);
     return {
-      conditions: conditions.value,
-      actions: [...answer.front, last],
-      transforms: last.kind === "fixed-response" ? [] : asked.transforms,
-      by: routeKeyOf(route),
-      ...(settings?.tags && { tags: settings.tags }),
-      why: `${route.kind} ${keyOf(route)} routes ${hostname}${matchText(match)} here`,
+      key,
+      entry,
+      ...(answer.held && { fault: answer.held }),
+      rule: {
+        conditions: conditions.value,
+        actions: [...answer.front, last],
+        transforms: last.kind === "fixed-response" ? [] : asked.transforms,
+        by: key,
+        ...(settings?.tags && { tags: settings.tags }),
+        why: `${route.kind} ${keyOf(route)} routes ${hostname}${matchText(match)} here`,
+      },
     };
   }
 
@@ -138,9 +210,12 @@ class RuleBuilder {
       return { ...(settings && { settings }), front };
     });
     const shares = attempt(() => this.#groups.sharesOf(route, rule, this.#port, fail));
-    for (const each of [read, shares]) if ("fault" in each) fail(each.fault);
-    const isUnusable = "fault" in read || "fault" in shares;
+    const faults = [read, shares].flatMap((each) => ("fault" in each ? [each.fault] : []));
+    const held = faults.find((fault) => fault instanceof HeldFault);
+    for (const fault of faults) if (!(fault instanceof HeldFault)) fail(fault);
+    const isUnusable = faults.length > 0;
     return {
+      ...(held && { held }),
       ...("value" in read ? read.value : { front: [] }),
       shares: isUnusable || "fault" in shares ? [] : shares.value,
       isUnusable,

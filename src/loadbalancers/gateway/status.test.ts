@@ -58,7 +58,7 @@ test("conditions of a listener by what is wrong with it", () => {
     "Programmed False InvalidRouteKinds: Listener is not accepted.",
   ]);
   assert.equal(of("PortUnavailable")[1], "Accepted False PortUnavailable: m");
-  const [status] = listenerStatuses(listeners({}), () => 2, true, [], moment);
+  const [status] = listenerStatuses(listeners({}), () => 2, { isProgrammed: true, portFaults: new Map() }, [], moment);
   assert.deepEqual([status?.attachedRoutes, status?.supportedKinds], [2, [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute" }]]);
 });
 

@@ -76,24 +76,26 @@ const failing = {
   ResolvedRefs: ["InvalidRouteKinds", "RefNotPermitted"],
 } as const;
 
-export function listenerConditions({ verdict }: Pick<JudgedListener, "verdict">, isProgrammed: boolean): readonly Said[] {
+/** `fault`: why the port is not what it is asked to be. */
+export function listenerConditions({ verdict }: Pick<JudgedListener, "verdict">, isProgrammed: boolean, fault?: string): readonly Said[] {
   const { reason, message } = verdict;
   const isIn = (reasons: readonly string[]) => reasons.includes(reason);
-  const fault = message || reason;
+  const text = message || reason;
   return [
     isIn(failing.Conflicted)
-      ? said("Conflicted", true, reason, fault)
+      ? said("Conflicted", true, reason, text)
       : said("Conflicted", false, "NoConflicts", "Listener has no conflict."),
-    isIn(failing.Accepted) ? said("Accepted", false, reason, fault) : said("Accepted", true, "Accepted", "Listener is accepted."),
+    isIn(failing.Accepted) ? said("Accepted", false, reason, text) : said("Accepted", true, "Accepted", "Listener is accepted."),
     isIn(failing.ResolvedRefs)
-      ? said("ResolvedRefs", false, reason, fault)
+      ? said("ResolvedRefs", false, reason, text)
       : said("ResolvedRefs", true, "ResolvedRefs", "Listener has all refs resolved."),
-    programmed(reason, isProgrammed),
+    programmed(reason, isProgrammed, fault),
   ];
 }
 
-function programmed(reason: string, isProgrammed: boolean): Said {
+function programmed(reason: string, isProgrammed: boolean, fault: string | undefined): Said {
   if (reason !== "Accepted") return said("Programmed", false, reason, "Listener is not accepted.");
+  if (fault !== undefined) return said("Programmed", false, "Invalid", fault);
   return isProgrammed
     ? said("Programmed", true, "Programmed", "Listener is programmed.")
     : said("Programmed", false, "Pending", "Listener is pending to be programmed.");
@@ -102,18 +104,18 @@ function programmed(reason: string, isProgrammed: boolean): Said {
 export function listenerStatuses(
   listeners: readonly JudgedListener[],
   attachedTo: (listener: JudgedListener) => number,
-  isProgrammed: boolean,
+  { isProgrammed, portFaults }: { readonly isProgrammed: boolean; readonly portFaults: ReadonlyMap<number, string> },
   stored: readonly ListenerStatus[],
   { generation, now }: Moment,
 ): readonly ListenerStatus[] {
   return listeners.map((judged) => {
-    const { name } = judged.listener;
+    const { name, port } = judged.listener;
     const before = stored.find((each) => each.name === name)?.conditions ?? [];
     return {
       name,
       supportedKinds: judged.kinds.map((kind) => ({ group: gatewayGroup, kind })),
       attachedRoutes: attachedTo(judged),
-      conditions: ownConditions(before, listenerConditions(judged, isProgrammed), generation, now),
+      conditions: ownConditions(before, listenerConditions(judged, isProgrammed, portFaults.get(port)), generation, now),
     };
   });
 }

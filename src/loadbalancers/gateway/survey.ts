@@ -1,5 +1,7 @@
 /** One look at a Gateway: what it asks for, what stands, and the steps between them. Changes nothing. */
 import type { Ask } from "../../aws/ask.ts";
+import { deleteTargetGroup } from "../../aws/elbv2-actions.ts";
+import { isStepOf, type Step } from "../../aws/plan.ts";
 import { applicationGlance } from "../application/glance.ts";
 import type { SeenApplication } from "../application/plan.ts";
 import { besides, type FoundBalancer, inTheWayOf, type Replaced } from "../elbv2/replacement.ts";
@@ -23,9 +25,11 @@ import { type Loaded, logInsOf, objectSources } from "./load.ts";
 import { capacityOf, guardsOf } from "./load-balancer.ts";
 import { type LookUps, lookUp } from "./look-ups.ts";
 import { ownerOf } from "./owner.ts";
+import { refusalKey } from "./refused.ts";
 import type { SeenGateway } from "./report.ts";
 import { recordedSecrets, secretKeyOf, secretUser } from "./sent-secrets.ts";
-import { keyOf, routeKeyOf } from "./view.ts";
+import type { StandingListener } from "./standing.ts";
+import { keyOf } from "./view.ts";
 
 export interface GatewaySurvey {
   readonly seen: Survey;
@@ -34,6 +38,8 @@ export interface GatewaySurvey {
   readonly replaced: Replaced;
   /** Whether only lists were read, and everything else taken for what it was. */
   readonly isGlance: boolean;
+  /** What AWS could not be asked; whatever it concerns stays as it is. */
+  readonly unasked: LookUps["failures"];
 }
 
 export interface SurveyDepth {
@@ -130,7 +136,7 @@ async function look(
         },
       },
       desire(around) {
-        const { loadBalancer, targetGroups } = around.seen as SeenApplication | SeenNetwork;
+        const { targetGroups } = around.seen as SeenApplication | SeenNetwork;
         desire = desireGateway(wish, {
           ...objectSources(objects),
           ...facts,
@@ -138,11 +144,12 @@ async function look(
           network: around.network,
           ...(around.standing && { standing: around.standing }),
           targetGroups,
-          standingPorts: new Map((loadBalancer?.listeners ?? []).map((listener) => [listener.port, certificatesOf(listener)])),
+          standingListeners: standing[flavour.name](around.seen as SeenApplication & SeenNetwork),
+          formerRules: context.formerRules?.get(keyOf(gateway.view)) ?? [],
           takenNames: taken.map(({ name }) => name),
           secret: (name, rule) => secrets.read(name, secretUser(rule, gateway), recordedSecrets(rule, gateway)),
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
-          refusal: (route) => refusals?.of(routeKeyOf(route), route),
+          refusal: (key, wish) => refusals?.of(refusalKey(gateway.view, key), wish),
         });
         const { model, subnets, problems, warnings } = desire;
         // Nobody knows which part of the Gateway it is: what it would be taken for, or deleted for, is no guess of ours.
@@ -165,7 +172,19 @@ async function look(
   );
   const { model } = desire!;
   const inTheWay = await inTheWayOf({ name: model.name, given: givenGroups(model) }, replaced, inventory, ask, owner.key);
-  return { seen, desire: desire!, replaced: { loadBalancers: replaced, targetGroups: taken, inTheWay }, isGlance: false };
+  return {
+    seen: { ...seen, steps: seen.steps.filter((step) => !isHeld(step, desire!)) },
+    desire: desire!,
+    replaced: { loadBalancers: replaced, targetGroups: taken, inTheWay },
+    isGlance: false,
+    unasked: facts.failures,
+  };
+}
+
+/** What would change a target group that AWS refuses to change, or delete one behind something that stays as it is. */
+function isHeld(step: Step, { refused, keptGroups }: GatewayDesire): boolean {
+  const { TargetGroupArn: arn } = step.input as { readonly TargetGroupArn?: unknown };
+  return (typeof step.by === "string" && refused.has(step.by)) || (isStepOf(step, deleteTargetGroup) && keptGroups.has(String(arn)));
 }
 
 /**
@@ -205,13 +224,20 @@ const attributePorts = ({ config }: GatewayWish) =>
     listenerAttributes.length > 0 ? [Number(protocolPort.split(":")[1])] : [],
   );
 
-type SeenListener = NonNullable<(SeenApplication | SeenNetwork)["loadBalancer"]>["listeners"][number];
-
-function certificatesOf(listener: SeenListener): readonly string[] {
-  const further =
-    "kept" in listener ? listener.kept?.furtherCertificates : "furtherCertificates" in listener ? listener.furtherCertificates : [];
-  return [...(listener.certificate ? [listener.certificate] : []), ...(further ?? [])];
-}
+/** The listeners that stand, as each kind of load balancer sees them. */
+const standing = {
+  alb: ({ loadBalancer }: SeenApplication): readonly StandingListener[] =>
+    (loadBalancer?.listeners ?? []).map((listener) => ({
+      ...listener,
+      certificates: [...(listener.certificate ? [listener.certificate] : []), ...listener.furtherCertificates],
+    })),
+  nlb: ({ loadBalancer }: SeenNetwork): readonly StandingListener[] =>
+    (loadBalancer?.listeners ?? []).map((listener) => ({
+      ...listener,
+      certificates: [...(listener.certificate ? [listener.certificate] : []), ...(listener.kept?.furtherCertificates ?? [])],
+      rules: [],
+    })),
+};
 
 /** ARNs of target groups that somebody else made. */
 function givenGroups(model: ApplicationLoadBalancer | NetworkLoadBalancer): readonly string[] {

@@ -41,11 +41,13 @@ export async function tellRejected(
   await context.report.publish(gateway, { conditions }, signal);
 }
 
+type PortFaults = Pick<GatewayDesire, "portFaults">;
+
 /** The Gateway's own status, with the address under which it is reached. Told whether there was something to say. */
 export async function tellGateway(
   gateway: SeenGateway,
   { wish: { listeners, attachment } }: Loaded,
-  balancer: Balancer,
+  { balancer, portFaults }: PortFaults & { readonly balancer: Balancer },
   context: TellContext,
   { signal }: Ask,
 ): Promise<boolean> {
@@ -62,27 +64,32 @@ export async function tellGateway(
       ...(balancer.hostname !== "" && { addresses: addressesOf(balancer) }),
       ...(context.objects.sets && { attachedListenerSets: sets.size }),
       conditions,
-      listeners: listenerStatuses(own, attachment.attachedTo, balancer.isActive, status.listeners, moment),
+      listeners: listenerStatuses(own, attachment.attachedTo, { isProgrammed: balancer.isActive, portFaults }, status.listeners, moment),
     },
     signal,
   );
 }
 
 /** False: one was not as it was seen. */
-export async function tellSets({ wish, sets }: Loaded, isGatewayActive: boolean, context: TellContext, { signal }: Ask): Promise<boolean> {
+export async function tellSets(
+  { wish, sets }: Loaded,
+  { isActive, portFaults }: PortFaults & Pick<Balancer, "isActive">,
+  context: TellContext,
+  { signal }: Ask,
+): Promise<boolean> {
   const { objects, report } = context;
   const tell = async (key: string, isTaken: boolean) => {
     const set = objects.sets?.get(key);
     if (set === undefined) return true;
     const moment = momentOf(set.view.generation, context);
     const own = wish.listeners.filter(({ parent }) => parent.kind === "ListenerSet" && keyOf(parent.object) === key);
-    const said = isTaken ? setConditions(own, isGatewayActive) : notAllowed;
-    const isProgrammed = isGatewayActive && own.some(isValid);
+    const said = isTaken ? setConditions(own, isActive) : notAllowed;
+    const isProgrammed = isActive && own.some(isValid);
     return report.tellSet(
       set,
       {
         conditions: conditionsAt(set.conditions, said, moment.generation, moment.now),
-        listeners: isTaken ? listenerStatuses(own, wish.attachment.attachedTo, isProgrammed, set.listeners, moment) : [],
+        listeners: isTaken ? listenerStatuses(own, wish.attachment.attachedTo, { isProgrammed, portFaults }, set.listeners, moment) : [],
       },
       signal,
     );

@@ -58,8 +58,8 @@ function creations(model: NetworkLoadBalancer, lb: string | Made, listener: Netw
   const where = titleOf(model, listener);
   return [
     listenerCreation(model, lb, listener, arnOf),
-    ...planCertificates(where, made(where), certificatesOf(listener), []),
-    ...planListenerAttributes(where, made(where), listener.attributes, {}),
+    ...planCertificates(where, made(where), certificatesOf(listener), [], listener.certificatesBy),
+    ...planListenerAttributes(where, made(where), listener.attributes, {}, listener.by),
   ];
 }
 
@@ -81,8 +81,8 @@ function changes(
   return [
     ...retagged,
     ...changed,
-    ...planCertificates(where, arn, certificatesOf(listener), isConverted ? [] : kept.furtherCertificates),
-    ...planListenerAttributes(where, arn, listener.attributes, isConverted ? {} : kept.attributes),
+    ...planCertificates(where, arn, certificatesOf(listener), isConverted ? [] : kept.furtherCertificates, listener.certificatesBy),
+    ...planListenerAttributes(where, arn, listener.attributes, isConverted ? {} : kept.attributes, listener.by),
   ];
 }
 
@@ -132,6 +132,7 @@ function listenerCreation(model: NetworkLoadBalancer, lb: string | Made, listene
       what: `create listener ${listener.protocol}:${listener.port} on load balancer ${model.name} to ${destinations(listener)}`,
       why: listener.why,
       makes: { name: titleOf(model, listener), id: (output) => output.Listeners?.[0]?.ListenerArn },
+      by: listener.by,
     },
   );
 }
@@ -143,6 +144,7 @@ function listenerChange(name: string, listener: NetworkListener, arnOf: ArnOf, p
     {
       what: `change listener ${present.protocol}:${present.port} on load balancer ${name} to ${listener.protocol}, ${destinations(listener)}`,
       why: "it differs from what is wanted",
+      by: listener.by,
     },
   );
 }
