@@ -6,6 +6,7 @@ import type { Service } from "../kube/types.ts";
 import { discover } from "../loadbalancers/gateway/activation.ts";
 import * as api from "../loadbalancers/gateway/api.ts";
 import type { ListenerRuleSettings, LoadBalancerSettings, TargetGroupConfiguration } from "../loadbalancers/gateway/config.ts";
+import { ruleVerdict } from "../loadbalancers/gateway/configuration-pass.ts";
 import type { SurveyContext } from "../loadbalancers/gateway/context.ts";
 import { type Flavour, flavours } from "../loadbalancers/gateway/flavours.ts";
 import { type GatewayPreview, previewGateway } from "../loadbalancers/gateway/preview.ts";
@@ -66,9 +67,13 @@ export async function openGatewaysOf(live: Live, clock: Clock, written: readonly
   const inventory = new Inventory(cloud, clock, scope);
   const given = options["backend-security-group"];
   const secrets = await readSecrets(live);
+  // One that is only written down has no status: it gets the one that its controller would give it.
+  const judged = await Promise.all(
+    rules.list().map(async (rule) => (rule.accepted === undefined ? { ...rule, ...(await ruleVerdict(rule, secrets, ask.signal)) } : rule)),
+  );
   const contextOf = (flavour: Flavour): SurveyContext => {
     const ofFlavour = kinds.flatMap((kind, i) => (flavour.routeKinds.includes(kind) ? [routes[i] as Objects["routes"][number]] : []));
-    const common = { gateways, classes, sets, grants, loadBalancers, targetGroups, rules, namespaces: spaces, services };
+    const common = { gateways, classes, sets, grants, loadBalancers, targetGroups, rules: readable(judged), namespaces: spaces, services };
     return {
       inventory,
       settings,

@@ -47,13 +47,13 @@ async function play(scene: Scene, sandbox: Sandbox, teller: Teller, signal: Abor
   const { clock } = sandbox.world;
   const began = clock.monotonic();
   const checks: CheckOutcome[] = [];
-  const checked = (outcome: CheckOutcome) => {
+  const check = (outcome: CheckOutcome) => {
     checks.push(outcome);
     teller.check(outcome);
   };
   let error: unknown;
   try {
-    await scene.play(stageIn(sandbox, signal, (text) => teller.say(text), checked));
+    await scene.play(stageIn(sandbox, signal, { say: (text) => teller.say(text), show: (lines) => teller.show(lines), check }));
   } catch (caught) {
     signal.throwIfAborted();
     error = caught;
@@ -109,6 +109,12 @@ class Teller {
     this.#entry("action", "accent", text, "accent");
   }
 
+  /** What does not fit on the terminal is cut, as it is of everything else that happens. */
+  show(lines: readonly string[]): void {
+    this.#catchUp();
+    for (const each of lines) this.#printCut(line(["dim", `           │ ${each}`]));
+  }
+
   check({ what, ok, tookMs, objection }: CheckOutcome): void {
     this.#catchUp();
     const took = tookMs < 100 ? "" : `  (${seconds(tookMs)})`;
@@ -133,11 +139,12 @@ class Teller {
     this.#print(line());
     this.#print(line(["bold", "What you have seen"]));
     this.#print(line());
+    const width = Math.max(...program.map(({ title }) => title.length)) + 2;
     for (const { scene, checks: own, tookMs: took, error } of played) {
       const mark: readonly [Style, string] = error === undefined ? ["good", "✓"] : ["bad", "✗"];
       const passed = own.filter((check) => check.ok).length;
       this.#print(
-        line("  ", mark, ` ${scene.title.padEnd(42)}${`${passed} check${passed === 1 ? "" : "s"}`.padEnd(12)}`, ["dim", seconds(took)]),
+        line("  ", mark, ` ${scene.title.padEnd(width)}${`${passed} check${passed === 1 ? "" : "s"}`.padEnd(12)}`, ["dim", seconds(took)]),
       );
     }
     for (const scene of program.slice(played.length)) this.#print(line("  ", ["dim", `– ${scene.title} (not played)`]));
@@ -172,7 +179,11 @@ class Teller {
   #entry(who: string, whoStyle: Style, text: string, style: Style): void {
     const at = seconds(this.#sandbox.world.clock.monotonic() - this.#began).padStart(8);
     const entry = line(["dim", `${at}  `], [whoStyle, who.padEnd(11)], [style, text]);
-    this.#print(this.#audience.columns > 0 ? cut(entry, this.#audience.columns) : entry);
+    this.#printCut(entry);
+  }
+
+  #printCut(of: Line): void {
+    this.#print(this.#audience.columns > 0 ? cut(of, this.#audience.columns) : of);
   }
 
   /** Wrapped to the width, every line indented as the first. */

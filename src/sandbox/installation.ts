@@ -7,13 +7,15 @@ import type { Cloud } from "./cloud/cloud.ts";
 import type { Network } from "./cloud/network.ts";
 import type { Supervision } from "./cluster/real/supervision.ts";
 import type { SandboxCluster } from "./cluster.ts";
+import { gatewayApiDefinitions } from "./definitions.ts";
 import { podNetwork } from "./kube-controller-manager.ts";
-import { accountToken, applyManifest } from "./manifests.ts";
+import { accountToken, apply, applyManifest } from "./manifests.ts";
 import { NodeHandlers } from "./node-handlers.ts";
 import type { Observer } from "./observer.ts";
 import { balancerFile, handlerRolesFile, mainFile, queueHandlerRolesFile, rolesFile } from "./program-files.ts";
 import { Replicas } from "./replicas.ts";
-import { fairleadFlags, keys, region } from "./settings.ts";
+import { clusterName, fairleadFlags, keys, region } from "./settings.ts";
+import { StepLog } from "./steps.ts";
 import { startVolumeDriver, type VolumeDriverOptions, type VolumeObjects } from "./volume-driver.ts";
 
 /** What an operator does for the termination handler: its roles, from the manifest that we ship, when the first one is started. */
@@ -71,17 +73,21 @@ export async function installFairlead(installation: Installation): Promise<Repli
   });
 }
 
-/** The load balancer controller: one process, under its own roles, and not scheduled since it runs beside the cluster. */
-export async function startBalancerProgram(installation: Omit<Installation, "observer" | "controllers">): Promise<void> {
+/** The load balancer controller: one process, under its own roles, and not scheduled since it runs beside the cluster. Returns its steps. */
+export async function startBalancerProgram(
+  installation: Omit<Installation, "observer" | "controllers">,
+  signal: AbortSignal,
+): Promise<StepLog> {
   const { world, supervision, folder, cluster, kube, network } = installation;
   const manifest = Buffer.from(await world.files.read(balancerFile)).toString("utf8");
+  for (const definition of gatewayApiDefinitions) await apply(kube, definition);
   await applyManifest(kube, manifest, ["Deployment", "PodDisruptionBudget"]);
   const token = await accountToken(kube, "kube-system", "fairlead-load-balancer-controller");
   const kubeconfig = join(folder, "fairlead-balancers.kubeconfig");
   await world.files.write(kubeconfig, cluster.kubeconfig(token), 0o600);
   const flags = [
     `--kubeconfig=${kubeconfig}`,
-    "--cluster-name=sandbox",
+    `--cluster-name=${clusterName}`,
     `--aws-region=${region}`,
     `--aws-vpc-id=${network.vpcId}`,
     // There is one of it, and nobody scrapes or probes it.
@@ -91,8 +97,12 @@ export async function startBalancerProgram(installation: Omit<Installation, "obs
     // As much faster as the cloud is.
     "--targetgroupbinding-requeue-duration=1s",
   ];
-  const options = { log: join(folder, "fairlead-balancers.log"), folder, environment: environmentOf(installation) };
+  const log = join(folder, "fairlead-balancers.log");
+  const options = { log, folder, environment: environmentOf(installation) };
   await supervision.start(process.execPath, [mainFile, "load-balancer-controller", ...flags], options);
+  const steps = new StepLog("balancers");
+  void steps.follow(log, world.clock, signal);
+  return steps;
 }
 
 /** The driver of volumes, under its own roles. */
@@ -120,5 +130,5 @@ function environmentOf({ world, folder, awsUrl }: Pick<Installation, "world" | "
 
 /** As an operator writes it who runs the controllers outside the cluster's machines. */
 function cloudConfigText(vpc: string, subnet: string): string {
-  return `[Global]\nRegion = ${region}\nVPC = ${vpc}\nSubnetID = ${subnet}\nKubernetesClusterID = sandbox\n`;
+  return `[Global]\nRegion = ${region}\nVPC = ${vpc}\nSubnetID = ${subnet}\nKubernetesClusterID = ${clusterName}\n`;
 }

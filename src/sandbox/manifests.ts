@@ -20,6 +20,12 @@ export async function apply(client: KubeClient, object: KubeObject): Promise<voi
   await client.patch(resourceOf(object), { name, namespace }, { apply: object, fieldManager: "sandbox", force: true });
 }
 
+/** Deletes the object. */
+export async function remove(client: KubeClient, object: KubeObject): Promise<void> {
+  const { name = "", namespace } = object.metadata ?? {};
+  await client.delete(resourceOf(object), { name, namespace });
+}
+
 /** A token of a service account, good for a day. */
 export async function accountToken(client: KubeClient, namespace: string, name: string): Promise<string> {
   const { status } = await client.createSubresource(

@@ -13,6 +13,7 @@ import type { Cloud } from "./cloud/cloud.ts";
 import type { Instance } from "./cloud/ec2/state.ts";
 import type { Machines } from "./machines.ts";
 import type { Replicas } from "./replicas.ts";
+import type { StepTaken } from "./steps.ts";
 import type { EventRow, NodeRow, NodeView, Picture, PodRow, RouteRow, ServiceRow } from "./view/picture.ts";
 
 /** What the observer does not see by itself. */
@@ -25,6 +26,8 @@ export interface Surroundings {
   readonly fairleadKey: string;
   readonly throttling: () => boolean;
   readonly replicas: Replicas;
+  /** Of all processes of Fairlead. */
+  readonly steps: readonly StepTaken[];
   /** Where load balancers listen on this machine. */
   readonly localPorts: readonly LocalPort[];
 }
@@ -80,12 +83,12 @@ export class Observer {
     });
   }
 
-  picture({ title, cloud, machines, calls, fairleadKey, throttling, replicas, localPorts }: Surroundings): Picture {
+  picture({ title, cloud, machines, calls, fairleadKey, throttling, replicas, steps, localPorts }: Surroundings): Picture {
     return {
       now: this.#kube.host.world.clock.now(),
       title,
       replicas: replicas.list(),
-      steps: replicas.steps(),
+      steps,
       nodes: nodeRows(machines.list(), this.nodes.list()),
       pods: this.pods.list().map(podRow),
       services: this.#services.list().filter(isBalanced).map(serviceRow),

@@ -10,6 +10,7 @@ import type { Supervised, Supervision } from "./cluster/real/supervision.ts";
 import { type CuttableProxy, startCuttableProxy } from "./cuttable-proxy.ts";
 import { LogTail } from "./log-tail.ts";
 import { mainFile } from "./program-files.ts";
+import { entryOf, StepLog, type StepTaken } from "./steps.ts";
 
 export type ReplicaState = "starting" | "leading" | "standing by" | "down";
 
@@ -24,15 +25,6 @@ export interface ReplicaView {
   readonly restarts: number;
   /** Where it serves health, metrics and what it is doing. */
   readonly url: string;
-}
-
-/** Something that a replica is about to do to AWS, in its own words. */
-export interface StepTaken {
-  /** Unlike any other's. */
-  readonly id: string;
-  readonly at: number;
-  readonly what: string;
-  readonly why: string;
 }
 
 export interface ReplicasOptions {
@@ -51,7 +43,6 @@ export interface ReplicasOptions {
 
 const names = ["a", "b"];
 const restartAfterMs = 1_000;
-const stepsKept = 100;
 
 export class Replicas {
   readonly #all: readonly Replica[];
@@ -119,12 +110,12 @@ class Replica {
   #identity: string | undefined;
   #competes = false;
   #tail: LogTail | undefined;
-  #steps: readonly StepTaken[] = [];
-  #stepsSeen = 0;
+  readonly #steps: StepLog;
 
   constructor(name: string, options: ReplicasOptions) {
     this.name = name;
     this.#options = options;
+    this.#steps = new StepLog(name);
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -147,7 +138,7 @@ class Replica {
   }
 
   get steps(): readonly StepTaken[] {
-    return this.#steps;
+    return this.#steps.taken;
   }
 
   kill(): void {
@@ -198,32 +189,6 @@ class Replica {
     const entry = entryOf(logged);
     if (entry.msg === "attempting to acquire the leader lease") this.#competes = true;
     else if (entry.msg === "acquired the leader lease") this.#identity = entry.identity;
-    else if (entry.msg !== undefined && entry.why !== undefined && entry.level === "info") {
-      const step = {
-        id: `${this.name}.${this.#starts}.${++this.#stepsSeen}`,
-        at: (entry.ts ?? 0) * 1000,
-        what: entry.msg,
-        why: entry.why,
-      };
-      this.#steps = [...this.#steps.slice(1 - stepsKept), step];
-    }
-  }
-}
-
-interface LogEntry {
-  readonly level?: string;
-  /** In seconds. */
-  readonly ts?: number;
-  readonly msg?: string;
-  readonly identity?: string;
-  readonly why?: string;
-}
-
-/** A line that is none of ours (a crash has its own form) says nothing. */
-function entryOf(logged: string): LogEntry {
-  try {
-    return JSON.parse(logged) as LogEntry;
-  } catch {
-    return {};
+    else this.#steps.read(entry);
   }
 }

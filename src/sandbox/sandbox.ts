@@ -27,7 +27,7 @@ import type { NodeHandlers } from "./node-handlers.ts";
 import { Observer } from "./observer.ts";
 import { endPods } from "./pod-endings.ts";
 import type { Replicas } from "./replicas.ts";
-import { keys, pace, region } from "./settings.ts";
+import { clusterName, keys, pace, region } from "./settings.ts";
 import type { Picture } from "./view/picture.ts";
 import type { VolumeObjects } from "./volume-driver.ts";
 
@@ -72,6 +72,8 @@ export interface Access {
   readonly variables: Readonly<Record<string, string>>;
   /** The cloud config of the replicas. */
   readonly cloudConfig: string;
+  /** What the controllers know the cluster by. */
+  readonly clusterName: string;
   /** Where the logs of the replicas and of the sandbox itself are, as a pattern. */
   readonly logs: string;
 }
@@ -105,7 +107,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
     settings: { speed: pace.cloudSpeed, latency: pace.cloudLatency, provisioningMs: pace.provisioningMs },
     probe: (target) => seats.probe(target),
   });
-  const network = standardNetwork(cloud, { clusterId: "sandbox" });
+  const network = standardNetwork(cloud, { clusterId: clusterName });
   const machines = new Machines(cloud, network);
   const calls = new CallLog(world.clock);
   const aws = await serve({ ...cloud, handle: calls.over(cloud.handle) }, ports.aws).catch(busy(ports.aws, "aws-port"));
@@ -147,8 +149,8 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
   const handlers = handlersOf({ world, supervision, folder, cluster, kube, cloud, awsUrl: aws.url });
   ends.push(() => handlers.close());
   say("two replicas of fairlead controller-manager are starting; one of them will lead");
-  await startBalancerProgram({ world, supervision, folder, cluster, kube, network, awsUrl: aws.url });
-  say("fairlead load-balancer-controller is starting: it serves Ingresses, and Services with its class");
+  const balancing = await startBalancerProgram({ world, supervision, folder, cluster, kube, network, awsUrl: aws.url }, life.signal);
+  say("fairlead load-balancer-controller is starting: it serves Ingresses, Gateways, and Services with its class");
 
   const volumes = await startVolumes({ world, supervision, folder, cluster, kube, observer, awsUrl: aws.url, complain }, life.signal);
   say("fairlead ebs-csi-driver is starting: it serves claims, without sidecars");
@@ -181,6 +183,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
         fairleadKey: keys.fairlead,
         throttling: () => throttle !== undefined,
         replicas,
+        steps: [...replicas.steps(), ...balancing.taken].sort((a, b) => a.at - b.at),
         localPorts: way.ports(),
       }),
     throttle(on) {
@@ -259,7 +262,7 @@ async function accessOf(world: World, folder: string, variables: Access["variabl
   const file = join(folder, "env");
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
   await world.files.write(file, lines.join(""), 0o600);
-  return { file, variables, cloudConfig: join(folder, cloudConfigFile), logs: join(folder, "*.log") };
+  return { file, variables, cloudConfig: join(folder, cloudConfigFile), clusterName, logs: join(folder, "*.log") };
 }
 
 function clusterText({ kind }: SandboxCluster): string {

@@ -3,6 +3,9 @@ import type { CanonicalName } from "../commands/controller-manager/controller-na
 
 export const region = "us-east-1";
 
+/** What the controllers know the cluster by, and mark things in AWS with. */
+export const clusterName = "sandbox";
+
 /** Access keys that open nothing but the simulated cloud. They tell apart who calls it. */
 export const keys = { fairlead: "AKIAFAIRLEADFAIRLEAD", user: "AKIASANDBOXSANDBOX00", secret: "sandbox" } as const;
 

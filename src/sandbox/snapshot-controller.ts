@@ -1,38 +1,28 @@
 /** A stand-in for the snapshot controller of a cluster, and as much of the definitions of its kinds as the driver reads. */
 import type { KubeClient } from "../kube/client.ts";
 import { isApiError } from "../kube/errors.ts";
-import type { KubeObject, Stored } from "../kube/resource.ts";
+import type { Stored } from "../kube/resource.ts";
 import { sleep } from "../runtime/world.ts";
 import { driverName } from "../volumes/names.ts";
-import { claims, persistentVolumes, type VolumeSnapshot, volumeSnapshotContents, volumeSnapshots } from "../volumes/storage-resources.ts";
+import {
+  claims,
+  persistentVolumes,
+  type VolumeSnapshot,
+  volumeSnapshotClasses,
+  volumeSnapshotContents,
+  volumeSnapshots,
+} from "../volumes/storage-resources.ts";
+import { definitionOf } from "./definitions.ts";
 
-const group = "snapshot.storage.k8s.io";
 const protection = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
 const beingDeleted = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
-const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
 
-/** The definitions of external-snapshotter, without their schemas. */
-export const snapshotDefinitions: readonly KubeObject[] = [
-  { kind: "VolumeSnapshot", plural: "volumesnapshots", scope: "Namespaced", subresources: { status: {} } },
-  { kind: "VolumeSnapshotContent", plural: "volumesnapshotcontents", scope: "Cluster", subresources: { status: {} } },
-  { kind: "VolumeSnapshotClass", plural: "volumesnapshotclasses", scope: "Cluster", subresources: {} },
-].map(({ kind, plural, scope, subresources }) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: {
-    name: `${plural}.${group}`,
-    // Kubernetes keeps the group for itself and asks who has agreed to the definition.
-    annotations: { "api-approved.kubernetes.io": "unapproved, without schemas" },
-  },
-  ...{
-    spec: {
-      group,
-      scope,
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [{ name: "v1", served: true, storage: true, schema, subresources }],
-    },
-  },
-}));
+/** The definitions of external-snapshotter. */
+export const snapshotDefinitions = [
+  definitionOf(volumeSnapshots),
+  definitionOf(volumeSnapshotContents),
+  definitionOf(volumeSnapshotClasses, { hasStatus: false }),
+];
 
 export interface SnapshotStandInOptions {
   readonly kube: KubeClient;

@@ -14,6 +14,7 @@ import { claims, csiNodes, type VolumeSnapshot, volumeSnapshots } from "../volum
 import type { Supervision } from "./cluster/real/supervision.ts";
 import { apply, applyManifest } from "./manifests.ts";
 import { mainFile, volumesFile } from "./program-files.ts";
+import { clusterName } from "./settings.ts";
 import { snapshotDefinitions, standInForSnapshotController } from "./snapshot-controller.ts";
 import { standInForVolumeControllers } from "./volume-controllers.ts";
 
@@ -48,7 +49,7 @@ export async function startVolumeDriver(options: VolumeDriverOptions, signal: Ab
   await world.files.write(kubeconfig, await options.kubeconfig(), 0o600);
   const flags = [
     "--built-in-roles",
-    "--k8s-tag-cluster-id=sandbox",
+    `--k8s-tag-cluster-id=${clusterName}`,
     `--kubeconfig=${kubeconfig}`,
     // As much faster as the cloud is.
     "--modify-volume-request-handler-timeout=100ms",

@@ -21,6 +21,7 @@ async function bed(t: TestContext): Promise<GatewayWorld> {
 
 const settings = ["--cluster-name=test"];
 const api = "gateway.networking.k8s.io/v1";
+const ruleKind = "ListenerRuleConfiguration";
 const targets = { kind: "TargetGroupConfiguration", apiVersion: "gateway.k8s.aws/v1" };
 
 const objects = [
@@ -45,6 +46,49 @@ const objects = [
     spec: { targetReference: { name: "web" }, defaultConfiguration: { targetType: "ip" } },
   },
 ] as const;
+
+test("a ListenerRuleConfiguration of a manifest has the status that its controller would give it", async (t) => {
+  const world = await bed(t);
+  const authenticateOIDCConfig = {
+    authorizationEndpoint: "https://login.example.com/authorize",
+    issuer: "https://login.example.com",
+    tokenEndpoint: "https://login.example.com/token",
+    userInfoEndpoint: "https://login.example.com/user",
+    secret: { name: "login" },
+  };
+  const actions = {
+    answer: { type: "fixed-response", fixedResponseConfig: { statusCode: 200, contentType: "text/plain", messageBody: "hello" } },
+    login: { type: "authenticate-oidc", authenticateOIDCConfig },
+  };
+  const filter = (name: string) => ({ type: "ExtensionRef", extensionRef: { group: "gateway.k8s.aws", kind: ruleKind, name } });
+  const written = [
+    objects[0],
+    ...Object.entries(actions).map(([name, action]) => ({
+      apiVersion: "gateway.k8s.aws/v1",
+      kind: ruleKind,
+      metadata: { name, namespace: "default" },
+      spec: { actions: [action] },
+    })),
+    {
+      ...objects[1],
+      spec: {
+        parentRefs: [{ name: "edge" }],
+        rules: [
+          { matches: [{ path: { type: "Exact", value: "/hello" } }], filters: [filter("answer")] },
+          { matches: [{ path: { type: "PathPrefix", value: "/" } }], filters: [filter("login")], backendRefs: [{ name: "web", port: 80 }] },
+        ],
+      },
+    },
+    objects[2],
+  ];
+  await world.world.files.write("/shop.yaml", written.map((object) => stringify(object)).join("---\n"), 0o600);
+  const { status, out } = await command(world, plan, "-f", "/shop.yaml", ...settings);
+  assert.equal(status, 1);
+  assert.match(out, /\+ create rule 1 of HTTP:80 .*: path \/hello/);
+  const told = out.split("\n").filter((line) => line.includes("  ! "));
+  assert.equal(told.length, 1, out);
+  assert.match(told[0]!, /ListenerRuleConfiguration \[default\/login\] is not accepted\. Reason: {2}secret \[default\/login\] not found/);
+});
 
 test("the plan of a manifest is what then happens, afterwards nothing is left to do, and a deletion is planned too", async (t) => {
   const world = await bed(t);

@@ -76,23 +76,29 @@ export async function reconcileConfiguration(
   return judgeRule(state as Frozen<ConfigurationState<ListenerRuleSettings>>, context, signal);
 }
 
-/** A rule's configuration can be used when the Secret of its log-in is there. */
 async function judgeRule(
   rule: Frozen<ConfigurationState<ListenerRuleSettings>>,
   { secrets, report }: ConfigurationContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const verdict = await ruleVerdict(rule, secrets, signal);
+  const isTold = await report.configurations.judge(listenerRuleConfigurations, rule, verdict, signal);
+  return isTold ? done : again(staleMs, "the ListenerRuleConfiguration has changed in the meantime");
+}
+
+/** A rule's configuration can be used when the Secret of its log-in is there. */
+export async function ruleVerdict(
+  rule: Frozen<ConfigurationState<ListenerRuleSettings>>,
+  secrets: Pick<ConfigurationContext["secrets"], "follow" | "read">,
+  signal: AbortSignal,
+): Promise<{ readonly accepted: boolean; readonly message: string }> {
   const { namespace, name, uid } = rule.metadata;
   const secret = oidcSecret({ settings: rule.view.spec });
   const key = keyOf({ namespace, name });
   await secrets.follow(key, new Set(secret === undefined ? [] : [keyOf({ namespace, name: secret })]), signal);
   const read = secret === undefined ? undefined : secrets.read(secret, { namespace, name, uid }, {});
   const isMissing = read !== undefined && "problem" in read;
-  const verdict = isMissing
-    ? { accepted: false, message: `secret [${namespace}/${secret}] not found` }
-    : { accepted: true, message: "Accepted" };
-  const isTold = await report.configurations.judge(listenerRuleConfigurations, rule, verdict, signal);
-  return isTold ? done : again(staleMs, "the ListenerRuleConfiguration has changed in the meantime");
+  return isMissing ? { accepted: false, message: `secret [${namespace}/${secret}] not found` } : { accepted: true, message: "Accepted" };
 }
 
 /** Whether a class or a Gateway of ours refers to it. */

@@ -1,6 +1,7 @@
 /** The demonstration. A new capability adds its scene here; those whose controller a build does not carry are left out. */
 import type { CanonicalName } from "../../commands/controller-manager/controller-names.ts";
 import { atTheEnd } from "./at-the-end.ts";
+import { ingressMoves } from "./ingress-moves.ts";
 import { leaderKilled } from "./leader-killed.ts";
 import { machinesEnd } from "./machines-end.ts";
 import { nodesArrive } from "./nodes-arrive.ts";
@@ -19,6 +20,7 @@ const scenes: readonly Scene[] = [
   podsRouted,
   servicesBalanced,
   teamsShare,
+  ingressMoves,
   rollingUpdate,
   leaderKilled,
   throttled,

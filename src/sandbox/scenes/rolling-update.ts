@@ -1,10 +1,10 @@
-import { request } from "undici";
 import { services } from "../../kube/builtin.ts";
 import { targetGroupBindings } from "../../loadbalancers/targets/binding.ts";
-import { type Clock, sleep } from "../../runtime/world.ts";
 import { compareSnapshots } from "../cloud/controls/compare.ts";
 import { DeployedPods } from "../deployed-pods.ts";
 import { balancerOf, type Picture } from "../view/picture.ts";
+import { Clients } from "./clients.ts";
+import { repeated } from "./repeated.ts";
 import type { Objection, Scene, Stage } from "./scene.ts";
 
 const namespace = "default";
@@ -12,7 +12,6 @@ const name = "web";
 const port = 8080;
 const size = 3;
 const gatePrefix = "target-health.elbv2.k8s.aws/";
-const requestEveryMs = 25;
 /** So long a pod goes on after it was asked to end, and so long its connections are let go on. */
 const drainSeconds = 5;
 const annotations = {
@@ -89,12 +88,12 @@ function urlIn(picture: Picture): string | undefined {
 
 /** The gates that the webhook gives new pods: one for each binding of the Service. */
 async function gatesOf({ sandbox: { kube }, expect }: Stage): Promise<readonly string[]> {
-  const { look, value } = repeated(async () => {
+  const { look } = repeated(async () => {
     const { items } = await kube.list(targetGroupBindings, { namespace });
     return items.filter(({ spec }) => spec?.serviceRef.name === name).map(({ metadata }) => gatePrefix + metadata.name);
   });
-  await expect("its target group has a binding", () => (look() && (value() ?? []).length > 0 ? undefined : "not yet"), 60_000);
-  return value() ?? [];
+  await expect("its target group has a binding", () => (look()?.length ? undefined : "not yet"), 60_000);
+  return look() ?? [];
 }
 
 /** Waits until every pod of a version is ready. */
@@ -106,66 +105,4 @@ async function allReady(pods: DeployedPods, version: number, { expect }: Stage):
     return unready.length === 0 ? undefined : `${unready.join(", ")} waits for the load balancer`;
   };
   await expect(`${pods.running(version).length} pods of version ${version} are ready`, waiting, 60_000);
-}
-
-/** Work that goes on one at a time for as long as somebody looks, and what came of it last. */
-function repeated<T>(work: () => Promise<T>): { readonly look: () => boolean; readonly value: () => T | undefined } {
-  let isBusy = false;
-  let last: T | undefined;
-  const run = async () => {
-    isBusy = true;
-    try {
-      last = await work();
-    } finally {
-      isBusy = false;
-    }
-  };
-  return {
-    look: () => {
-      if (!isBusy) run().catch(() => {});
-      return true;
-    },
-    value: () => last,
-  };
-}
-
-/** Who sends requests without a pause, and remembers the first that failed. */
-class Clients {
-  readonly url: string;
-  sent = 0;
-  answered = 0;
-  failure: Objection;
-  readonly #clock: Clock;
-  readonly #end = new AbortController();
-  readonly #open = new Set<Promise<void>>();
-
-  constructor(url: string, clock: Clock) {
-    this.url = url;
-    this.#clock = clock;
-  }
-
-  async start(): Promise<void> {
-    while (!this.#end.signal.aborted) {
-      const asking = this.#ask().finally(() => this.#open.delete(asking));
-      this.#open.add(asking);
-      await sleep(this.#clock, requestEveryMs, this.#end.signal).catch(() => {});
-    }
-  }
-
-  async stop(): Promise<void> {
-    this.#end.abort(new Error("the clients go"));
-    await Promise.all(this.#open);
-  }
-
-  async #ask(): Promise<void> {
-    const number = ++this.sent;
-    try {
-      const { statusCode, body } = await request(this.url, { reset: true, headersTimeout: 10_000 });
-      const text = await body.text();
-      if (statusCode !== 200) this.failure ??= `request ${number} was answered with ${statusCode}: ${text.slice(0, 80)}`;
-      this.answered++;
-    } catch (error) {
-      this.failure ??= `request ${number}: ${String(error)}`;
-    }
-  }
 }

@@ -20,6 +20,8 @@ export interface Stage {
   readonly sandbox: Sandbox;
   /** Tells the audience what is being done. */
   say(text: string): void;
+  /** Shows what a command printed. */
+  show(lines: readonly string[]): void;
   /** Waits until there is no objection any more and ticks it off; fails the scene with the last one when time is up. */
   expect(what: string, objection: (picture: Picture) => Objection, withinMs?: number): Promise<void>;
   /** Watches for so long that there is no objection, and ticks it off. */
@@ -41,13 +43,13 @@ export interface CheckOutcome {
 
 const lookEveryMs = 50;
 
-/** A stage in this sandbox; `told` and `checked` reach the audience. */
-export function stageIn(
-  sandbox: Sandbox,
-  signal: AbortSignal,
-  told: (text: string) => void,
-  checked: (outcome: CheckOutcome) => void,
-): Stage {
+/** Who watches a scene. */
+export interface Spectator extends Pick<Stage, "say" | "show"> {
+  check(outcome: CheckOutcome): void;
+}
+
+/** A stage in this sandbox. */
+export function stageIn(sandbox: Sandbox, signal: AbortSignal, spectator: Spectator): Stage {
   const { clock } = sandbox.world;
   const watch = async (what: string, objection: (picture: Picture) => Objection, goOn: (now: Objection, tookMs: number) => boolean) => {
     const began = clock.monotonic();
@@ -57,12 +59,13 @@ export function stageIn(
       await sleep(clock, lookEveryMs, signal);
       now = objection(sandbox.picture());
     }
-    checked({ what, ok: now === undefined, tookMs: tookMs(), objection: now });
+    spectator.check({ what, ok: now === undefined, tookMs: tookMs(), objection: now });
     if (now !== undefined) throw new CheckFailed(`${what}: ${now}`);
   };
   return {
     sandbox,
-    say: told,
+    say: (text) => spectator.say(text),
+    show: (lines) => spectator.show(lines),
     expect: (what, objection, withinMs = 20_000) => watch(what, objection, (now, tookMs) => now !== undefined && tookMs < withinMs),
     holds: (what, forMs, objection) => watch(what, objection, (now, tookMs) => now === undefined && tookMs < forMs),
   };

@@ -1,7 +1,8 @@
 /** Everything the sandbox shows, at one moment, as plain data. */
 import type { CloudCall, Tally } from "../calls.ts";
 import type { InstanceStateName } from "../cloud/ec2/state.ts";
-import type { ReplicaView, StepTaken } from "../replicas.ts";
+import type { ReplicaView } from "../replicas.ts";
+import type { StepTaken } from "../steps.ts";
 
 export interface Picture {
   /** Milliseconds since the epoch. */

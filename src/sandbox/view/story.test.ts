@@ -114,6 +114,14 @@ test("each step that Fairlead takes is told once, with its reason, in words that
   const after = { ...picture, steps: [{ id: "a.1.1", at: picture.now, what, why: "eligible nodes of this Service" }] };
   assert.deepEqual(told(picture, after), ["Fairlead: register 2 machines with load balancer a95ec6ed…: eligible nodes of this Service"]);
   assert.deepEqual(told(after, after), []);
+  const ports = {
+    ...after.steps[0]!,
+    id: "b.1",
+    what: "register i-00000000000000001:30080, i-00000000000000002:30080 with target group web",
+  };
+  assert.deepEqual(told(after, { ...after, steps: [...after.steps, ports] }), [
+    "Fairlead: register 2 machines with target group web: eligible nodes of this Service",
+  ]);
 });
 
 function told(before: Picture, after: Picture): readonly string[] {

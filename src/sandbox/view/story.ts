@@ -1,6 +1,7 @@
 /** What happened between two pictures, in words, and who did it. */
 import { isThrottle } from "../calls.ts";
-import type { ReplicaView, StepTaken } from "../replicas.ts";
+import type { ReplicaView } from "../replicas.ts";
+import type { StepTaken } from "../steps.ts";
 import {
   type BalancerRow,
   balancerOf,
@@ -168,7 +169,7 @@ function step({ what, why }: StepTaken): Entry {
 function readable(what: string): string {
   const counted = (noun: string) => (ids: string) => `${ids.split(", ").length} ${noun}`;
   return what
-    .replace(/\bi-[0-9a-f]{17}(?:, i-[0-9a-f]{17})+/g, counted("machines"))
+    .replace(/\bi-[0-9a-f]{17}(?::\d+)?(?:, i-[0-9a-f]{17}(?::\d+)?)+/g, counted("machines"))
     .replace(/\bsubnet-[0-9a-f]{17}(?:, subnet-[0-9a-f]{17})+/g, counted("subnets"))
     .replace(/([0-9a-f]{8})[0-9a-f]{24}\b/g, "$1…");
 }
