@@ -16,7 +16,7 @@ test("every object is a document of its own", async () => {
   const { status, out } = await fairlead(["render", "--config=/file.yaml"]);
   assert.equal(status, 0);
   const kinds = parseAllDocuments(out).map((document) => (document.toJS() as { kind: string }).kind);
-  assert.deepEqual([kinds[0], kinds.filter((kind) => kind === "Secret").length], ["CustomResourceDefinition", 5]);
+  assert.deepEqual([kinds[0], kinds.filter((kind) => kind === "Secret").length], ["CustomResourceDefinition", 7]);
 });
 
 test("a file that cannot be used is refused with every problem as a line, and no secret in it", async () => {
