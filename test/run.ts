@@ -7,12 +7,15 @@
  *   node test/run.ts integration   one suite by name; further words choose files whose path contains one of them
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
-import { globSync, readFileSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Outcome } from "./outcome.ts";
 import { notBuilt, referees } from "./referees/table.ts";
-import { atLowPriority, runApart } from "./run-apart.ts";
+import { runApart } from "./run-apart.ts";
+import { keepTimes, readTimes, sharesOf, type Times } from "./times.ts";
 
 interface Suite {
   readonly name: string;
@@ -21,21 +24,29 @@ interface Suite {
   readonly isolation: "together" | { readonly atOnce: number };
   /** It computes all the time: in a whole run it takes the time that others spend waiting, and lets them go first. */
   readonly lowPriority?: boolean;
+  /** It awaits on virtual time, thousands of times a second: the test runner does not follow its promises. */
+  readonly lightHooks?: boolean;
 }
 
 const cores = availableParallelism();
 const slow: readonly Suite[] = [
-  { name: "scenarios", folder: "test/scenarios", isolation: "together", lowPriority: true },
+  { name: "scenarios", folder: "test/scenarios", isolation: "together", lowPriority: true, lightHooks: true },
   // Much of their time these wait, for real programs and real clocks.
   { name: "integration", folder: "test/integration", isolation: { atOnce: 2 * cores } },
-  { name: "simulation", folder: "test/simulation", isolation: { atOnce: cores }, lowPriority: true },
+  { name: "simulation", folder: "test/simulation", isolation: { atOnce: cores }, lowPriority: true, lightHooks: true },
   { name: "referees", folder: "test/referees", isolation: { atOnce: 2 * cores } },
 ];
-const suites: readonly Suite[] = [{ name: "unit", folder: "{src,test,bench,deploy}", isolation: "together" }, ...slow];
+const suites: readonly Suite[] = [{ name: "unit", folder: "{src,test,bench,deploy}", isolation: "together", lightHooks: true }, ...slow];
 
+const cache = join(import.meta.dirname, "../node_modules/.cache");
+/** `check` looks only at what changed since the last time and at what depends on it. */
+const types = (name: string) =>
+  process.argv[2] === "check"
+    ? ["tsc", "--noEmit", "--incremental", "--tsBuildInfoFile", join(cache, `types/${name}.json`)]
+    : ["tsc", "--noEmit"];
 const statics: readonly (readonly [string, readonly string[]])[] = [
-  ["types", ["tsc", "--noEmit"]],
-  ["types of the page", ["tsc", "--noEmit", "-p", "src/dashboard/page"]],
+  ["types", types("program")],
+  ["types of the page", [...types("page"), "-p", "src/dashboard/page"]],
   ["lint and format", ["biome", "check", "--error-on-warnings", "."]],
   ["house rules", ["node", "test/rules.ts"]],
 ];
@@ -56,7 +67,7 @@ const [mode = "all", ...only] = process.argv.slice(2);
 const begun = performance.now();
 
 // Each file is run by a process of its own: without this every one of them strips the types of the same thousand sources again.
-process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "../node_modules/.cache/compiled");
+process.env.NODE_COMPILE_CACHE ??= join(cache, "compiled");
 
 const modes = ["check", "all", "all-referees", ...suites.map(({ name }) => name)];
 if (!modes.includes(mode)) {
@@ -65,23 +76,26 @@ if (!modes.includes(mode)) {
   process.exit(2);
 }
 
-if (mode === "check" || mode === "all") {
-  const results = await Promise.all(statics.map(([name, command]) => runStatic(name, command)));
-  tally.fail += results.filter((ok) => !ok).length;
-}
+const checked = mode === "check" || mode === "all" ? checkStatics() : undefined;
 if (mode === "all-referees") await prepare("referees");
 const asked = suites.filter(({ name }) => isAsked(name));
 if (mode === "all") {
   const [unit, rest] = [asked.slice(0, 1), asked.slice(1)];
-  await runInTurn(unit);
+  await Promise.all([checked, runInTurn(unit)]);
   await prepare();
   await Promise.all([runInTurn(rest.filter(({ lowPriority }) => !lowPriority)), runInTurn(rest.filter(({ lowPriority }) => lowPriority))]);
-} else await runInTurn(asked);
+} else await Promise.all([checked, runInTurn(asked)]);
 
 const cpu = cpuSecondsOfChildren();
 console.log(`\n${seconds(begun)} s${cpu === undefined ? "" : `, ${Math.round(cpu)} s of CPU`}`);
 console.log(`${tally.pass} passed, ${tally.fail} failed${tally.skip > 0 ? `, ${tally.skip} skipped` : ""}`);
 process.exitCode = tally.fail > 0 ? 1 : 0;
+
+/** Beside the unit tests, some of which wait. */
+async function checkStatics(): Promise<void> {
+  const results = await Promise.all(statics.map(([name, command]) => runStatic(name, command)));
+  tally.fail += results.filter((ok) => !ok).length;
+}
 
 async function runInTurn(several: readonly Suite[]): Promise<void> {
   for (const suite of several) {
@@ -143,7 +157,7 @@ function exit(child: ChildProcess): Promise<number | null> {
   });
 }
 
-async function runSuite({ name, isolation, lowPriority = false }: Suite, files: readonly string[]): Promise<void> {
+async function runSuite({ name, isolation, lowPriority = false, lightHooks = false }: Suite, files: readonly string[]): Promise<void> {
   if (files.length === 0) return;
   const started = performance.now();
   const own: Record<Outcome["kind"], number> = { pass: 0, fail: 0, skip: 0 };
@@ -157,9 +171,12 @@ async function runSuite({ name, isolation, lowPriority = false }: Suite, files: 
     if (outcome.kind === "skip") console.log(`  skipped: ${outcome.name}: ${outcome.why}`);
     if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K  ${name}: ${own.pass} passed `);
   };
-  const low = lowPriority && mode === "all";
-  if (isolation === "together") await Promise.all(shares(files, cores).map((share) => runTogether(share, low, note)));
-  else await runApart(files, { atOnce: isolation.atOnce, low }, note);
+  const execArgv = [
+    ...(lowPriority && mode === "all" ? imported("low-priority.ts") : []),
+    ...(lightHooks ? imported("light-hooks.ts") : []),
+  ];
+  if (isolation === "together") await Promise.all(sharesOf(files, cores, readTimes()).map((share) => runTogether(share, execArgv, note)));
+  else await runApart(files, { atOnce: isolation.atOnce, execArgv }, note);
   say(own.fail === 0, name, `${own.pass} passed, ${own.fail} failed`, started);
   if (files.length > 8) console.log(`  longest: ${longest(byFile)}`);
 }
@@ -185,27 +202,20 @@ function longest(byFile: ReadonlyMap<string, number>): string {
   return files.map(([file, ms]) => `${file} ${Math.round(ms / 1000)} s`).join(", ");
 }
 
-/** The files dealt out so that every share is about as large, the largest first. */
-function shares(files: readonly string[], count: number): string[][] {
-  const piles = Array.from({ length: Math.min(count, files.length) }, () => ({ files: [] as string[], bytes: 0 }));
-  const bySize = files.map((file) => ({ file, bytes: statSync(file).size })).sort((a, b) => b.bytes - a.bytes);
-  for (const { file, bytes } of bySize) {
-    const smallest = piles.reduce((least, pile) => (pile.bytes < least.bytes ? pile : least));
-    smallest.files.push(file);
-    smallest.bytes += bytes;
-  }
-  return piles.map((pile) => pile.files);
-}
-
-async function runTogether(files: readonly string[], low: boolean, note: (outcome: Outcome) => void): Promise<void> {
+async function runTogether(files: readonly string[], execArgv: string[], note: (outcome: Outcome) => void): Promise<void> {
   const silent = process.env.VERBOSE ? "inherit" : "ignore";
-  const execArgv = low ? atLowPriority : [];
   const child = fork("test/run-together.ts", files, { execArgv, stdio: ["ignore", silent, silent, "ipc"] });
-  child.on("message", (outcome) => note(outcome as Outcome));
-  const status = await exit(child);
+  child.on("message", (told: Outcome | { readonly took: Times }) => ("took" in told ? keepTimes(told.took) : note(told)));
+  // Whatever it told has arrived when it has disconnected.
+  const [status] = await Promise.all([exit(child), once(child, "disconnect")]);
   if (status === 0) return;
   const why = `it ended with ${status === null ? "a signal" : `status ${status}`}: not all of ${files.length} files were run`;
   note({ kind: "fail", name: "a worker of the unit tests", where: "test/run-together.ts", ms: 0, why });
+}
+
+/** Node's options to import one of these files before anything else. */
+function imported(file: string): string[] {
+  return ["--import", pathToFileURL(join(import.meta.dirname, file)).href];
 }
 
 function say(ok: boolean, name: string, outcome: string, started: number): void {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { realWorld } from "../../src/runtime/world.ts";
-import { chains, makeChain } from "../bed/chains.ts";
+import { chains, makeChains } from "../bed/chains.ts";
 import { certificateReferee } from "./go-programs.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -15,11 +15,11 @@ const dayMs = 24 * 3_600_000;
 test("Go accepts and refuses the chains that the table of chains says it does", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "fairlead-chains-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const asked: { authorities: string; sent: string; atMs: number }[] = [];
-  for (const [at, chain] of chains.entries()) {
-    const { authorities, sent } = await makeChain(join(folder, String(at)), chain);
-    asked.push({ authorities, sent, atMs: realWorld().clock.now() + (chain.day ?? 0) * dayMs + 2_000 });
-  }
+  const asked = (await makeChains(folder, chains)).map(({ authorities, sent }, at) => ({
+    authorities,
+    sent,
+    atMs: realWorld().clock.now() + (chains[at]?.day ?? 0) * dayMs + 2_000,
+  }));
   const judging = promisify(execFile)(await certificateReferee(), []);
   judging.child.stdin?.end(JSON.stringify(asked));
   const verdicts: readonly string[] = JSON.parse((await judging).stdout);
