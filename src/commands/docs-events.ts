@@ -505,6 +505,13 @@ export const eventTable: readonly EventRow[] = [
     means: "No machine can be made from the class: the message says why.",
     todo: "Correct the class, or the zones of the NodeGroups that use it.",
   },
+  {
+    reason: "MasterUninitialized",
+    type: "Warning",
+    on: "Node",
+    means: "With `--wait-for-masters`: no controller manager has initialised the master for two minutes.",
+    todo: "See whether the controller manager runs and what it says of the Node.",
+  },
 ];
 
 /** The page; `row` makes a line of a table. */

@@ -88,6 +88,7 @@ export const eventReasons = [
   "ArtifactsInvalid",
   "ArtifactForeign",
   "InstanceClassInvalid",
+  "MasterUninitialized",
 ] as const;
 
 export type EventReason = (typeof eventReasons)[number];

@@ -5,6 +5,7 @@ import { operate } from "../../src/commands/artifacts/operate.ts";
 import { exampleFile } from "../../src/discovery/artifacts/testing.ts";
 import type { Event } from "../../src/kube/types.ts";
 import { parseFlags } from "../../src/runtime/flags.ts";
+import type { HealthChecks } from "../../src/runtime/health.ts";
 import type { Host } from "../../src/runtime/host.ts";
 import { bodyText, type HttpRequest } from "../../src/runtime/http.ts";
 import { openLogs } from "../../src/runtime/logs.ts";
@@ -18,6 +19,8 @@ export const configurationPath = `${ofKubeSystem}/secrets/d8-provider-cluster-co
 export interface RunningKeeper {
   readonly lines: readonly string[];
   readonly metrics: () => Promise<string>;
+  /** Checks of `/readyz` that fail. */
+  unready(): readonly string[];
   stop(): void;
   readonly ended: Promise<void>;
 }
@@ -97,7 +100,8 @@ export class ArtifactsWorld {
     const { log } = openLogs(this.world.clock, { format: "json", verbosity: 0, destination });
     const host: Host = { world: this.world, log, metrics: newRegistry() };
     const stop = new AbortController();
-    const { values } = parseFlags(runFlags, ["--master=http://cluster", "--listen-address=", ...flags]);
+    const { values } = parseFlags(runFlags, ["--master=http://cluster", ...flags]);
+    let health: HealthChecks | undefined;
     const ended = operate({
       options: values as RunOptions,
       version: "v0",
@@ -110,11 +114,19 @@ export class ArtifactsWorld {
         kube: () => ({ send: (request) => this.#send(request), close: async () => {} }),
       },
       stop: stop.signal,
+      serve: async (_host, _address, checks) => {
+        health = checks;
+        return { serving: undefined };
+      },
     });
     ended.catch(() => {});
     return {
       lines,
       metrics: () => host.metrics.metrics(),
+      unready() {
+        const { text } = health!.answer("readyz", { verbose: true, exclude: [] });
+        return [...text.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name!);
+      },
       stop: () => stop.abort(new Error("received SIGTERM")),
       ended,
     };

@@ -46,7 +46,7 @@ test("under the chart's roles everything is made, changed, replaced and told, an
   const { cluster, fairlead } = await bed(t);
   const { admin } = cluster;
   const put = (object: object) => apply(admin, object);
-  const objects = await chart();
+  const objects = await chart("artifacts.waitForMasters=true", "artifacts.rootDiskMigration=true");
   const namespace = objects.find(({ kind }) => kind === "Namespace")!;
   await put(namespace);
   await put(objects.find(({ kind }) => kind === "ConfigMap")!);
@@ -59,7 +59,13 @@ test("under the chart's roles everything is made, changed, replaced and told, an
   });
   await put(nodeGroupDefinition);
   const account = await cluster.account("artifacts", ...objects.flatMap(({ rules = [] }) => rules));
-  const flags = ["--settings=kube-system/fairlead-artifacts", "--listen-address=127.0.0.1:0", `--kubeconfig=${await account.kubeconfig()}`];
+  const flags = [
+    "--wait-for-masters",
+    "--root-disk-migration",
+    "--settings=kube-system/fairlead-artifacts",
+    "--listen-address=127.0.0.1:0",
+    `--kubeconfig=${await account.kubeconfig()}`,
+  ];
   const keeper = await fairlead(["artifacts", "run", ...flags]);
   await eventually(async () => void (await admin.get(storageClasses, { name: "st1" })));
 
@@ -89,6 +95,8 @@ test("under the chart's roles everything is made, changed, replaced and told, an
     assert.match(said[0]?.message ?? "", /spec\.diskType: io2/);
   });
   assert.equal((await admin.list(nodeGroups)).items.length, 1);
+  const backup = { namespace: "kube-system", name: "d8-provider-cluster-configuration-bkp-disk-gb" };
+  assert.ok((await admin.get(secrets, backup)).data?.["cloud-provider-discovery-data.json"]);
   assert.doesNotMatch(await keeper.logs(), /forbidden/i);
   keeper.signal("SIGTERM");
   assert.equal((await keeper.exit()).code, 0);
@@ -96,7 +104,7 @@ test("under the chart's roles everything is made, changed, replaced and told, an
   const versions = async () =>
     (await admin.list(secrets, { labelSelector: "module=cloud-provider-aws" })).items.map(({ metadata }) => metadata.resourceVersion);
   const before = await versions();
-  assert.equal(before.length, 7);
+  assert.equal(before.length, 8);
   const second = await fairlead(["artifacts", "run", ...flags]);
   await say({ namespace: "kube-system", name: "fairlead-artifacts" }, "ConfigMap", { "settings.yaml": "storageClass: {exclude: [st1]}" });
   await eventually(async () => assert.ok(!(await admin.list(storageClasses)).items.some(({ metadata }) => metadata.name === "st1")));

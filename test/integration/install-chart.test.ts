@@ -152,6 +152,8 @@ const valueSets: Readonly<Record<string, object>> = {
     artifacts: {
       enabled: true,
       settings: { storageClass: { exclude: ["sc\\d+"] }, snapshots: true },
+      spotNodes: false,
+      waitForMasters: true,
       dryRun: true,
       replicas: 2,
       priorityClassName: "cluster-low",

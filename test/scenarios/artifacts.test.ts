@@ -322,3 +322,92 @@ test("a controller manager whose machine gets another address is deleted; its fi
   await world.pass(1000);
   assert.deepEqual(world.writes, [`PATCH ${pods}/ccm`, `DELETE ${pods}/ccm`]);
 });
+
+test("masters: without the flag nobody waits for them; with it they get two minutes, and then are told of until they are initialised", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const quiet = world.start("--leader-elect=false");
+  const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" }];
+  const labels = { "node-role.kubernetes.io/control-plane": "" };
+  await world.say("POST", "/api/v1/nodes", { metadata: { name: "master-0", labels }, spec: { taints } });
+  await world.say("POST", "/api/v1/nodes", { metadata: { name: "worker-0" }, spec: { taints } });
+  await world.pass(10 * minute);
+  assert.deepEqual(world.events("MasterUninitialized"), []);
+  assert.deepEqual(quiet.unready(), []);
+  quiet.stop();
+  await quiet.ended;
+  const keeper = world.start("--wait-for-masters");
+  await world.pass(2 * minute - 5_000);
+  assert.deepEqual(keeper.unready(), []);
+  await world.pass(10_000);
+  assert.deepEqual(keeper.unready(), ["masters-source"]);
+  assert.match(keeper.lines.join(""), /timeout waiting for master nodes: master-0/);
+  const [event, ...more] = world.eventsOf("MasterUninitialized");
+  assert.deepEqual([event!.involvedObject.kind, event!.involvedObject.name, more.length], ["Node", "master-0", 0]);
+  await world.say("PATCH", "/api/v1/nodes/master-0", { spec: { taints: [] } });
+  await world.pass(1000);
+  assert.deepEqual(keeper.unready(), []);
+});
+
+const installMap = "/api/v1/namespaces/d8-system/configmaps";
+
+/** The configuration as it is stored. */
+const storedConfiguration = (world: ArtifactsWorld) =>
+  Buffer.from(
+    world.find("secrets", "d8-provider-cluster-configuration").data["cloud-provider-cluster-configuration.yaml"],
+    "base64",
+  ).toString();
+
+test("root disks: nothing is written without the flag; with it sizes are, the Secret is saved before, and once is enough", async () => {
+  const { world, keeper } = await kept();
+  assert.doesNotMatch(storedConfiguration(world), /diskSizeGb/);
+  keeper.stop();
+  await keeper.ended;
+  const before = world.find("secrets", "d8-provider-cluster-configuration").data;
+  world.writes.length = 0;
+  const migrating = world.start("--root-disk-migration");
+  await world.pass(minute);
+  assert.match(storedConfiguration(world), /diskSizeGb: 20/);
+  assert.deepEqual(world.find("secrets", "d8-provider-cluster-configuration-bkp-disk-gb").data, before);
+  assert.deepEqual(world.writes, ["POST /api/v1/namespaces/kube-system/secrets", `PATCH ${configurationPath}`]);
+  assert.doesNotMatch(migrating.lines.join(), /of-no-worth/);
+  await world.pass(20 * minute);
+  assert.equal(world.writes.length, 2);
+});
+
+test("root disks: a stop between saving and writing is gone on with, and the first save is the one that stays", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const match = ({ method, url }: { method: string; url: URL }) => method === "PATCH" && url.pathname === configurationPath;
+  const lift = world.cluster.faults.add({ match, effect: { kind: "refuse", status: 500 } });
+  const first = world.start("--root-disk-migration");
+  await world.pass(minute);
+  const saved = world.find("secrets", "d8-provider-cluster-configuration-bkp-disk-gb");
+  assert.doesNotMatch(storedConfiguration(world), /diskSizeGb/);
+  first.stop();
+  await first.ended;
+  lift();
+  await world.configure({ ...exampleFile.clusterConfiguration, tags: { env: "later" } });
+  world.start("--root-disk-migration");
+  await world.pass(minute);
+  assert.match(storedConfiguration(world), /diskSizeGb: 20\n.*env: later/s);
+  assert.deepEqual(world.find("secrets", "d8-provider-cluster-configuration-bkp-disk-gb"), saved);
+});
+
+test("root disks: a newer cluster is left alone, and a version that is none is told and changes nothing", async () => {
+  for (const [version, problem] of [
+    ["v1.63.0", undefined],
+    ["dev", undefined],
+    ["main", /sizes of root disks are not written: ConfigMap d8-system\/install-data: version: "main" is no version/],
+  ] as const) {
+    const world = new ArtifactsWorld();
+    await world.install();
+    await world.say("POST", "/api/v1/namespaces", { metadata: { name: "d8-system" } });
+    await world.say("POST", installMap, { metadata: { name: "install-data" }, data: { version } });
+    const keeper = world.start("--root-disk-migration");
+    await world.pass(minute);
+    assert.doesNotMatch(storedConfiguration(world), /diskSizeGb/);
+    assert.deepEqual(keeper.unready(), problem === undefined ? [] : ["root-disks-source"]);
+    if (problem !== undefined) assert.match(keeper.lines.join("").replaceAll("\\", ""), problem);
+  }
+});

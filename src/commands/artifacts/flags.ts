@@ -15,6 +15,16 @@ const own = {
   "instance-classes": flag(bool, true, "Write the status of AWSInstanceClasses, and tell of those from which no machine can be made."),
   "spot-nodes": flag(bool, true, "Mark Nodes with the taint of a spot interruption, so that the platform drains and replaces them."),
   "host-addresses": flag(bool, true, "Delete pods of the controller manager whose machine has got another address."),
+  "wait-for-masters": flag(
+    bool,
+    false,
+    "Say that it is not ready, and by Events, while masters have not been initialised by a controller manager for two minutes.",
+  ),
+  "root-disk-migration": flag(
+    bool,
+    false,
+    "Write the size of root disks, 20 GiB, into the stored configuration of a cluster that was installed before release 1.63 and lacks it. The Secret is saved first.",
+  ),
   "dry-run": genericFlags["dry-run"],
   "listen-address": flag(string, "127.0.0.1:8082", "Where /metrics, /healthz, /livez and /readyz are served, without TLS. Empty: nowhere."),
 };

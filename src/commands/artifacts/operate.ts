@@ -4,7 +4,9 @@ import { classKeeper } from "../../discovery/artifacts/keep/class-keeper.ts";
 import { hostAddressWatch } from "../../discovery/artifacts/keep/host-addresses.ts";
 import { keeperInformers } from "../../discovery/artifacts/keep/informers.ts";
 import { artifactsKeeper } from "../../discovery/artifacts/keep/keeper.ts";
+import { masterWatch } from "../../discovery/artifacts/keep/masters.ts";
 import { ArtifactsMetrics } from "../../discovery/artifacts/keep/metrics.ts";
+import { rootDiskMigration } from "../../discovery/artifacts/keep/root-disks.ts";
 import { spotMarker } from "../../discovery/artifacts/keep/spot-nodes.ts";
 import { nodeInformer } from "../../identity/node-view.ts";
 import { selfOnNode } from "../../identity/self.ts";
@@ -30,13 +32,15 @@ export interface Operation {
   readonly network: Network;
   /** Asks for a graceful end. */
   readonly stop: AbortSignal;
+  /** How what is served is reached: by a socket unless told otherwise. */
+  readonly serve?: typeof servePort;
 }
 
 /** It asks AWS nothing: what it needs to know of it is in the cluster. */
 const nowhere = { ...noSettings, region: "none" };
 
 /** Runs until asked to stop, which is done gracefully; rejects with what made it end otherwise. */
-export async function operate({ options, version, host, network, stop }: Operation): Promise<void> {
+export async function operate({ options, version, host, network, stop, serve = servePort }: Operation): Promise<void> {
   const dryRun = options["dry-run"];
   const lease = leaseOf(options);
   const home = { namespace: lease.namespace, name: dryRun ? `${lease.name}-dry-run` : lease.name };
@@ -49,7 +53,7 @@ export async function operate({ options, version, host, network, stop }: Operati
     aws: nowhere,
     self: selfOnNode(nowhere, ""),
     leadership: { leases: options["leader-elect"] ? [{ ...lease, ...home }] : [], home, dryRun },
-    serve: (health) => servePort(host, options["listen-address"], health),
+    serve: (health) => serve(host, options["listen-address"], health),
     programs: [programOf(options)],
     minResyncMs: 12 * 3_600_000,
   });
@@ -71,12 +75,46 @@ async function servePort(host: Host, address: string, health: HealthChecks): Pro
   return { serving: await servePlainly(host, { address, flag: "--listen-address", routes }) };
 }
 
+type Switch = "instance-classes" | "spot-nodes" | "host-addresses" | "wait-for-masters" | "root-disk-migration";
+type ProgramOptions = Pick<RunOptions, "settings" | Switch>;
+
 /** What is run, by itself or beside other programs. */
-export function programOf(options: Pick<RunOptions, "settings" | "instance-classes" | "spot-nodes" | "host-addresses">): Program {
+export function programOf(options: ProgramOptions): Program {
   const [namespace = "", name = ""] = options.settings.split("/");
   const informers = keeperInformers({ namespace, name });
   let metrics: ArtifactsMetrics | undefined;
   const shared = ({ host }: ProcessContext) => (metrics ??= new ArtifactsMetrics(host.metrics));
+  const switched: readonly (readonly [Switch, ControllerEntry])[] = [
+    [
+      "instance-classes",
+      entry("instance-classes", (context) => {
+        const { host, kube, recorder } = context;
+        const configuration = context.informers.shared(informers.configuration);
+        const discovery = context.informers.shared(informers.discovery);
+        return running(classKeeper({ host, kube, recorder, configuration, discovery, metrics: shared(context) }));
+      }),
+    ],
+    [
+      "spot-nodes",
+      entry("spot-nodes", ({ host, kube, informers: all }) => running(spotMarker({ host, kube, nodes: all.shared(nodeInformer) }))),
+    ],
+    [
+      "host-addresses",
+      entry("host-addresses", ({ host, kube, informers: all }) =>
+        running(hostAddressWatch({ host, kube, pods: all.shared(informers.controllerManagers) })),
+      ),
+    ],
+    [
+      "wait-for-masters",
+      entry("masters", ({ host, recorder, informers: all }) => telling(masterWatch({ host, recorder, nodes: all.shared(nodeInformer) }))),
+    ],
+    [
+      "root-disk-migration",
+      entry("root-disks", ({ host, kube, informers: all }) =>
+        telling(rootDiskMigration({ host, kube, configuration: all.shared(informers.configuration) })),
+      ),
+    ],
+  ];
   return {
     component,
     controllers: [
@@ -93,28 +131,9 @@ export function programOf(options: Pick<RunOptions, "settings" | "instance-class
           storageClasses: context.informers.shared(informers.storageClasses),
           metrics: shared(context),
         });
-        return { ...running(keeper), problem: () => keeper.problem() };
+        return telling(keeper);
       }),
-      ...(options["instance-classes"]
-        ? [
-            entry("instance-classes", (context) => {
-              const { host, kube, recorder } = context;
-              const configuration = context.informers.shared(informers.configuration);
-              const discovery = context.informers.shared(informers.discovery);
-              return running(classKeeper({ host, kube, recorder, configuration, discovery, metrics: shared(context) }));
-            }),
-          ]
-        : []),
-      ...(options["spot-nodes"]
-        ? [entry("spot-nodes", ({ host, kube, informers: all }) => running(spotMarker({ host, kube, nodes: all.shared(nodeInformer) })))]
-        : []),
-      ...(options["host-addresses"]
-        ? [
-            entry("host-addresses", ({ host, kube, informers: all }) =>
-              running(hostAddressWatch({ host, kube, pods: all.shared(informers.controllerManagers) })),
-            ),
-          ]
-        : []),
+      ...switched.filter(([name]) => options[name]).map(([, made]) => made),
     ],
     migrated: [],
     startIntervalMs: 0,
@@ -123,6 +142,11 @@ export function programOf(options: Pick<RunOptions, "settings" | "instance-class
 
 function running(controller: Controller): Extract<Enabled, { kind: "run" }> {
   return { kind: "run", controllers: [{ controller }] };
+}
+
+/** Says in `/readyz` what keeps it from its work. */
+function telling(controller: Controller & { problem(): string | undefined }): Enabled {
+  return { ...running(controller), problem: () => controller.problem() };
 }
 
 function entry(name: string, make: (context: ProcessContext) => Enabled): ControllerEntry {

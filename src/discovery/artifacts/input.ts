@@ -1,5 +1,5 @@
 /** What the artifacts are made from: a file, or what the cluster holds of the same. It is checked whole before anything is made. */
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
 
 const name = z.string().min(1);
@@ -126,14 +126,19 @@ export function readArtifactsInput(text: string): ArtifactsInput {
   return checkArtifactsInput(parseYaml(text));
 }
 
-/** YAML or JSON as a value. Its errors tell the line and never its text, in which there may be keys of the account. */
+/** YAML or JSON as a value. */
 export function parseYaml(text: string): unknown {
+  return parseYamlDocument(text).toJS() ?? {};
+}
+
+/** The same as a document that can be changed. Errors tell the line and never its text, in which there may be keys of the account. */
+export function parseYamlDocument(text: string): Document.Parsed {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false });
   if (document.errors.length > 0) {
     throw new ArtifactsInputInvalid(document.errors.map(({ code, pos: [at] }) => `line ${lineCounter.linePos(at).line}: ${code}`));
   }
-  return document.toJS() ?? {};
+  return document;
 }
 
 /** The whole input. Throws with everything that is wrong with it. */

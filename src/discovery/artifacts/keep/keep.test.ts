@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parse } from "yaml";
+import type { SeenNode } from "../../../identity/node-view.ts";
 import type { KubeObject, Stored } from "../../../kube/resource.ts";
 import { exampleFile } from "../testing.ts";
 import { classProblems, consumersOf, statusChange } from "./class-status.ts";
 import { contains, difference } from "./difference.ts";
 import { hostAddressStep } from "./host-addresses.ts";
+import { uninitialisedMasters } from "./masters.ts";
 import { planObject } from "./plan.ts";
 import type { NodeGroup } from "./resources.ts";
+import { mayLackSizes, withRootDisks } from "./root-disks.ts";
 import { isSpotNotified, spotMarks } from "./spot-nodes.ts";
 
 const labels = { heritage: "deckhouse", module: "cloud-provider-aws" };
@@ -90,5 +94,62 @@ test("host addresses: remembered, kept, changed, and not there yet", () => {
   assert.deepEqual(
     [step(""), step("1"), step("1", "1"), step("2", "1"), step("", "1")],
     ["nothing", "remember", "nothing", "delete", "nothing"],
+  );
+});
+
+test("root disks: sizes are written where they are missing, and comments and order stay", () => {
+  const text = [
+    "kind: AWSClusterConfiguration # ours",
+    "masterNodeGroup:",
+    "  instanceClass: {ami: ami-1, instanceType: m5.large}",
+    "nodeGroups:",
+    "  # the first",
+    "  - name: a",
+    "    instanceClass:",
+    "      instanceType: m5.large",
+    "  - name: b",
+    "    instanceClass: {instanceType: m5.large, diskSizeGb: 50}",
+    "",
+  ].join("\n");
+  const written = withRootDisks(text)!;
+  assert.deepEqual(parse(written).masterNodeGroup.instanceClass, { ami: "ami-1", instanceType: "m5.large", diskSizeGb: 20 });
+  assert.deepEqual(
+    (parse(written).nodeGroups as { instanceClass: { diskSizeGb: number } }[]).map(({ instanceClass }) => instanceClass.diskSizeGb),
+    [20, 50],
+  );
+  assert.match(written, /# ours\n.*# the first\n/s);
+  assert.equal(withRootDisks(written), undefined, "the second time there is nothing to do");
+  assert.equal(withRootDisks("masterNodeGroup: {instanceClass: {diskSizeGb: 30}}"), undefined);
+  assert.throws(
+    () => withRootDisks("x: &c {a: 1}\nmasterNodeGroup:\n  instanceClass: *c\n"),
+    /masterNodeGroup\.instanceClass: has an alias in it; write diskSizeGb by hand/,
+  );
+  assert.throws(() => withRootDisks("x: &c {diskSizeGb: 1}\nmasterNodeGroup:\n  instanceClass:\n    <<: *c\n"), /has an alias in it/);
+});
+
+test("root disks: clusters of before release 1.63, and those of which nobody knows the release", () => {
+  const rows: readonly (readonly [string | undefined, boolean])[] = [
+    [undefined, true],
+    ["v1.62.4", true],
+    ["1.9.0", true],
+    ["v0.99.0", true],
+    ["v1.63.0", false],
+    ["v1.63.0-rc.1", false],
+    ["v1.70.1+a", false],
+    ["v2.0.0", false],
+    ["dev", false],
+  ];
+  for (const [version, expected] of rows) assert.equal(mayLackSizes(version), expected, `${version}`);
+  for (const version of ["", "main", "1.62"]) assert.throws(() => mayLackSizes(version), /install-data: version: ".*" is no version/);
+});
+
+test("masters: those of the control plane with the taint, by name", () => {
+  const node = (name: string, labels: Record<string, string>, ...keys: string[]) =>
+    ({ metadata: { name, labels }, taints: keys.map((key) => ({ key, effect: "NoSchedule" })) }) as unknown as SeenNode;
+  const [master, taint] = [{ "node-role.kubernetes.io/control-plane": "" }, "node.cloudprovider.kubernetes.io/uninitialized"];
+  const late = uninitialisedMasters([node("b", master, taint), node("c", {}, taint), node("d", master, "other"), node("a", master, taint)]);
+  assert.deepEqual(
+    late.map(({ metadata }) => metadata.name),
+    ["a", "b"],
   );
 });
