@@ -9,8 +9,10 @@ import { rememberSecret } from "../runtime/known-secrets.ts";
 import { Secret as Opaque } from "../runtime/secret.ts";
 import { type Clock, sleep } from "../runtime/world.ts";
 
-/** The data of a Secret, as text; a text says why it cannot be read. */
-export type SecretData = { readonly data: Readonly<Record<string, string>>; readonly changed: boolean } | { readonly problem: string };
+/** The data of a Secret, as text; a text says why it cannot be read. `isUnread`: nobody knows yet whether it is there. */
+export type SecretData =
+  | { readonly data: Readonly<Record<string, string>>; readonly changed: boolean }
+  | { readonly problem: string; readonly isUnread?: true };
 
 /** Whoever uses a Secret of its own namespace. */
 export interface SecretUser {
@@ -106,7 +108,7 @@ export class FollowedSecrets {
     const key = `${user.namespace}/${name}`;
     const followed = this.#followed.get(key)?.informer;
     if (followed && !followed.hasSynced)
-      return { problem: `secret "${key}" cannot be read: is the service account allowed to list and watch it?` };
+      return { problem: `secret "${key}" cannot be read: is the service account allowed to list and watch it?`, isUnread: true };
     const state = followed?.get(key);
     if (state === undefined) return { problem: `secret "${key}" not found` };
     if (state.data === undefined) {

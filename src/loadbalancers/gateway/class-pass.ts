@@ -34,11 +34,11 @@ export async function reconcileClass(name: string, context: ConfigurationContext
   const isAccepted = !("fault" in reading);
   if (isAccepted && (view.annotations[processedAnnotation] ?? "") !== reading.version) {
     const seconds = String(Math.floor(host.world.clock.now() / 1000));
-    await report.classes.annotate(of, { [processedAnnotation]: reading.version, [timestampAnnotation]: seconds }, signal);
+    if (!(await report.classes.annotate(of, { [processedAnnotation]: reading.version, [timestampAnnotation]: seconds }, signal)))
+      return stale;
   }
   const accepted = isAccepted ? said("Accepted", true, "Accepted", "Accepted") : said("Accepted", false, reading.fault, reading.message);
   const now = `${new Date(host.world.clock.now()).toISOString().slice(0, 19)}Z`;
   const conditions = conditionsAt(view.conditions, [accepted], view.generation, now);
-  await report.classes.publish(of, conditions, featuresOf(flavour, objects.sets !== undefined), signal);
-  return done;
+  return (await report.classes.publish(of, conditions, featuresOf(flavour, objects.sets !== undefined), signal)) ? done : stale;
 }

@@ -97,8 +97,10 @@ export async function ruleVerdict(
   const key = keyOf({ namespace, name });
   await secrets.follow(key, new Set(secret === undefined ? [] : [keyOf({ namespace, name: secret })]), signal);
   const read = secret === undefined ? undefined : secrets.read(secret, { namespace, name, uid }, {});
-  const isMissing = read !== undefined && "problem" in read;
-  return isMissing ? { accepted: false, message: `secret [${namespace}/${secret}] not found` } : { accepted: true, message: "Accepted" };
+  if (read === undefined || "data" in read) return { accepted: true, message: "Accepted" };
+  // What was said of it last stays said until the Secret can be read; whoever follows it wakes it then.
+  if (read.isUnread && rule.accepted !== undefined) return { accepted: rule.accepted, message: rule.message ?? "" };
+  return { accepted: false, message: `secret [${namespace}/${secret}] ${read.isUnread ? "cannot be read" : "not found"}` };
 }
 
 /** Whether a class or a Gateway of ours refers to it. */

@@ -1,15 +1,16 @@
 /** What users see of GatewayClasses and configurations: finalizers and status. */
 import type { Frozen, KubeObject, Resource } from "../../kube/resource.ts";
-import { ControllerReport, type ReportParts } from "../controller-report.ts";
+import type { ReportParts } from "../controller-report.ts";
 import { sortedJson } from "../elbv2/actions.ts";
 import { gatewayClasses } from "./api.ts";
 import type { ListenerRuleSettings } from "./config.ts";
 import type { ClassState, ConfigurationState } from "./states.ts";
+import { VersionedReport } from "./versioned-report.ts";
 import type { Condition } from "./view.ts";
 
 type SeenClass = Frozen<ClassState>;
 
-export class ClassReport extends ControllerReport<SeenClass> {
+export class ClassReport extends VersionedReport<SeenClass> {
   constructor(parts: ReportParts) {
     super(gatewayClasses, parts);
   }
@@ -18,10 +19,10 @@ export class ClassReport extends ControllerReport<SeenClass> {
     return this.patch(of, { metadata: { annotations } }, undefined, signal);
   }
 
-  /** Says nothing that is said already. */
-  async publish(of: SeenClass, conditions: readonly Condition[], features: readonly string[], signal: AbortSignal): Promise<void> {
-    if (sortedJson([of.view.conditions, of.features]) === sortedJson([conditions, features])) return;
-    await this.patch(of, { status: { conditions, supportedFeatures: features.map((name) => ({ name })) } }, "status", signal);
+  /** Says nothing that is said already. False: the class has changed since it was seen. */
+  async publish(of: SeenClass, conditions: readonly Condition[], features: readonly string[], signal: AbortSignal): Promise<boolean> {
+    if (sortedJson([of.view.conditions, of.features]) === sortedJson([conditions, features])) return true;
+    return this.patch(of, { status: { conditions, supportedFeatures: features.map((name) => ({ name })) } }, "status", signal);
   }
 }
 
@@ -65,7 +66,7 @@ export class ConfigurationReport {
   }
 }
 
-class FinalizerReport extends ControllerReport<SeenConfiguration> {
+class FinalizerReport extends VersionedReport<SeenConfiguration> {
   write(object: SeenConfiguration, merge: object, signal: AbortSignal): Promise<boolean> {
     return this.patch(object, merge, "status", signal);
   }

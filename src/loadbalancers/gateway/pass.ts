@@ -37,11 +37,13 @@ export async function reconcileGateway(key: string, context: GatewayContext, ask
   if (flavourOf(of.view.controllerName)?.name !== flavour.name)
     return isGuarded ? removeGateway(gateway, context, ask) : forget(gateway.view);
   const loaded = await load(gateway, of, context, ask);
-  if (loaded === undefined) return done;
+  if ("outcome" in loaded) return loaded.outcome;
   if (gateway.view.annotations[dryRunAnnotation] === "true" && !isGuarded) return showPlan(gateway, loaded, context, ask);
-  await context.report.recordPlan(gateway, "", ask.signal);
+  if (!(await context.report.recordPlan(gateway, "", ask.signal))) return stale;
   return ensureGateway(gateway, loaded, context, ask);
 }
+
+const stale = again(staleMs, "the Gateway has changed in the meantime");
 
 const nameOf = (key: string): ObjectName => {
   const [namespace = "", name = ""] = key.split("/");
@@ -59,23 +61,22 @@ async function showPlan(gateway: SeenGateway, loaded: Loaded, context: GatewayCo
   const { desire, unasked } = await build(gateway, loaded, context, ask, known);
   await during("FailedBuildModel", gateway, context, ask, async () => throwFirst(unasked));
   const plan = stackText(keyOf(gateway.view), stackResources({ ...desire, managedSource }));
-  await context.report.recordPlan(gateway, plan, ask.signal);
+  if (!(await context.report.recordPlan(gateway, plan, ask.signal))) return stale;
   return unlessTold(await tellRoutes(loaded, desire.failures, context, ask)) ?? done;
 }
 
-/** Undefined where it cannot be told what the Gateway is configured with: that is said, and whatever mends it wakes the Gateway. */
+/** Where it cannot be told what the Gateway is configured with, that is said, and whatever mends it wakes the Gateway. */
 async function load(
   gateway: SeenGateway,
   of: Parameters<typeof configure>[1],
   context: GatewayContext,
   ask: Ask,
-): Promise<Loaded | undefined> {
+): Promise<Loaded | { readonly outcome: Outcome }> {
   try {
     return loadGateway(gateway, configure(gateway, of, context.objects), context.flavour, context.objects);
   } catch (error) {
     if (!(error instanceof GatewayFault)) throw error;
-    await tellRejected(gateway, "InvalidParameters", error.message, context, ask);
-    return undefined;
+    return { outcome: unlessTold(await tellRejected(gateway, "InvalidParameters", error.message, context, ask)) ?? done };
   }
 }
 
@@ -86,12 +87,11 @@ async function ensureGateway(gateway: SeenGateway, loaded: Loaded, context: Gate
   const guarded = await during("FailedAddFinalizer", gateway, context, ask, () =>
     report.setFinalizer(gateway, flavour.controllerName, true, ask.signal),
   );
-  if (!guarded) return again(staleMs, "the Gateway has changed in the meantime");
+  if (!guarded) return stale;
   const addOns = addOnChanges(loaded.wish.addOns, wantedAddOns({ ...loaded.wish, settings }));
-  if (Object.keys(addOns.before).length > 0) await report.annotate(gateway, addOns.before, ask.signal);
+  if (!(await report.annotate(gateway, addOns.before, ask.signal))) return stale;
   const deploying = <T>(work: () => Promise<T>) => deployOrTell(gateway, loaded, desire, context, ask, work);
-  if (seen.steps.length + replaced.inTheWay.length > 0 && !(await deploying(() => checkpoints.clear(gateway, ask.signal))))
-    return again(staleMs, "the Gateway has changed in the meantime");
+  if (seen.steps.length + replaced.inTheWay.length > 0 && !(await deploying(() => checkpoints.clear(gateway, ask.signal)))) return stale;
   if (replaced.inTheWay.length > 0) {
     await deploying(() => retireReplaced(gateway, replaced.inTheWay, context, ask));
     return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
@@ -102,8 +102,8 @@ async function ensureGateway(gateway: SeenGateway, loaded: Loaded, context: Gate
   const { told, waits } = await tell(gateway, loaded, survey, deployed, context, ask);
   await during("FailedDeployModel", gateway, context, ask, async () => deployed.setbacks.throwFirst());
   if (deployed.waits ?? waits) return (deployed.waits ?? waits)!;
-  await recordSecrets(gateway, logInsOf(loaded.wish, objectSources(context.objects)), context, ask.signal);
-  if (Object.keys(addOns.after).length > 0) await report.annotate(gateway, addOns.after, ask.signal);
+  if (!(await recordSecrets(gateway, logInsOf(loaded.wish, objectSources(context.objects)), context, ask.signal))) return stale;
+  if (!(await report.annotate(gateway, addOns.after, ask.signal))) return stale;
   const key = keyOf(gateway.view);
   context.memory.set(key, { usesBackendGroup: desire.usesBackendGroup, isRead: !isGlance });
   if (!isGlance) context.due.delete(key);
@@ -155,14 +155,20 @@ function deployOrTell<T>(
       return await work();
     } catch (error) {
       ask.signal.throwIfAborted();
-      // What passes by itself is no fault of the Gateway.
-      if (!isAwsError(error, "throttled", "transient")) {
+      // What passes by itself, or is the API server's, is no fault of the Gateway.
+      if (isRefusal(error)) {
         await tellRejected(gateway, "Invalid", "Check Gateway Events for more information.", context, ask);
         await tellRoutes(loaded, failures, context, ask);
       }
       throw error;
     }
   });
+}
+
+/** Whether AWS does not take what the Gateway asks for. */
+function isRefusal(error: unknown): boolean {
+  const root = error instanceof Error && isAwsError(error.cause) ? error.cause : error;
+  return isAwsError(root) && !isAwsError(root, "throttled", "transient", "clock-skew", "credentials", "expired-credentials");
 }
 
 /** What could not be asked of AWS has held back what it concerns, and is tried again. */
@@ -202,7 +208,10 @@ async function tell(
     const sets = await tellSets(loaded, { isActive: balancer.isActive, portFaults: desire.portFaults }, context, ask);
     const routes = await tellRoutes(loaded, desire.failures, context, ask);
     noteHandOver(gateway, deployed.ensured, survey, hostname, context);
-    return { told, waits: unlessTold(sets, routes) ?? awaitActive(keyOf(gateway.view), balancer, context) };
+    return {
+      told: told === "told",
+      waits: unlessTold(told !== "stale", sets, routes) ?? awaitActive(keyOf(gateway.view), balancer, context),
+    };
   });
 }
 

@@ -67,6 +67,7 @@ async function forget(gateway: SeenGateway, context: GatewayContext, ask: Ask): 
   for (const kept of [context.memory, context.formerRules, context.handedOver, context.moving, context.polls, context.due])
     kept.delete(key);
   context.checkpoints.forget(gateway);
+  context.report.forget(gateway);
   await context.secrets.follow(key, new Set(), ask.signal);
 }
 

@@ -2,7 +2,7 @@
 import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
 import type { Frozen, KubeObject, Resource } from "../../kube/resource.ts";
-import { ControllerReport, type ReportParts } from "../controller-report.ts";
+import type { ReportParts } from "../controller-report.ts";
 import { sortedJson } from "../elbv2/actions.ts";
 import { gateways, listenerSets, routes } from "./api.ts";
 import { refToApi } from "./route-status.ts";
@@ -15,13 +15,17 @@ import {
   sentSecretsAnnotation,
 } from "./states.ts";
 import type { GatewayStatus, ListenerStatus } from "./status.ts";
+import { VersionedReport } from "./versioned-report.ts";
 import type { Condition, ParentStatus } from "./view.ts";
 
 export type SeenGateway = Frozen<GatewayState>;
 export type SeenRoute = Frozen<RouteState>;
 export type SeenSet = Frozen<ListenerSetState>;
 
-export class Report extends ControllerReport<SeenGateway> {
+/** What came of saying something: there was nothing new to say, it is said, or the object has changed since it was seen. */
+export type Telling = "nothing" | "told" | "stale";
+
+export class Report extends VersionedReport<SeenGateway> {
   readonly #kube: KubeClient;
 
   constructor(parts: ReportParts) {
@@ -32,16 +36,17 @@ export class Report extends ControllerReport<SeenGateway> {
     this.#kube = parts.kube;
   }
 
-  /** Says nothing that is said already; told whether it said something. */
-  async publish(gateway: SeenGateway, status: Partial<GatewayStatus>, signal: AbortSignal): Promise<boolean> {
+  /** Says nothing that is said already. */
+  async publish(gateway: SeenGateway, status: Partial<GatewayStatus>, signal: AbortSignal): Promise<Telling> {
     const before = gateway.status as Readonly<Record<string, unknown>>;
     const changed = Object.entries(status).filter(([field, value]) => !isSame(before[field], value));
-    if (changed.length === 0) return false;
-    return this.patch(gateway, { status: Object.fromEntries(changed) }, "status", signal);
+    if (changed.length === 0) return "nothing";
+    return (await this.patch(gateway, { status: Object.fromEntries(changed) }, "status", signal)) ? "told" : "stale";
   }
 
-  /** Annotations that a dry run and add-ons write; null takes one away. */
-  annotate(gateway: SeenGateway, annotations: Readonly<Record<string, string | null>>, signal: AbortSignal): Promise<boolean> {
+  /** Annotations that a dry run and add-ons write; null takes one away. False: the Gateway has changed since it was seen. */
+  async annotate(gateway: SeenGateway, annotations: Readonly<Record<string, string | null>>, signal: AbortSignal): Promise<boolean> {
+    if (Object.keys(annotations).length === 0) return true;
     return this.patch(gateway, { metadata: { annotations } }, undefined, signal);
   }
 
@@ -50,19 +55,19 @@ export class Report extends ControllerReport<SeenGateway> {
   }
 
   /** Which Secrets AWS has: whoever comes later sees whether one was changed meanwhile. */
-  async recordSecrets(gateway: SeenGateway, digests: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
+  async recordSecrets(gateway: SeenGateway, digests: Readonly<Record<string, string>>, signal: AbortSignal): Promise<boolean> {
     const text = (pairs: Readonly<Record<string, string>>) =>
       Object.entries(pairs)
         .map((pair) => pair.join("="))
         .toSorted()
         .join();
     const wanted = text(digests);
-    if (wanted !== text(gateway.sentSecrets)) await this.annotate(gateway, { [sentSecretsAnnotation]: wanted || null }, signal);
+    return wanted === text(gateway.sentSecrets) || this.annotate(gateway, { [sentSecretsAnnotation]: wanted || null }, signal);
   }
 
   /** What a dry run would make; empty: nothing is written on the Gateway. */
-  async recordPlan(gateway: SeenGateway, plan: string, signal: AbortSignal): Promise<void> {
-    if (gateway.plan !== plan) await this.annotate(gateway, { [planAnnotation]: plan || null }, signal);
+  async recordPlan(gateway: SeenGateway, plan: string, signal: AbortSignal): Promise<boolean> {
+    return gateway.plan === plan || this.annotate(gateway, { [planAnnotation]: plan || null }, signal);
   }
 
   /**

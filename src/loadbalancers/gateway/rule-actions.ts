@@ -2,7 +2,7 @@
 import { clientIn, type SecretData } from "../followed-secrets.ts";
 import type { Authentication, FixedResponse, Forward, LogIn } from "../routing.ts";
 import type { CognitoSettings, JwtSettings, ListenerRuleSettings, ListenerRuleView, OidcSettings, RuleAction } from "./config.ts";
-import { RouteFault } from "./fault.ts";
+import { HeldFault, RouteFault } from "./fault.ts";
 import { extensionsOf } from "./filters.ts";
 import { keyOf, type RouteRule, type RouteView } from "./view.ts";
 
@@ -55,7 +55,7 @@ const logIn = (settings: OidcSettings | CognitoSettings): LogIn => ({
 });
 
 function authenticateOidc(oidc: OidcSettings, key: string, read: SecretData): Authentication {
-  if ("problem" in read) throw incompatible(read.problem);
+  if ("problem" in read) throw read.isUnread ? new HeldFault(read.problem, { isUnknown: true }) : incompatible(read.problem);
   const client = clientIn(read.data);
   if ("missing" in client) throw incompatible(`missing ${client.missing}, secret: ${key}`);
   const { issuer, authorizationEndpoint, tokenEndpoint, userInfoEndpoint } = oidc;

@@ -21,15 +21,15 @@ export function recordedSecrets(rule: ListenerRuleView, { sentSecrets }: SeenGat
   return Object.fromEntries(own.map(([key, digest]) => [key.slice(prefix.length), digest]));
 }
 
-/** What AWS has now is written down, as it never tells. */
+/** What AWS has now is written down, as it never tells. False: the Gateway has changed since it was seen. */
 export async function recordSecrets(
   gateway: SeenGateway,
   logIns: readonly LogInOfRule[],
   { secrets, report }: Pick<GatewayContext, "secrets" | "report">,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const pairs = logIns.flatMap(({ rule }) =>
     Object.entries(secrets.markSent(keyOf(secretUser(rule, gateway)))).map(([name, digest]) => [recordKey(rule, name), digest] as const),
   );
-  await report.recordSecrets(gateway, Object.fromEntries(pairs), signal);
+  return report.recordSecrets(gateway, Object.fromEntries(pairs), signal);
 }

@@ -6,7 +6,7 @@ import type { GatewayContext } from "./context.ts";
 import type { GatewayDesire } from "./desire.ts";
 import { isValid } from "./listener-validation.ts";
 import { concernedRoutes, goneSets, type Loaded } from "./load.ts";
-import type { SeenGateway, SeenRoute } from "./report.ts";
+import type { SeenGateway, SeenRoute, Telling } from "./report.ts";
 import { type ParentVerdict, parentsOf, routeConditions } from "./route-status.ts";
 import {
   addressesOf,
@@ -27,30 +27,30 @@ function momentOf(generation: number, { host }: Pick<TellContext, "host">): Mome
   return { generation, now: `${new Date(host.world.clock.now()).toISOString().slice(0, 19)}Z` };
 }
 
-/** Why the Gateway as a whole is not served. What is programmed stays so. */
+/** Why the Gateway as a whole is not served. What is programmed stays so. False: it has changed since it was seen. */
 export async function tellRejected(
   gateway: SeenGateway,
   reason: string,
   message: string,
   context: TellContext,
   { signal }: Ask,
-): Promise<void> {
+): Promise<boolean> {
   const { generation, now } = momentOf(gateway.view.generation, context);
   const stored = gateway.status.conditions;
   const conditions = conditionsAt(stored, rejected(reason, message, stored), generation, now);
-  await context.report.publish(gateway, { conditions }, signal);
+  return (await context.report.publish(gateway, { conditions }, signal)) !== "stale";
 }
 
 type PortFaults = Pick<GatewayDesire, "portFaults">;
 
-/** The Gateway's own status, with the address under which it is reached. Told whether there was something to say. */
+/** The Gateway's own status, with the address under which it is reached. */
 export async function tellGateway(
   gateway: SeenGateway,
   { wish: { listeners, attachment } }: Loaded,
   { balancer, portFaults }: PortFaults & { readonly balancer: Balancer },
   context: TellContext,
   { signal }: Ask,
-): Promise<boolean> {
+): Promise<Telling> {
   const { view, status } = gateway;
   const moment = momentOf(view.generation, context);
   const own = listeners.filter(({ parent }) => parent.kind === "Gateway");

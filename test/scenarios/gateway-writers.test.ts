@@ -1,0 +1,130 @@
+/** Gateways beside other writers of their objects, and on bad days of the API server: nobody's words are lost, and no trouble becomes a verdict. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { issue } from "../bed/certificates.ts";
+import { backendOf, type GatewayWorld, gatewayWorld } from "../bed/gateway-world.ts";
+
+async function bed(t: TestContext): Promise<GatewayWorld> {
+  const world = await gatewayWorld();
+  t.after(() => world.close());
+  for (const name of ["web", "api"]) {
+    await world.service(name);
+    await world.pods(name, 1);
+  }
+  return world;
+}
+
+const settle = (world: GatewayWorld, ms = 60_000) => world.world.advance(ms);
+const accepted = ["Accepted=True Accepted", "Programmed=True Programmed"];
+const served = ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"];
+const gatewayPath = "/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/edge";
+const classPath = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/alb";
+
+/** A condition that another controller writes, beside those that are there. */
+async function say(world: GatewayWorld, plural: string, name: string, path: string): Promise<void> {
+  const theirs = { type: "example.com/Audited", status: "True", reason: "Fine", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+  const conditions = [...(world.get(plural, name)?.status?.conditions ?? []), theirs];
+  await world.say("PATCH", `${path}/status`, { status: { conditions } }, "merge");
+}
+
+for (const [plural, name, path] of [
+  ["gateways", "edge", gatewayPath],
+  ["gatewayclasses", "alb", classPath],
+] as const) {
+  test(`a condition that another controller writes at the same moment is not lost: ${plural}`, async (t) => {
+    const world = await bed(t);
+    let isOnItsWay = false;
+    world.cluster.faults.add({
+      match({ method, url }) {
+        if (method !== "PATCH" || url.pathname !== `${path}/status`) return false;
+        isOnItsWay = true;
+        return true;
+      },
+      effect: { kind: "delay", ms: 4_000 },
+      times: 1,
+    });
+    world.serve();
+    await world.gateway("edge", ["HTTP:80"]);
+    await world.route("shop", { "/": ["web:80"] });
+    await world.until("our write is on its way", () => isOnItsWay, 60_000);
+    await say(world, plural, name, path);
+    await world.programmed("edge");
+    assert.ok(world.conditions(plural, name).includes("example.com/Audited=True Fine"), world.conditions(plural, name).join());
+    assert.ok(world.conditions(plural, name).includes("Accepted=True Accepted"));
+  });
+}
+
+test("a Gateway that the API server cannot write to for a while is not told that it is invalid", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge");
+  await settle(world, 300_000);
+  const mend = world.cluster.faults.add({
+    match: ({ method, url }) => method === "PATCH" && url.pathname === gatewayPath,
+    effect: { kind: "refuse", status: 503 },
+  });
+  await world.route("late", { "/late": ["api:80"] });
+  await settle(world, 120_000);
+  assert.deepEqual(world.conditions("gateways", "edge"), accepted, "the last status stays");
+  assert.match(world.events("edge").join("\n"), /FailedDeployModel/);
+  assert.equal(world.all("elbv2/rules").length, 1);
+  mend();
+  await settle(world, 600_000);
+  assert.deepEqual([world.all("elbv2/rules").length, world.conditions("httproutes", "late")], [2, served]);
+});
+
+test("what AWS refuses of the whole Gateway is told in its status, with the Event that says what", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"]);
+  const lift = world.aws.controls.deny("elasticloadbalancing:CreateLoadBalancer");
+  await world.route("shop", { "/": ["web:80"] });
+  await settle(world, 120_000);
+  const conditions = world.get("gateways", "edge")?.status?.conditions ?? [];
+  assert.deepEqual(
+    conditions.map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`),
+    ["Accepted=False Invalid: Check Gateway Events for more information.", "Programmed=False Invalid: The Gateway is not accepted."],
+  );
+  assert.match(world.events("edge").join("\n"), /FailedDeployModel: Failed deploy model due to .*CreateLoadBalancer/);
+  lift();
+  await world.programmed("edge");
+  assert.deepEqual(world.conditions("gateways", "edge"), accepted);
+});
+
+test("a Secret that cannot be read after a start changes no log-in, and no verdict", async (t) => {
+  const world = await bed(t);
+  const end = world.serve();
+  const config = {
+    issuer: "https://idp.example.com",
+    authorizationEndpoint: "https://idp.example.com/a",
+    tokenEndpoint: "https://idp.example.com/t",
+    userInfoEndpoint: "https://idp.example.com/u",
+    secret: { name: "client" },
+  };
+  const data = { clientID: Buffer.from("id").toString("base64"), clientSecret: Buffer.from("one").toString("base64") };
+  await world.say("POST", "/api/v1/namespaces/default/secrets", { metadata: { name: "client" }, data });
+  await world.add("listenerruleconfigurations", "log-in", { actions: [{ type: "authenticate-oidc", authenticateOIDCConfig: config }] });
+  await issue(world, [["shop.example.com"]]);
+  await world.gateway("edge", ["HTTPS:443 shop.example.com"]);
+  const extensionRef = { group: "gateway.k8s.aws", kind: "ListenerRuleConfiguration", name: "log-in" };
+  const rule = { matches: [{ path: { type: "PathPrefix", value: "/" } }], filters: [{ type: "ExtensionRef", extensionRef }] };
+  await world.route("shop", {}, { rules: [{ ...rule, backendRefs: [backendOf("web:80")] }] });
+  await world.programmed("edge");
+  end();
+  const before = JSON.stringify(world.all("elbv2/rules"));
+  const mend = world.cluster.faults.add({
+    match: ({ url }) => url.pathname.endsWith("/secrets"),
+    effect: { kind: "refuse", status: 503 },
+  });
+  await world.change("gateways", "edge", { metadata: { annotations: { "gateway.fairlead.io/checkpoint": null } } });
+  world.serve();
+  await settle(world, 180_000);
+  assert.equal(JSON.stringify(world.all("elbv2/rules")), before, "the log-in stays");
+  assert.equal(world.get("listenerruleconfigurations", "log-in")?.status?.accepted, true);
+  assert.deepEqual(world.conditions("httproutes", "shop"), served);
+  mend();
+  await settle(world, 300_000);
+  assert.deepEqual([world.conditions("httproutes", "shop"), JSON.stringify(world.all("elbv2/rules"))], [served, before]);
+});
