@@ -11,6 +11,7 @@ interface StandingBalancer {
   readonly type: string;
   readonly scheme: string;
   readonly hostname: string;
+  readonly created: number;
 }
 
 export class BalancerAccount {
@@ -91,8 +92,8 @@ export class BalancerAccount {
 
   /** Of whom, of which scheme, and where they are reached. */
   loadBalancers(): readonly StandingBalancer[] {
-    return this.balancers().map(({ arn, tags, type, scheme, dnsName }) => {
-      return { arn, type, stack: this.#tag(tags, "stack")!, scheme, hostname: dnsName.toLowerCase() };
+    return this.balancers().map(({ arn, tags, type, scheme, dnsName, created }) => {
+      return { arn, type, stack: this.#tag(tags, "stack")!, scheme, hostname: dnsName.toLowerCase(), created };
     });
   }
 

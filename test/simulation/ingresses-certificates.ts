@@ -50,32 +50,37 @@ const ownerOf = ({ domain }: Certificate) => domain[0];
 
 const isSecured = (wish: IngressWish) => isServed(wish) && wish.isSecured;
 
+/** So long it takes until one is issued, or never is; and until it is noticed. */
+const issueMs = 5 * 60_000;
+const noticeMs = 60_000;
+
 /**
- * What is wrong with them, were it final. One with a mistake keeps what it had; and in groups where one is not understood,
- * listeners keep those of Ingresses that have left.
+ * What is wrong with them, were it final. One with a mistake keeps what it had; and the listeners of a group in which one is not
+ * understood keep what nobody asks for any more.
  */
 export function wrongCertificates(cloud: Cloud, wishes: Iterable<IngressWish>, around: Surroundings): readonly string[] {
   const known = [...wishes];
+  const present = ofCluster(cloud);
   const unclear = new Set<string | undefined>(known.filter(({ mistake }) => mistake !== undefined).map((wish) => stackOf(wish, around)));
   const isKept = ({ arn, tags }: Certificate) => unclear.has(tags[stackTag]) && usersOfCertificate(cloud.account, arn).length > 0;
-  const hasLeft = (certificate: Certificate) => {
-    const wish = known.find(({ name }) => name === ownerOf(certificate));
-    return wish === undefined || !isServed(wish) || stackOf(wish, around) !== certificate.tags[stackTag];
-  };
-  const present = ofCluster(cloud).filter((certificate) => !(isKept(certificate) && hasLeft(certificate)));
+  const isFor = (wish: IngressWish, { domain, tags }: Certificate) => domain === wish.host && tags[stackTag] === stackOf(wish, around);
   const isWanted = (certificate: Certificate) => {
     const wish = known.find(({ name }) => name === ownerOf(certificate));
-    return wish !== undefined && isSecured(wish) && (wish.mistake !== undefined || wish.host === certificate.domain);
+    return wish !== undefined && isServed(wish) && (wish.mistake !== undefined || (wish.isSecured && isFor(wish, certificate)));
   };
   const missing = known.filter(
     (wish) =>
       isSecured(wish) &&
       wish.mistake === undefined &&
-      present.filter(({ domain, status }) => domain === wish.host && status === "ISSUED").length !== 1,
+      present.filter((certificate) => isFor(wish, certificate) && certificate.status === "ISSUED").length !== 1,
   );
+  const surplus = present.filter((certificate) => !isWanted(certificate) && !isKept(certificate));
+  const now = cloud.account.time.now();
+  const fresh = present.filter(({ issued, created }) => (issued === undefined ? now - created < issueMs : now - issued < noticeMs));
   return [
+    ...fresh.map(({ domain }) => `what comes of the certificate for ${domain} is not known yet`),
     ...missing.map(({ name, host }) => `${name} has not the one certificate for ${host} that it asks for`),
-    ...present.filter((certificate) => !isWanted(certificate)).map(({ domain }) => `a certificate for ${domain} is nobody's`),
+    ...surplus.map(({ domain }) => `a certificate for ${domain} is nobody's`),
   ];
 }
 

@@ -16,6 +16,9 @@ import { foreignIngress, plantForeign } from "./ingresses-foreign.ts";
 import { IngressWebhook } from "./ingresses-webhook.ts";
 import { type IngressWish, isServed, type Surroundings, stackOf, wantedRules } from "./ingresses-wish.ts";
 
+/** So long it takes one load balancer to take another's place, with retries. */
+const replacementMs = 20 * 60_000;
+
 export class IngressesScene extends BalancersScene {
   readonly account: IngressAccount;
   readonly flags: readonly string[];
@@ -126,15 +129,20 @@ export class IngressesScene extends BalancersScene {
     const unclear = new Set(wishes.filter(({ mistake }) => mistake !== undefined).map((wish) => stackOf(wish, this.around)));
     const mayStay = (rule: string) => rule.endsWith("→ 503") && [...unclear].some((stack) => rule.startsWith(`${stack}:`));
     const surplus = this.account.rules().filter((rule) => !wanted.has(rule) && !mayStay(rule));
-    const stacks = this.account.loadBalancers().map(({ stack }) => stack);
+    const standing = this.account.loadBalancers();
+    const stacks = standing.map(({ stack }) => stack);
     // Nor which of two is to stay, when a scheme was changed before.
     const isSecond = (stack: string, i: number) => stacks.indexOf(stack) !== i && !unclear.has(stack);
     const balancers = stacks.filter((stack, i) => !groups.has(stack) || isSecond(stack, i));
+    // One that takes another's place is published when its targets are healthy, also when somebody makes a mistake meanwhile.
+    const isFresh = ({ created }: { readonly created: number }) => this.cloud.account.time.now() - created < replacementMs;
+    const replacing = standing.filter((lb, i) => stacks.some((stack, j) => stack === lb.stack && j !== i) && isFresh(lb));
     return [
       ...wishes.flatMap((wish) => this.#wrongWith(wish)),
       ...wrongCertificates(this.cloud, wishes, this.around),
       ...surplus.map((rule) => `rule ${rule} is nobody's`),
       ...balancers.map((stack) => `a load balancer of ${stack} is nobody's`),
+      ...replacing.map(({ stack }) => `one load balancer of ${stack} takes another's place`),
       ...this.#touched(),
     ];
   }
