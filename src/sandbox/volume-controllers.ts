@@ -108,7 +108,10 @@ class Look {
   /** Binds it to the volume that is for it, or says who is to make one. */
   async #awaitVolume(claim: Claim): Promise<void> {
     const { metadata, spec } = claim;
-    const volume = this.#seen.volumes.find((each) => each.spec?.claimRef?.uid === metadata.uid);
+    // One that is leaving is bound to nobody any more.
+    const volume = this.#seen.volumes.find(
+      (each) => each.spec?.claimRef?.uid === metadata.uid && each.metadata.deletionTimestamp === undefined,
+    );
     if (volume !== undefined) {
       await this.#change(claims, claim, "", {
         metadata: { annotations: { [annotations.bound]: "yes" } },
@@ -140,9 +143,11 @@ class Look {
     if (metadata.annotations?.[annotations.provisionedBy] === inTreeName && metadata.annotations[annotations.migratedTo] === undefined) {
       await this.#change(persistentVolumes, volume, "", { metadata: { annotations: { [annotations.migratedTo]: driverName } } });
     }
-    if (status?.phase === "Bound" || (status?.phase === "Pending" && spec?.claimRef)) {
-      if (claim === undefined) await this.#change(persistentVolumes, volume, "status", { status: { phase: "Released" } });
-    } else if (metadata.deletionTimestamp !== undefined) await this.#unprotect(persistentVolumes, volume, "kubernetes.io/pv-protection");
+    const isPromised = status?.phase === "Bound" || (status?.phase === "Pending" && spec?.claimRef !== undefined);
+    if (isPromised && claim === undefined) {
+      await this.#change(persistentVolumes, volume, "status", { status: { phase: "Released" } });
+    } else if (metadata.deletionTimestamp !== undefined && status?.phase !== "Bound")
+      await this.#unprotect(persistentVolumes, volume, "kubernetes.io/pv-protection");
   }
 
   /** An attachment for each volume of each pod on its node; none for anybody else. */

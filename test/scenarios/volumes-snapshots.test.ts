@@ -145,6 +145,73 @@ test("a content whose volume is gone is tried again later, not at once for what 
   assert.ok(calls > 3 && calls < 16, `EC2 was asked ${calls} times within ten minutes`);
 });
 
+for (const [what, source] of [
+  ["that is made", (id: string) => ({ volumeHandle: id })],
+  ["that was there before", (_: string, snapshotId: string) => ({ snapshotHandle: snapshotId })],
+] as const) {
+  test(`a snapshot ${what} and that EC2 stores for long is written about when it changes, and not each time it is looked at`, async () => {
+    const world = await snapshotted();
+    const [first] = snapshots(world);
+    const volumeHandle = world.disks[0]!.id;
+    if (what !== "that is made") world.aws.account.ec2.snapshots.update(first!.id, { state: "pending" });
+    let written = 0;
+    const { send } = world.cluster;
+    Object.assign(world.cluster, {
+      send: (request: Parameters<typeof send>[0]) => {
+        if (request.method === "PATCH" && request.url.pathname.includes("/volumesnapshotcontents/slow")) written++;
+        return send(request);
+      },
+    });
+    await world.say("POST", `${group}/volumesnapshotcontents`, {
+      ...of("VolumeSnapshotContent"),
+      metadata: { name: "slow", finalizers: [protection] },
+      spec: {
+        driver,
+        deletionPolicy: "Delete",
+        volumeSnapshotClassName: "tagged",
+        source: source(volumeHandle, first!.id),
+        volumeSnapshotRef: { name: "before", namespace: "default", uid: "u-5" },
+      },
+    });
+    const slow = () => world.world.holding(world.kube.get(volumeSnapshotContents, { name: "slow" }));
+    await world.until("it is known", async () => (await slow()).status?.snapshotHandle !== undefined);
+    const id = (await slow()).status!.snapshotHandle!;
+    world.aws.account.ec2.snapshots.update(id, { state: "pending" });
+    await world.world.advance(20_000);
+    const begun = written;
+    await world.world.advance(2 * 60_000);
+    assert.equal(written, begun, "it is the same as before");
+    world.aws.account.ec2.snapshots.update(id, { state: "completed" });
+    await world.until("it can be used", async () => (await slow()).status?.readyToUse === true);
+    assert.ok(written - begun <= 3, `${written - begun} patches`);
+    const ready = written;
+    await world.world.advance(2 * 60_000);
+    assert.equal(written, ready, "nothing is written at rest");
+  });
+}
+
+test("a snapshot that EC2 gives up while it is stored is made anew, and its content is held meanwhile", async () => {
+  const world = await snapshotted();
+  await world.say("POST", `${group}/volumesnapshotcontents`, {
+    ...of("VolumeSnapshotContent"),
+    metadata: { name: "slow", finalizers: [protection] },
+    spec: {
+      driver,
+      deletionPolicy: "Delete",
+      volumeSnapshotClassName: "tagged",
+      source: { volumeHandle: world.disks[0]!.id },
+      volumeSnapshotRef: { name: "before", namespace: "default", uid: "u-6" },
+    },
+  });
+  const slow = () => world.world.holding(world.kube.get(volumeSnapshotContents, { name: "slow" }));
+  await world.until("it is known", async () => (await slow()).status?.snapshotHandle !== undefined);
+  const id = (await slow()).status!.snapshotHandle!;
+  world.aws.account.ec2.snapshots.update(id, { state: "error" });
+  await world.until("it can be used", async () => (await slow()).status?.readyToUse === true, 60 * 60_000);
+  assert.notEqual((await slow()).status!.snapshotHandle, id);
+  assert.deepEqual([(await slow()).metadata.annotations, snapshots(world).length], [undefined, 2]);
+});
+
 test("a content whose class is missing is not held by us, and can be deleted", async () => {
   const world = await snapshotted();
   await world.say("POST", `${group}/volumesnapshotcontents`, {

@@ -59,7 +59,7 @@ export const volumeMutants: readonly Mutant[] = [
     name: "claim-is-not-held",
     world: "volumes",
     file: "src/volumes/roles/provisioner.ts",
-    changes: [["if (!isGuarded(claim)) await addFinalizer(", "if (Number.isNaN(callMs)) await addFinalizer("]],
+    changes: [["await addFinalizer(kube, claims,", "if (Number.isNaN(callMs)) await addFinalizer(kube, claims,"]],
     killedBy: "what is wanted exists, and nothing else",
   },
   {
@@ -154,6 +154,7 @@ export const volumeMutants: readonly Mutant[] = [
     file: "src/volumes/roles/snapshotter.ts",
     changes: [
       ["return content.status?.readyToUse && !isBeingCreated ? done :", "return content.status === null ? done :"],
+      ["if (snapshot.readyToUse || !isTold) {", "if (snapshot.readyToUse || isTold) {"],
       ["return snapshot.readyToUse ? done : again(", "return again("],
     ],
     killedBy: "what is in order is left alone",

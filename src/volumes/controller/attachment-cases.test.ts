@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { publishRequest, refusedWith, volumeWorld } from "../../../test/bed/volume-world.ts";
+import { describeInstances } from "../../aws/ec2-actions.ts";
 import { obstructions } from "../../sandbox/cloud/ec2/volumes/state.ts";
 import type { StringMap } from "../csi/messages.ts";
 import { contextKeys } from "../names.ts";
@@ -91,6 +92,44 @@ test("a driver that has just started does not say that a volume is detached for 
   const before = world.world.clock.monotonic();
   await world.unpublish(volumeId, node!);
   assert.ok(world.world.clock.monotonic() - before < 10_000);
+});
+
+test("a driver that stood by does not say that a volume is detached for which the one it takes over from may have asked", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  const standby = world.start();
+  await world.world.advance(60 * 60_000);
+  world.aws.controls.faults.add({ action: "ec2:AttachVolume", effect: { kind: "delay", ms: 20_000 }, times: 1 });
+  const dead = new Promise<never>(() => {});
+  let alive = true;
+  world.driver = world.start(world.world, async (request) => {
+    const answer = await (alive ? world.aws.handle(request) : dead);
+    return alive ? answer : dead;
+  });
+  await world.load();
+  void world.begin("ControllerPublishVolume", publishRequest(volumeId, node!.id));
+  await world.world.advance(5_000);
+  alive = false;
+  world.driver = standby;
+  await world.unpublish(volumeId, node!);
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual(world.volume(volumeId)!.attachments, []);
+});
+
+test("after a start, volumes that are shown at their nodes are detached at once, with few questions to EC2", async () => {
+  const world = await volumeWorld();
+  const made = await Promise.all(Array.from({ length: 30 }, (_, index) => world.create(`pvc-${index}`)));
+  const places = made.map(({ volumeId }, index) => ({ volumeId, node: world.nodes[(index % 2) * 3]! }));
+  await Promise.all(places.map(({ volumeId, node }) => world.publish(volumeId, node)));
+  world.driver = world.start();
+  await world.world.holding(world.driver.context.cloud.preload(describeInstances));
+  const calls = () => world.calls("ec2:DescribeInstances") + world.calls("ec2:DescribeVolumes");
+  const [before, begun] = [calls(), world.world.clock.monotonic()];
+  await Promise.all(places.map(({ volumeId, node }) => world.unpublish(volumeId, node)));
+  const seconds = (world.world.clock.monotonic() - begun) / 1000;
+  assert.ok(seconds < 30, `it took ${seconds} s`);
+  assert.ok(calls() - before < places.length, `${calls() - before} questions`);
 });
 
 test("a detachment after an attachment that never arrived takes a minute, and comes to its end", async () => {

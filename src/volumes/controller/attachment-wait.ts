@@ -106,11 +106,11 @@ async function giveUp({ volumeId, nodeId }: Attachment, own: VolumeAttachment, r
  * request, or was one of the process before this one; a detachment that overtakes it would leave an attachment that nobody knows of.
  */
 export async function requestEnded(volumeId: string, nodeId: string, rpc: Rpc, context: ControllerContext): Promise<void> {
-  const { uncertainAttachments, settledDetachments, cloud, host, startedAt } = context;
+  const { uncertainAttachments, settledDetachments, attachmentsBegan, cloud, host } = context;
   const { clock } = host.world;
   const id = volumeId + nodeId;
   const mayCome = () =>
-    (uncertainAttachments.ageMs(id) ?? lateMs) < lateMs || (clock.monotonic() - startedAt < inFlightMs && !settledDetachments.has(id));
+    (uncertainAttachments.ageMs(id) ?? lateMs) < lateMs || (attachmentsBegan.ageMs() < inFlightMs && !settledDetachments.has(id));
   await poll(clock, schedule, rpc.signal, async () => {
     if (!mayCome()) return true;
     const instance = await cloud.instances.lookup(nodeId, ask(rpc));

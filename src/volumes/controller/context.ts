@@ -8,7 +8,7 @@ import type { InFlight } from "../in-flight.ts";
 import type { Rpc } from "../rpc.ts";
 import type { TagSettings } from "../tags.ts";
 import type { DetachPending } from "./detach-pending.ts";
-import type { Detachments, RecentIds } from "./memory.ts";
+import type { Detachments, FirstTime, RecentIds } from "./memory.ts";
 import type { ModificationWindows } from "./modification-windows.ts";
 import type { ZoneIops } from "./zone-iops.ts";
 
@@ -51,7 +51,11 @@ export interface ControllerContext {
   readonly uncertainSnapshots: RecentIds;
   /** Snapshots whose fast restore and lock are done. */
   readonly completedSnapshots: RecentIds;
+  /** Names of volumes that were asked for without an answer: EC2 may still make them. */
+  readonly uncertainVolumes: RecentIds;
   readonly startedAt: number;
+  /** When this process was first asked to attach or detach something: one that stands by takes over long after it has started. */
+  readonly attachmentsBegan: FirstTime;
 }
 
 /** The question a call puts to AWS: a user waits for the answer. */

@@ -11,7 +11,7 @@ import { CsiError, invalidArgument, textOf } from "../csi/errors.ts";
 import type { CreateVolumeRequest, VolumeAnswer } from "../csi/messages.ts";
 import { cappedIops } from "../iops.ts";
 import { isSnapshotId, isVolumeId, tagKeys } from "../names.ts";
-import { lagMs, poll, type Schedule, Span } from "../poll.ts";
+import { inFlightMs, lagMs, poll, type Schedule, Span } from "../poll.ts";
 import { isAllowed, segmentsOf } from "../topology.ts";
 import { ask, type ControllerContext, type Rpc } from "./context.ts";
 import { type Creation, checkShape, planCreation } from "./plan-create.ts";
@@ -30,10 +30,12 @@ export async function createVolume(request: CreateVolumeRequest, rpc: Rpc, conte
     const { log } = context.host;
     const planned = planCreation(request, shape, context.settings.tags, (message) => log.warn(message, { volume: name }));
     try {
-      const creation = await placed(await checkedSource(planned, request, rpc, context), rpc, context);
-      const volume = await makeVolume(creation, rpc, context);
+      const source = await checkedSource(planned, request, rpc, context);
+      const volume = await (source instanceof CsiError
+        ? madeBefore(planned, () => source, rpc, context).then(({ id }) => available(id, planned, rpc, context))
+        : makeVolume(await placed(source, rpc, context), rpc, context));
       context.made.note(volume.id, name);
-      return answerFor(volume, creation, request);
+      return answerFor(volume, planned, request);
     } catch (error) {
       if (error instanceof CsiError) throw error;
       // A question to EC2 failed. This request, or one before it, may have made the volume: the next one finds out.
@@ -42,8 +44,13 @@ export async function createVolume(request: CreateVolumeRequest, rpc: Rpc, conte
   });
 }
 
-/** The source is there, and its copy may be where it would be. */
-async function checkedSource(creation: Creation, request: CreateVolumeRequest, rpc: Rpc, context: ControllerContext): Promise<Creation> {
+/** With the place of its source, if that is a volume; why no copy can be made of it otherwise. */
+async function checkedSource(
+  creation: Creation,
+  request: CreateVolumeRequest,
+  rpc: Rpc,
+  context: ControllerContext,
+): Promise<Creation | CsiError> {
   const { source } = creation;
   if (source.kind === "none") return creation;
   if (source.kind === "snapshot") {
@@ -55,13 +62,13 @@ async function checkedSource(creation: Creation, request: CreateVolumeRequest, r
   if (!isVolumeId(source.id)) throw missing;
   const found = await context.cloud.volumes.lookup(source.id, ask(rpc));
   if (found.kind === "absent") throw new CsiError("Aborted", failure(creation, `EC2's answer lacks ${source.id}`));
-  if (found.kind !== "found") throw missing;
+  if (found.kind !== "found") return missing;
   const { volume } = found;
   if (creation.kmsKeyId !== undefined && creation.kmsKeyId !== volume.kmsKeyId) {
     throw invalidArgument("Cannot provision clone with different KMS key than source volume");
   }
   if (!isAllowed(request.accessibilityRequirements, volume)) {
-    throw new CsiError("ResourceExhausted", "Cannot provision clone with the specified topology constraints");
+    return new CsiError("ResourceExhausted", "Cannot provision clone with the specified topology constraints");
   }
   return { ...creation, placement: { zone: volume.zone, zoneId: undefined, outpostArn: volume.outpostArn } };
 }
@@ -110,16 +117,25 @@ async function requested(creation: Creation, token: string, rpc: Rpc, context: C
     context.tokens.accepted(creation.name);
     return answer.VolumeId;
   } catch (error) {
+    if (!isAwsError(error) || error.mayHaveHappened) context.uncertainVolumes.note(creation.name);
     if (!isAwsError(error)) throw error;
     // Nobody knows whether there is a volume: the same request finds out.
     if (["throttled", "transient"].includes(error.class)) throw new CsiError("Aborted", failure(creation, error.message), { cause: error });
-    const made = await volumeNamed(creation, rpc, context);
-    if (made !== undefined) {
-      context.tokens.accepted(creation.name);
-      return made.id;
-    }
-    throw refusal(creation, error, context);
+    return (await madeBefore(creation, () => refusal(creation, error, context), rpc, context)).id;
   }
+}
+
+/** The volume of the name, which a request before this one had made; the refusal of this one when there is none and none can come. */
+async function madeBefore(creation: Creation, refuse: () => CsiError, rpc: Rpc, context: ControllerContext): Promise<Volume> {
+  const { tokens, uncertainVolumes } = context;
+  const made = await volumeNamed(creation, rpc, context);
+  if (made !== undefined) {
+    tokens.accepted(creation.name);
+    return made;
+  }
+  const refused = refuse();
+  const mayCome = (uncertainVolumes.ageMs(creation.name) ?? inFlightMs) < inFlightMs;
+  throw mayCome ? new CsiError("Aborted", refused.message, { cause: refused }) : refused;
 }
 
 const refusalCodes = {

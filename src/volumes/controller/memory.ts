@@ -44,6 +44,22 @@ export class RecentIds {
   }
 }
 
+/** When something was first asked for. */
+export class FirstTime {
+  readonly #clock: Clock;
+  #at: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How long ago that was: no time at all when this is the first. */
+  ageMs(): number {
+    this.#at ??= this.#clock.monotonic();
+    return this.#clock.monotonic() - this.#at;
+  }
+}
+
 /**
  * Attachments that this process has ended. EC2 may still show one of them; its attach time tells it from a newer attachment
  * of the same volume to the same instance, and so keeps a detached volume from being reported as attached.

@@ -10,7 +10,7 @@ import { InFlight } from "../in-flight.ts";
 import { isNodeLocal, isVolumeId } from "../names.ts";
 import { ask, type ControllerContext, type ControllerSettings, type Rpc } from "./context.ts";
 import { DetachPending } from "./detach-pending.ts";
-import { Detachments, RecentIds } from "./memory.ts";
+import { Detachments, FirstTime, RecentIds } from "./memory.ts";
 import { ModificationWindows } from "./modification-windows.ts";
 import { modify } from "./modify-volume.ts";
 import { ZoneIops } from "./zone-iops.ts";
@@ -39,7 +39,9 @@ export function controllerContext(host: Host, cloud: Cloud, settings: Controller
     initialisedVolumes: new RecentIds(clock),
     uncertainSnapshots: new RecentIds(clock),
     completedSnapshots: new RecentIds(clock),
+    uncertainVolumes: new RecentIds(clock),
     startedAt: clock.monotonic(),
+    attachmentsBegan: new FirstTime(clock),
   };
 }
 

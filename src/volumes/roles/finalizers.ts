@@ -20,8 +20,8 @@ export async function addFinalizer(
   signal: AbortSignal,
 ): Promise<void> {
   await changeFinalizers(kube, of, object, signal, (present, isLeaving) => {
-    if (present.includes(finalizer)) return present;
     if (isLeaving) throw new Error(`${of.kind} ${object.name} is being deleted`);
+    if (present.includes(finalizer)) return present;
     return [...present, finalizer];
   });
 }

@@ -1,5 +1,6 @@
 /** What the built-in roles share: the driver beside them, the objects they read, and how the driver is called. */
 
+import type { SnapshotLookup } from "../../aws/snapshots.ts";
 import type { EventRecorder } from "../../identity/event-reasons.ts";
 import type { Nodes } from "../../identity/node-view.ts";
 import type { KubeClient } from "../../kube/client.ts";
@@ -8,7 +9,7 @@ import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, Vo
 import type { Host } from "../../runtime/host.ts";
 import { TimedOut, within } from "../../runtime/world.ts";
 import { CsiError } from "../csi/errors.ts";
-import type { VolumeAnswer } from "../csi/messages.ts";
+import type { CreateVolumeRequest, VolumeAnswer } from "../csi/messages.ts";
 import type { Methods } from "../csi/server.ts";
 import { diskOf } from "../migration.ts";
 import type { Rpc } from "../rpc.ts";
@@ -27,8 +28,12 @@ export interface RoleParts {
   readonly recorder: EventRecorder;
   /** The driver's controller service, called without a socket. */
   readonly driver: Methods;
+  /** Throws where the driver would refuse the request whatever EC2 says. */
+  checkCreation(request: CreateVolumeRequest): void;
   /** The volume of a name that EC2 was asked for, by this process or one before it. */
   madeVolume(name: string, rpc: Rpc): Promise<VolumeAnswer | undefined>;
+  /** What EC2 says of a snapshot. */
+  snapshot(id: string, rpc: Rpc): Promise<SnapshotLookup>;
   readonly claims: Claims;
   readonly volumes: Volumes;
   readonly classes: Classes;

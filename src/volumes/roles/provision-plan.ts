@@ -48,6 +48,11 @@ export function volumeNameOf({ metadata }: SeenClaim): string {
   return `pvc-${metadata.uid}`;
 }
 
+/** The key of the claim that the volume was made for. */
+export function claimOf({ spec }: SeenVolume): readonly string[] {
+  return spec?.claimRef === undefined ? [] : [`${spec.claimRef.namespace}/${spec.claimRef.name}`];
+}
+
 export interface Provisioning {
   readonly claim: SeenClaim;
   /** One from before CSI is translated, but for its provisioner. */
@@ -202,6 +207,14 @@ export function mayGo(volume: SeenVolume): boolean {
   const { metadata, spec } = volume;
   if (metadata.deletionTimestamp === undefined || !metadata.finalizers?.includes(volumeFinalizer)) return false;
   return isOfDriver(volume) && spec?.persistentVolumeReclaimPolicy !== "Delete";
+}
+
+/** Whether a PersistentVolume is to go before Kubernetes has bound it, and its disk with it. It is bound to nobody any more then. */
+export function isWithdrawn(volume: SeenVolume): boolean {
+  const { metadata, spec, status } = volume;
+  if (metadata.deletionTimestamp === undefined || !metadata.finalizers?.includes(volumeFinalizer)) return false;
+  const isUnbound = !status?.phase || status.phase === "Pending" || status.phase === "Available";
+  return isOfDriver(volume) && isUnbound && spec?.persistentVolumeReclaimPolicy === "Delete";
 }
 
 /** Made by this driver, or by the in-tree plugin that it took over from. */

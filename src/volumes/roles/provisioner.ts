@@ -23,6 +23,7 @@ import { callDriver, mayStillHappen, type RoleParts } from "./parts.ts";
 import {
   annotations,
   attributesClassOf,
+  claimOf,
   creationRequest,
   isOwnClass,
   type Provisioning,
@@ -71,8 +72,8 @@ class Provisioner {
         watchSource(classes, (before, after) =>
           before === undefined && after !== undefined ? seen.by("class", after.metadata.name).map(keyOf) : [],
         ),
-        // Without all of them a volume would be made twice, or where no node is.
-        watchSource(volumes, () => []),
+        // Without all of them a volume would be made twice, or where no node is. One that goes before it is bound makes room for another.
+        watchSource(volumes, (before, after) => (after === undefined ? claimOf(before!) : [])),
         watchSource(nodes, () => []),
         watchSource(csiNodes, () => []),
       ],
@@ -98,9 +99,8 @@ class Provisioner {
       this.#parts.recorder.record(objectRef(claims, claim), "Normal", "Provisioning", text);
       return done;
     }
-    // Made already, and not bound yet.
-    const made = volumes.get(volumeNameOf(claim));
-    if (made !== undefined && made.metadata.deletionTimestamp === undefined) return done;
+    // Made already, and not bound yet. Of one that is leaving the disk may be leaving too: another one is made when it is gone.
+    if (volumes.get(volumeNameOf(claim)) !== undefined) return done;
     try {
       const translated = storageClass.provisioner === inTreeName ? (translatedClass(storageClass) as SeenClass) : storageClass;
       await this.#provision(key, claim, translated, signal);
@@ -109,6 +109,7 @@ class Provisioner {
       if (refusalIn(error)) throw error;
       const heading = `failed to provision volume with StorageClass ${JSON.stringify(storageClass.metadata.name)}`;
       this.#warn(claim, `${heading}: ${messageOf(error)}`, error);
+      if (!mayBeThere(error)) await this.#release(key, claim, signal);
       if (await this.#reschedule(claim, error, signal)) return done;
       throw error;
     }
@@ -116,7 +117,7 @@ class Provisioner {
   }
 
   async #provision(key: string, claim: SeenClaim, storageClass: SeenClass, signal: AbortSignal): Promise<void> {
-    const { recorder, settings } = this.#parts;
+    const { kube, recorder, settings, checkCreation } = this.#parts;
     recorder.record(
       objectRef(claims, claim),
       "Normal",
@@ -131,8 +132,10 @@ class Provisioner {
       attributes: await this.#attributes(claim, signal),
       defaultFsType: settings.defaultFsType,
     };
+    // What cannot be asked for holds nobody.
+    checkCreation(creationRequest(provisioning));
     // Before EC2 is asked: a process that ends between the two leaves the claim to tell the next one that there may be a volume.
-    if (!isGuarded(claim)) await addFinalizer(this.#parts.kube, claims, claim.metadata, claimFinalizer, signal);
+    await addFinalizer(kube, claims, claim.metadata, claimFinalizer, signal);
     await this.#make(key, provisioning, signal);
     recorder.record(objectRef(claims, claim), "Normal", "ProvisioningSucceeded", `Successfully provisioned volume ${volumeNameOf(claim)}`);
   }
@@ -193,6 +196,14 @@ class Provisioner {
     }
     await removeFinalizer(kube, claims, metadata, claimFinalizer, signal);
     return done;
+  }
+
+  /** A claim that was refused needs nobody to be deleted, once it is known that it has no volume. */
+  async #release(key: string, claim: SeenClaim, signal: AbortSignal): Promise<void> {
+    const { kube, claims: seen, madeVolume } = this.#parts;
+    if (this.#open.has(key) || !isGuarded(seen.get(key) ?? claim)) return;
+    if ((await madeVolume(volumeNameOf(claim), { name: "CreateVolume", signal })) !== undefined) return;
+    await removeFinalizer(kube, claims, claim.metadata, claimFinalizer, signal);
   }
 
   /** Tells the cluster of the volume that has the claim's name, if there is one, so that it has an owner. */

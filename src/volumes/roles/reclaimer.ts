@@ -1,21 +1,23 @@
 /** The other half of the provisioner: deletes the disk of a released PersistentVolume, then the object. */
 import { isApiError } from "../../kube/errors.ts";
 import { objectRef } from "../../kube/event-recorder.ts";
+import type { KubeObject, Resource, Stored } from "../../kube/resource.ts";
 import { watchSource } from "../../kube/watch-source.ts";
 import { type Controller, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { translatedVolume } from "../migration.ts";
-import { persistentVolumes } from "../storage-resources.ts";
+import { claims, persistentVolumes } from "../storage-resources.ts";
 import { removeFinalizer } from "./finalizers.ts";
 import { callDriver, type RoleParts } from "./parts.ts";
-import { mayGo, type SeenVolume, volumeFinalizer, wantsDeletion } from "./provision-plan.ts";
+import { isWithdrawn, mayGo, type SeenVolume, volumeFinalizer, wantsDeletion } from "./provision-plan.ts";
 
 const callMs = 60_000;
 
 export function reclaimer(parts: RoleParts): Controller {
   const { kube, volumes, attachments, settings } = parts;
-  const concernsUs = (volume: SeenVolume | undefined) => volume !== undefined && (wantsDeletion(volume) || mayGo(volume));
+  const concernsUs = (volume: SeenVolume | undefined) =>
+    volume !== undefined && (wantsDeletion(volume) || isWithdrawn(volume) || mayGo(volume));
   return {
     name: "volume-reclaimer",
     concurrency: settings.concurrency,
@@ -30,10 +32,10 @@ export function reclaimer(parts: RoleParts): Controller {
     async reconcile(key, signal): Promise<Outcome> {
       if (!concernsUs(volumes.get(key))) return done;
       // What is deleted does not come back: somebody may have said a moment ago that it is to be retained.
-      const volume = await fresh(key, parts, signal);
+      const volume = await fresh(persistentVolumes, { name: key }, parts, signal);
       if (volume === undefined) return done;
       if (mayGo(volume)) await removeFinalizer(kube, persistentVolumes, volume.metadata, volumeFinalizer, signal);
-      if (!wantsDeletion(volume)) return done;
+      if (!wantsDeletion(volume) && !(isWithdrawn(volume) && (await isUnclaimed(volume, parts, signal)))) return done;
       try {
         await reclaim(volume, parts, signal);
       } catch (error) {
@@ -47,9 +49,21 @@ export function reclaimer(parts: RoleParts): Controller {
   };
 }
 
-async function fresh(name: string, { kube }: RoleParts, signal: AbortSignal): Promise<SeenVolume | undefined> {
+/** Whether its claim is still without it. Of a claim that is gone Kubernetes says that the volume is released. */
+async function isUnclaimed({ metadata, spec }: SeenVolume, parts: RoleParts, signal: AbortSignal): Promise<boolean> {
+  const { namespace = "", name = "", uid } = spec?.claimRef ?? {};
+  const claim = await fresh(claims, { namespace, name }, parts, signal);
+  return claim?.metadata.uid === uid && claim?.spec?.volumeName !== metadata.name;
+}
+
+async function fresh<T extends KubeObject>(
+  of: Resource<T>,
+  place: { readonly name: string; readonly namespace?: string },
+  { kube }: RoleParts,
+  signal: AbortSignal,
+): Promise<Stored<T> | undefined> {
   try {
-    return await kube.get(persistentVolumes, { name }, { signal });
+    return await kube.get(of, place, { signal });
   } catch (error) {
     if (isApiError(error, "not-found")) return undefined;
     throw error;

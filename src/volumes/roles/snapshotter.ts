@@ -11,6 +11,7 @@ import { watchSource } from "../../kube/watch-source.ts";
 import { again, type Controller, done, type Outcome } from "../../runtime/controller.ts";
 import { refusalIn } from "../../runtime/gate.ts";
 import { messageOf } from "../../runtime/message-of.ts";
+import { snapshotAnswer } from "../controller/create-snapshot.ts";
 import { CsiError } from "../csi/errors.ts";
 import type { SnapshotAnswer, StringMap } from "../csi/messages.ts";
 import { driverName } from "../names.ts";
@@ -37,7 +38,9 @@ const callMs = 60_000;
 /** How often EC2 is asked whether it has stored a snapshot whole. */
 const readinessMs = 10_000;
 
-export type SnapshotterParts = Pick<RoleParts, "host" | "kube" | "recorder" | "driver" | "settings"> & { readonly contents: Contents };
+export type SnapshotterParts = Pick<RoleParts, "host" | "kube" | "recorder" | "driver" | "snapshot" | "settings"> & {
+  readonly contents: Contents;
+};
 
 export function snapshotter(parts: SnapshotterParts): Controller {
   const { contents, settings } = parts;
@@ -84,15 +87,17 @@ async function make(content: SeenContent, parts: SnapshotterParts, signal: Abort
   const { source, volumeSnapshotRef } = content.spec;
   const name = `snapshot-${volumeSnapshotRef.uid}`;
   if (source.volumeHandle === undefined) return adopt(content, source.snapshotHandle ?? "", parts, signal);
+  const stored = await stillStored(content, parts, signal);
+  if (stored !== undefined) return tell(content, stored, parts, signal);
   // Before the mark, which keeps the content until an answer takes it off: without its class nothing is asked for.
   const parameters = await parametersOf(content, parts, signal);
   await mark(content, "yes", parts, signal);
   try {
     const request = { name, sourceVolumeId: source.volumeHandle, parameters };
     const { snapshot } = await callDriver<{ snapshot: SnapshotAnswer }>(parts, "CreateSnapshot", request, callMs, signal);
-    await tell(content, snapshot, parts, signal);
+    const outcome = await tell(content, snapshot, parts, signal);
     await mark(content, undefined, parts, signal);
-    return snapshot.readyToUse ? done : again(readinessMs, `EC2 still stores ${snapshot.snapshotId}`);
+    return outcome;
   } catch (error) {
     if (error instanceof CsiError && !mayStillHappen(error)) await mark(content, undefined, parts, signal);
     throw error;
@@ -111,8 +116,18 @@ async function adopt(content: SeenContent, snapshotId: string, parts: Snapshotte
   );
   const found = entries[0]?.snapshot;
   if (found === undefined) throw new CsiError("NotFound", `there is no snapshot ${JSON.stringify(snapshotId)}`);
-  await tell(content, found, parts, signal);
-  return found.readyToUse ? done : again(readinessMs, `EC2 still stores ${snapshotId}`);
+  return tell(content, found, parts, signal);
+}
+
+/** The snapshot that the content tells of, made by an earlier call; undefined when EC2 has to be asked to make one. */
+async function stillStored(
+  { metadata, status }: SeenContent,
+  parts: SnapshotterParts,
+  signal: AbortSignal,
+): Promise<SnapshotAnswer | undefined> {
+  if (!status?.snapshotHandle || metadata.annotations?.[beingCreated] !== undefined) return undefined;
+  const found = await parts.snapshot(status.snapshotHandle, { name: "CreateSnapshot", signal });
+  return found.kind === "found" && found.snapshot.state !== "error" ? snapshotAnswer(found.snapshot) : undefined;
 }
 
 async function parametersOf({ metadata, spec }: SeenContent, { kube }: SnapshotterParts, signal: AbortSignal): Promise<StringMap> {
@@ -137,7 +152,8 @@ async function classParameters(name: string, isLeaving: boolean, kube: KubeClien
   }
 }
 
-async function tell({ metadata }: SeenContent, snapshot: SnapshotAnswer, { kube }: SnapshotterParts, signal: AbortSignal): Promise<void> {
+/** Says what EC2 says of the snapshot, and whether to ask again. What is asked for again and again is written when it changes. */
+async function tell(content: SeenContent, snapshot: SnapshotAnswer, parts: SnapshotterParts, signal: AbortSignal): Promise<Outcome> {
   const { seconds, nanos } = snapshot.creationTime;
   const status = {
     snapshotHandle: snapshot.snapshotId,
@@ -146,8 +162,12 @@ async function tell({ metadata }: SeenContent, snapshot: SnapshotAnswer, { kube 
     readyToUse: snapshot.readyToUse,
     error: null,
   };
-  const { name, uid } = metadata;
-  await kube.patch(volumeSnapshotContents, { name, subresource: "status" }, { merge: { status }, uid }, { signal });
+  const { name, uid } = content.metadata;
+  const isTold = Object.entries(status).every(([key, value]) => (content.status?.[key as keyof typeof status] ?? null) === value);
+  if (snapshot.readyToUse || !isTold) {
+    await parts.kube.patch(volumeSnapshotContents, { name, subresource: "status" }, { merge: { status }, uid }, { signal });
+  }
+  return snapshot.readyToUse ? done : again(readinessMs, `EC2 still stores ${snapshot.snapshotId}`);
 }
 
 async function mark({ metadata }: SeenContent, value: string | undefined, { kube }: SnapshotterParts, signal: AbortSignal): Promise<void> {
