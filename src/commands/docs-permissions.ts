@@ -14,6 +14,10 @@ const titles: Readonly<Record<Feature, string>> = {
   "class-services": "Network load balancers of Services with a class (the load balancer controller; beside the policy of bindings)",
   volumes: "EBS CSI driver (the role of its controller)",
   discovery: "Cloud data discoverer",
+  "machine-controller":
+    "A machine controller that makes machines from our [templates](../node-manager-artifacts.md) (not a program of Fairlead)",
+  "layouts-base": "Whoever runs the step base-infrastructure of a [layout](../layouts.md)",
+  "layouts-nodes": "Whoever runs the steps master-node and static-node of a layout",
   interruptions: "Interruptions: the termination handler in queue mode",
   "interruptions-setup": "`fairlead interruptions setup` (the role of a person, not of the handler)",
   registry: "ECR credential provider (the role of the nodes, not of the controllers)",
@@ -56,6 +60,8 @@ every route table, every instance and everything that another controller made mu
 \`kubernetes.io/cluster/<cluster id>\`. All of them are valid in every partition (China, GovCloud, the isolated ones, the European Sovereign Cloud).
 
 The tests run the controllers under exactly these policies: each action is used, and without any one of them a message names the missing one.
+The machine controller and the layouts, which are run by programs of others, run under theirs too; what the real AWS provider asks for and the
+stand-in of the tests does not is taken from its documentation.
 
 ¹ Checked by AWS without a call of Fairlead's own.
 

@@ -16,6 +16,7 @@ import { dashboardGrants } from "./dashboard-grants.ts";
 import { discoveryGrants } from "./discovery-grants.ts";
 import { ingressGrants } from "./ingress-grants.ts";
 import { interruptionGrants, setupGrants } from "./interruption-grants.ts";
+import { layoutBaseGrants, layoutNodeGrants, machineControllerGrants } from "./platform-grants.ts";
 import { serviceRoleGrants } from "./service-role-grants.ts";
 import { tagGrants } from "./tag-grants.ts";
 
@@ -35,6 +36,9 @@ export type Feature =
   | "registry"
   | "volumes"
   | "discovery"
+  | "machine-controller"
+  | "layouts-base"
+  | "layouts-nodes"
   | "assume-role"
   | "dashboard"
   | "doctor";
@@ -360,6 +364,9 @@ export const permissions: Readonly<Record<Feature, readonly Grant[]>> = {
     },
   ],
   discovery: discoveryGrants,
+  "machine-controller": machineControllerGrants,
+  "layouts-base": layoutBaseGrants,
+  "layouts-nodes": layoutNodeGrants,
   volumes: [
     {
       sid: "ReadVolumes",

@@ -12,6 +12,11 @@ export function actionsIn(...features: readonly string[]): readonly string[] {
 
 /** The default policies, with resources and conditions. */
 export function usualPolicy(_cloud: Cloud, _network: Network, _clusterId: string, ...features: readonly string[]): Statement[] {
+  return policyOf(...features);
+}
+
+/** The same, for whoever has no cluster. */
+export function policyOf(...features: readonly string[]): Statement[] {
   return features.flatMap((feature) => documentOf(`${feature}.json`)).map(statementOf);
 }
 

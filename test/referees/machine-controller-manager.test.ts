@@ -20,6 +20,7 @@ import { serve } from "../../src/sandbox/cloud/serve.ts";
 import { bed, eventually } from "../bed/bed.ts";
 import { renderTemplate } from "../bed/machine-templates.ts";
 import { apply } from "../bed/manifests.ts";
+import { strictPolicy } from "../bed/policies.ts";
 import { installMachineDefinitions, machineNamespace, startMachineController } from "./machine-controller.ts";
 
 const region = "us-east-1";
@@ -75,6 +76,8 @@ test("machines are made from the class, replaced when its checksum changes, drai
   const network = standardNetwork(cloud, { clusterId: "machines" });
   keyPairs(ec2).put("key-1", { id: "key-1", name: "demo", type: "ed25519", fingerprint: "", publicKey: "", created: 0, tags: {} });
   const calls: string[] = [];
+  // Its own policy, in the strict form: whatever carries another cluster's tag, or none, is out of its reach.
+  cloud.controls.change({ policy: strictPolicy(cloud, network, exampleFile.clusterUUID, "machine-controller") });
   const served = await serve({
     ...cloud,
     handle: (request) => {

@@ -1,7 +1,5 @@
 /** Whole clusters, made, changed and destroyed by OpenTofu on the simulated account, in every layout. */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
 import {
   DescribeAddressesCommand,
@@ -9,10 +7,10 @@ import {
   DescribeRouteTablesCommand,
   DescribeVolumesCommand,
 } from "@aws-sdk/client-ec2";
-import type { Statement } from "../../../src/sandbox/cloud/access/policy.ts";
+import { policyOf } from "../../bed/policies.ts";
 import { type LayoutBed, layoutBed } from "./bed.ts";
 import { ami, type Configuration, clusterUUID, configuration, inputs, type Layout, layouts } from "./inputs.ts";
-import { layoutsFolder } from "./tofu.ts";
+import type { Step } from "./tofu.ts";
 
 const region = "eu-central-1";
 const zones = (count: number) => ["a", "b", "c"].slice(0, count).map((letter) => `${region}${letter}`);
@@ -66,30 +64,36 @@ for (const layout of layouts) {
   for (const count of [1, 2, 3]) {
     test(`${layout.name} with ${count} zone(s): a cluster is made, planned again without a change, changed, and destroyed to nothing`, async (t) => {
       const bed = await layoutBed(t, region);
-      bed.cloud.controls.change({ policy: await shippedPolicy() });
       const steps = stepsOf(bed, layout, count);
-      for (const { step, more } of steps) await step.apply(inputs(wanted(layout, count), more));
+      // Whoever runs a step may do what its own policy allows, and nothing else.
+      const [base, ...nodes] = steps;
+      const run = async <T>(each: (typeof steps)[number], work: (step: Step, more: Configuration) => Promise<T>): Promise<T> => {
+        bed.cloud.controls.change({ policy: policyOf(each === base ? "layouts-base" : "layouts-nodes") });
+        return await work(each.step, each.more);
+      };
+      for (const each of steps) await run(each, (step, more) => step.apply(inputs(wanted(layout, count), more)));
       const writes = bed.cloud.controls.journal.entries().length;
-      for (const { step, more } of steps) assert.deepEqual(await step.plan(inputs(wanted(layout, count), more)), {});
+      for (const each of steps) assert.deepEqual(await run(each, (step, more) => step.plan(inputs(wanted(layout, count), more))), {});
       assert.equal(bed.cloud.controls.journal.entries().length, writes);
       // Each thing is made once: 13 or 20 of the network, then volume, instance and address of each machine that has them.
       const made = { WithoutNAT: 13 + 3 * 3 + 3 * 2, WithNAT: 20 + 2 + 3 * 2 + 3, Standard: 20 + 3 * 2 + 3 }[layout.name];
       if (count === 3) assert.equal(createsIn(bed), made);
 
+      bed.cloud.controls.change({ policy: [{ effect: "allow", actions: ["*"] }] });
       await checkInstances(bed, layout, count);
 
       const changed = wanted(layout, count, { tags: { team: "platform", stage: "test" }, sshAllowList: ["192.0.2.0/24"] });
-      const [base, ...nodes] = steps;
-      const plan = await base!.step.plan(inputs(changed, base!.more));
+      const plan = await run(base!, (step, more) => step.plan(inputs(changed, more)));
       const rule = "module.security-groups.aws_security_group_rule.allow-ssh-for-everyone[0]";
       assert.deepEqual([plan["module.vpc.aws_vpc.kube[0]"], plan[rule]], ["update", "delete,create"]);
       assert.deepEqual(new Set(Object.values(plan)), new Set(["update", "delete,create"]));
       const [node] = nodes;
-      assert.deepEqual(new Set(Object.values(await node!.step.plan(inputs(changed, node!.more)))), new Set(["update"]));
-      for (const { step, more } of steps) await step.apply(inputs(changed, more));
-      for (const { step, more } of steps) assert.deepEqual(await step.plan(inputs(changed, more)), {});
+      const planned = await run(node!, (step, more) => step.plan(inputs(changed, more)));
+      assert.deepEqual(new Set(Object.values(planned)), new Set(["update"]));
+      for (const each of steps) await run(each, (step, more) => step.apply(inputs(changed, more)));
+      for (const each of steps) assert.deepEqual(await run(each, (step, more) => step.plan(inputs(changed, more))), {});
 
-      for (const { step, more } of steps.toReversed()) await step.destroy(inputs(changed, more));
+      for (const each of steps.toReversed()) await run(each, (step, more) => step.destroy(inputs(changed, more)));
       assert.deepEqual(bed.leftOver(), []);
     });
   }
@@ -99,14 +103,6 @@ for (const layout of layouts) {
 function createsIn({ cloud }: LayoutBed): number {
   const creating = /^(ec2|iam):(Create(?!Tags)|Run|Allocate|Import)/;
   return cloud.controls.journal.entries().filter(({ action }) => creating.test(action)).length;
-}
-
-/** The policy beside the layouts: whoever runs the steps may do nothing else. */
-async function shippedPolicy(): Promise<Statement[]> {
-  const { Statement: statements } = JSON.parse(await readFile(join(layoutsFolder, "iam-policy.json"), "utf8")) as {
-    readonly Statement: readonly { readonly Action: readonly string[] }[];
-  };
-  return statements.map(({ Action }) => ({ effect: "allow", actions: Action }));
 }
 
 async function checkInstances({ aws: { ec2 } }: LayoutBed, layout: Layout, count: number): Promise<void> {

@@ -5,6 +5,7 @@
 import { type Account, arn } from "../account.ts";
 import { autoScalingOf } from "../autoscaling/state.ts";
 import { KINDS } from "../ec2/kinds.ts";
+import { instanceProfiles } from "../iam/instance-profiles.ts";
 import type { CheckedResource } from "./policy.ts";
 
 export interface Attempt {
@@ -30,6 +31,7 @@ export function checkedResources(account: Account, attempt: Attempt): readonly C
       ...Object.fromEntries(Object.entries(tags).map(([key, value]) => [`aws:ResourceTag/${key}`, value])),
       ...(vpcId && { "ec2:Vpc": arn(account, "ec2", `vpc/${vpcId}`) }),
       ...(action === "CreateServiceLinkedRole" && { "iam:AWSServiceName": linkedService }),
+      ...(action === "PassRole" && { "iam:PassedToService": "ec2.amazonaws.com" }),
     },
   }));
   return found.length > 0 ? found : [{ arn: "*", context: request }];
@@ -54,12 +56,27 @@ function resourcesOf(account: Account, service: string, action: string, { called
     return texts(input, ["HostedZoneId"]).map((id) => ({ name: `arn:${account.partition}:route53:::hostedzone/${id}` }));
   if (service === "wafv2") return texts(input, ["WebACLArn", "ResourceArn"]).map((name) => ({ name }));
   if (service === "ecr") return texts(input, ["repositoryName"]).map((each) => ({ name: arn(account, "ecr", `repository/${each}`) }));
-  if (service === "iam" && "RoleName" in input)
-    return texts(input, ["RoleName"]).map((each) => ({ name: `arn:${account.partition}:iam::${account.id}:role/${each}` }));
+  if (action === "PassRole") return passedRoles(account, input);
+  // A role that is put into a profile is passed, which is checked apart.
+  if (service === "iam" && "InstanceProfileName" in input)
+    return texts(input, ["InstanceProfileName"]).map(iamNamed(account, "instance-profile"));
+  if (service === "iam" && "RoleName" in input) return texts(input, ["RoleName"]).map(iamNamed(account, "role"));
   if (action === "SimulatePrincipalPolicy") return texts(input, ["PolicySourceArn"]).map((name) => ({ name }));
   if (action !== "CreateServiceLinkedRole") return [];
   const role = `role/aws-service-role/${linkedService}/AWSServiceRoleForElasticLoadBalancing`;
   return [{ name: `arn:${account.partition}:iam::${account.id}:${role}` }];
+}
+
+function iamNamed({ partition, id }: Account, kind: string): (name: string) => Found {
+  return (name) => ({ name: `arn:${partition}:iam::${id}:${kind}/${name}` });
+}
+
+/** The role itself, or the one in the profile that an instance is launched with. */
+function passedRoles(account: Account, input: Attempt["input"]): readonly Found[] {
+  const { Name, Arn } = (input.IamInstanceProfile ?? {}) as { readonly Name?: string; readonly Arn?: string };
+  const profile = Name ?? Arn?.split("/").at(-1);
+  const inProfile = profile === undefined ? [] : [instanceProfiles(account).get(profile)?.role ?? profile];
+  return [...texts(input, ["RoleName"]), ...inProfile].map(iamNamed(account, "role"));
 }
 
 /** The parameters whose ids a policy can speak of; others of the same call (the target of a route) are not checked. */
@@ -78,6 +95,7 @@ const ec2Parameters: Readonly<Record<string, readonly string[]>> = {
   DeleteSecurityGroup: ["GroupId"],
   AttachVolume: ["VolumeId", "InstanceId"],
   DetachVolume: ["VolumeId", "InstanceId"],
+  TerminateInstances: ["InstanceIds"],
   ModifyVolume: ["VolumeId"],
   DeleteVolume: ["VolumeId"],
   CopyVolumes: ["SourceVolumeId"],
@@ -97,7 +115,26 @@ const ec2Makes: Readonly<Record<string, string>> = {
   CreateSnapshot: "snapshot",
 };
 
+/** A launch is checked on all that it makes and uses; its tags on what they are put on. */
+function launchResources(account: Account, action: string, input: Attempt["input"]): readonly Found[] {
+  const of = (resource: string) => ({ name: arn(account, "ec2", resource) });
+  const specifications = (input.TagSpecifications ?? []) as readonly { readonly ResourceType?: string }[];
+  if (action === "CreateTags") return specifications.map(({ ResourceType = "" }) => of(`${ResourceType}/*`));
+  const interfaces = (input.NetworkInterfaces ?? []) as readonly Attempt["input"][];
+  const used = [input, ...interfaces].flatMap((each) => [
+    ...texts(each, ["SubnetId"]).map((id) => of(`subnet/${id}`)),
+    ...texts(each, ["SecurityGroupIds", "Groups"]).map((id) => of(`security-group/${id}`)),
+  ]);
+  return [
+    ...["instance/*", "volume/*", "network-interface/*"].map(of),
+    ...texts(input, ["ImageId"]).map((id) => ({ name: `arn:${account.partition}:ec2:${account.region}::image/${id}` })),
+    ...texts(input, ["KeyName"]).map((name) => of(`key-pair/${name}`)),
+    ...used,
+  ];
+}
+
 function ec2Resources(account: Account, action: string, called: string, input: Attempt["input"]): readonly Found[] {
+  if (called === "RunInstances") return launchResources(account, action, input);
   const { vpcs, instances, interfaces, securityGroups, routeTables, volumes, snapshots } = account.ec2;
   const tables = { vpc: vpcs, i: instances, eni: interfaces, sg: securityGroups, rtb: routeTables, vol: volumes, snap: snapshots };
   const kindMade = ec2Makes[called];
