@@ -312,6 +312,22 @@ test("a Gateway of another controller's class is left alone, and one that goes t
   );
   await world.change("gateways", "edge", { spec: { gatewayClassName: "alb" } });
   await world.programmed("edge");
+  const before = world.all<{ arn: string }>("elbv2/load-balancers").map(({ arn }) => arn);
+  await world.change("gateways", "edge", { spec: { gatewayClassName: "theirs" } });
+  await settle(world, 9 * 60_000);
+  const targets = () => world.all<{ arn: string }>("elbv2/target-groups").map(({ arn }) => world.targets(arn).length);
+  assert.deepEqual([world.all("elbv2/rules").length, targets()], [1, [1]], "for a while it serves on");
+  assert.match(
+    world.events("edge").join("\n"),
+    /GatewayClass theirs belongs to another controller, gateway\.k8s\.aws\/elsewhere: .* 10 minutes/,
+  );
+  await world.change("gateways", "edge", { spec: { gatewayClassName: "alb" } });
+  await settle(world, 20 * 60_000);
+  assert.deepEqual(
+    world.all<{ arn: string }>("elbv2/load-balancers").map(({ arn }) => arn),
+    before,
+    "who comes back has it still",
+  );
   await world.change("gateways", "edge", { spec: { gatewayClassName: "theirs" } });
   await world.until("it is given up", () => world.all("elbv2/load-balancers").length === 0, 30 * 60_000);
   await settle(world, 300_000);

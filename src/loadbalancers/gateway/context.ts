@@ -69,6 +69,8 @@ export interface GatewayContext extends FlavourParts {
   readonly due: Set<string>;
   /** Since when a Gateway's listeners wait for the targets of new groups, on the monotonic clock. */
   readonly moving: Map<string, number>;
+  /** Since when a Gateway has been of another controller's class, on the monotonic clock. */
+  readonly leaving: Map<string, number>;
   /** How often in a row a load balancer was seen that is not active yet. */
   readonly polls: Map<string, number>;
   /** Gateways whose load balancer has taken the place of an old one that still stands. */

@@ -55,6 +55,7 @@ class GatewayLoop {
       memory: new Map(),
       due: new Set(),
       moving: new Map(),
+      leaving: new Map(),
       polls: new Map(),
       handedOver: new Map(),
       refusals: new Refusals<string>(clock, (wish) => wish),

@@ -11,6 +11,7 @@ import type { GatewayContext } from "./context.ts";
 import { arnOf, type Deployed, deploy } from "./deploy.ts";
 import { GatewayFault } from "./fault.ts";
 import { flavourOf } from "./flavours.ts";
+import { leaveGateway } from "./leaving.ts";
 import { configure, type Loaded, loadGateway, logInsOf, objectSources } from "./load.ts";
 import { managedSource, wantedAddOns } from "./load-balancer.ts";
 import { removeGateway } from "./removal.ts";
@@ -34,8 +35,13 @@ export async function reconcileGateway(key: string, context: GatewayContext, ask
   const of = objects.classes.get(gateway.view.className);
   // A class that is gone may come back: what stands is kept until the Gateway itself goes, or goes to another class.
   if (of === undefined) return done;
-  if (flavourOf(of.view.controllerName)?.name !== flavour.name)
-    return isGuarded ? removeGateway(gateway, context, ask) : forget(gateway.view);
+  const wanted = flavourOf(of.view.controllerName);
+  if (wanted?.name !== flavour.name) {
+    if (!isGuarded) return forget(gateway.view);
+    // One of the other kind cannot be made beside it: both would have the same security group.
+    return wanted ? removeGateway(gateway, context, ask) : leaveGateway(gateway, of.view, context, ask);
+  }
+  context.leaving.delete(key);
   const loaded = await load(gateway, of, context, ask);
   if ("outcome" in loaded) return loaded.outcome;
   if (gateway.view.annotations[dryRunAnnotation] === "true" && !isGuarded) return showPlan(gateway, loaded, context, ask);

@@ -9,6 +9,7 @@ import { configurationOf, processedAnnotation, readClass } from "./configuration
 import type { SurveyContext } from "./context.ts";
 import { GatewayFault } from "./fault.ts";
 import { flavourOf } from "./flavours.ts";
+import { leavingText } from "./leaving.ts";
 import { configurationSources, type Loaded, loadGateway } from "./load.ts";
 import { ownerOf } from "./owner.ts";
 import type { SeenGateway } from "./report.ts";
@@ -37,7 +38,10 @@ export async function previewGateway(gateway: SeenGateway, context: SurveyContex
   const of = objects.classes.get(view.className);
   const isGuarded = view.finalizers.includes(flavour.controllerName);
   const isOurs = of !== undefined && flavourOf(of.view.controllerName)?.name === flavour.name;
-  if (view.isDeleted || (of !== undefined && !isOurs)) return isGuarded ? previewRemoval(gateway, context, ask) : undefined;
+  if (view.isDeleted || (of !== undefined && !isOurs)) {
+    const isLeaving = !view.isDeleted && of !== undefined && flavourOf(of.view.controllerName) === undefined;
+    return isGuarded ? previewRemoval(gateway, isLeaving ? [leavingText(of.view)] : [], context, ask) : undefined;
+  }
   const nothing = { gateway, steps: [], faults: new Map(), warnings: [] };
   if (of === undefined)
     return isGuarded ? { ...nothing, problems: [`there is no GatewayClass ${view.className}: what stands is kept`] } : undefined;
@@ -79,10 +83,15 @@ function stepsOf({ seen, replaced }: GatewaySurvey, { flavour }: SurveyContext):
   return replaced.inTheWay.length > 0 ? deletion(replaced.inTheWay) : [...seen.steps, ...deletion(replaced.loadBalancers)];
 }
 
-async function previewRemoval(gateway: SeenGateway, { inventory, flavour, settings }: SurveyContext, ask: Ask): Promise<GatewayPreview> {
+async function previewRemoval(
+  gateway: SeenGateway,
+  warnings: readonly string[],
+  { inventory, flavour, settings }: SurveyContext,
+  ask: Ask,
+): Promise<GatewayPreview> {
   const owner = ownerOf(gateway.view, flavour, settings);
   const left = await leftovers(owner, { inventory, settings: { disableNodeIngress: true } }, owner.kinds, reconcileAges, ask);
-  return { gateway, steps: planRemoval(left, owner), problems: [], faults: new Map(), warnings: [] };
+  return { gateway, steps: planRemoval(left, owner), problems: [], faults: new Map(), warnings };
 }
 
 function faultsOf({ wish, sets }: Loaded, { desire }: GatewaySurvey): ReadonlyMap<string, readonly string[]> {
