@@ -1,8 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../src/runtime/world.ts";
 
+/** The rule that a mutant is to be found by: with its breach a history is over, and nothing after it is told. */
+let decisiveRule: string | undefined;
+
+/** From now on a history ends where this rule is broken. */
+export function endHistoriesWith(rule: string): void {
+  decisiveRule = rule;
+}
+
 /** Everything that happened in one simulated world, in order, as a story a person can read. */
 export class History {
+  /** Resolves when the decisive rule is broken. */
+  readonly over: Promise<void>;
+  readonly #end: () => void;
+  #isOver = false;
   readonly #clock: Clock;
   readonly #lines: string[] = [];
   readonly #violations: string[] = [];
@@ -10,9 +22,11 @@ export class History {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    ({ promise: this.over, resolve: this.#end } = Promise.withResolvers<void>());
   }
 
   tell(who: string, what: string): void {
+    if (this.#isOver) return;
     const seconds = (this.#clock.monotonic() / 1000).toFixed(3).padStart(8);
     const line = `${seconds}  ${who.padEnd(10)} ${what}`;
     this.#lines.push(line);
@@ -21,8 +35,18 @@ export class History {
 
   /** A rule was broken. The history is a failure, whatever follows. */
   broken(rule: string, how: string): void {
-    this.tell("BROKEN", `${rule}: ${how}`);
-    this.#violations.push(`${rule}: ${how}`);
+    if (this.#isOver) return;
+    const breach = `${rule}: ${how}`;
+    this.tell("BROKEN", breach);
+    this.#violations.push(breach);
+    if (decisiveRule === undefined || !breach.startsWith(decisiveRule)) return;
+    this.#isOver = true;
+    this.#end();
+  }
+
+  /** Whether the decisive rule was broken. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   get violations(): readonly string[] {

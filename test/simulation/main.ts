@@ -15,11 +15,13 @@
  *   --processes 2     in so many processes at once
  *   --twice           each played twice, which must be the same history
  *   --first           until one breaks a rule, whose story is told
+ *   --until RULE      until one breaks this rule, whose story is told up to there
  *   --story           the story is told even if all goes well
  *   --mutant NAME      with a known fault in the code (mutants.ts)
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { parseArgs } from "node:util";
+import { endHistoriesWith } from "./history.ts";
 import { loadMutant } from "./mutants.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -44,6 +46,8 @@ interface Verdict {
   readonly seed: number;
   readonly violations: readonly string[];
   readonly story?: string;
+  /** The rule was broken that was waited for. */
+  readonly isLast: boolean;
 }
 
 const { values, positionals } = parseArgs({
@@ -54,6 +58,7 @@ const { values, positionals } = parseArgs({
     processes: { type: "string", default: "1" },
     twice: { type: "boolean", default: false },
     first: { type: "boolean", default: false },
+    until: { type: "string" },
     story: { type: "boolean", default: false },
     mutant: { type: "string" },
   },
@@ -74,7 +79,7 @@ async function tellAll(): Promise<void> {
     if (verdict.violations.length > 0) broken.push(verdict.seed);
     tell(verdict);
     if (done % chunk === 0 && done < runs) console.log(`${done} of ${runs} histories, ${broken.length} broken, after ${seconds()}`);
-    return !(values.first && broken.length > 0);
+    return !verdict.isLast;
   };
   if (runs <= chunk && processes === 1) await playThem(note);
   else await inProcesses(note);
@@ -84,11 +89,13 @@ async function tellAll(): Promise<void> {
       : `${broken.length} broke a rule, of seed${broken.length > 1 ? "s" : ""} ${broken.join(", ")}`;
   console.log(`${done} histories from seed ${first} in ${seconds()}: ${outcome}`);
   process.exitCode = broken.length > 0 ? 1 : 0;
+  // A history that was not played to its end would go on.
+  if (values.until !== undefined) process.stdout.write("", () => process.exit());
 }
 
-function tell({ seed, violations, story }: Verdict): void {
-  if (story !== undefined && (values.story || violations.length > 0)) console.log(story);
-  if (violations.length === 0) return;
+function tell({ seed, violations, story, isLast }: Verdict): void {
+  if (story !== undefined) console.log(story);
+  if (violations.length === 0 || (values.until !== undefined && !isLast)) return;
   console.log(`\nseed ${seed} broke ${violations.length === 1 ? "a rule" : `${violations.length} rules`}:`);
   for (const violation of violations.slice(0, 8)) console.log(`  ${violation}`);
   const mutant = values.mutant === undefined ? "" : ` --mutant ${values.mutant}`;
@@ -97,6 +104,7 @@ function tell({ seed, violations, story }: Verdict): void {
 
 async function playThem(note: (verdict: Verdict) => boolean): Promise<void> {
   if (values.mutant !== undefined) loadMutant(values.mutant);
+  if (values.until !== undefined) endHistoriesWith(values.until);
   const load = worlds[world];
   if (load === undefined) throw new Error(`there is no world named ${world}; there are ${Object.keys(worlds).join(", ")}`);
   const simulate = await load();
@@ -104,13 +112,11 @@ async function playThem(note: (verdict: Verdict) => boolean): Promise<void> {
 }
 
 async function verdictOn(seed: number, simulate: Simulate): Promise<Verdict> {
-  const { violations, hash, story } = await simulate(seed);
+  const { violations: broken, hash, story, isOver } = await simulate(seed);
   const same = !values.twice || (await simulate(seed)).hash === hash;
-  return {
-    seed,
-    violations: [...new Set([...violations, ...(same ? [] : ["played twice, it is not the same history"])])],
-    ...((values.story || values.first) && { story: story() }),
-  };
+  const violations = [...new Set([...broken, ...(same ? [] : ["played twice, it is not the same history"])])];
+  const isLast = isOver || (values.first && violations.length > 0);
+  return { seed, violations, isLast, ...((values.story || isLast) && { story: story() }) };
 }
 
 async function inProcesses(note: (verdict: Verdict) => boolean): Promise<void> {
@@ -133,7 +139,8 @@ async function inProcesses(note: (verdict: Verdict) => boolean): Promise<void> {
     });
     const status = await new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve));
     children.delete(child);
-    if (!over && next < from + count) note({ seed: next, violations: [`the process that played it ended with ${status ?? "a signal"}`] });
+    if (!over && next < from + count)
+      note({ seed: next, violations: [`the process that played it ended with ${status ?? "a signal"}`], isLast: values.first });
   };
   const worker = async () => {
     for (let from = starts.shift(); from !== undefined && !over; from = starts.shift()) await playChunk(from);

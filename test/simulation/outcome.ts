@@ -7,6 +7,8 @@ export interface Outcome {
   readonly seed: number;
   readonly violations: readonly string[];
   readonly hash: string;
+  /** The decisive rule was broken, and the rest was not played. */
+  readonly isOver: boolean;
   story(): string;
 }
 
@@ -16,11 +18,11 @@ export async function played(seed: number, history: History, play: () => Promise
   clearCredentialCache();
   const allow = forbidGlobals((what) => history.broken("nothing in the world reaches for the machine", what));
   try {
-    await play();
+    await Promise.race([play(), history.over]);
   } catch (error) {
     history.broken("a history comes to its end", error instanceof Error ? String(error.stack) : String(error));
   } finally {
     allow();
   }
-  return { seed, violations: history.violations, hash: history.hash(), story: () => history.story() };
+  return { seed, violations: history.violations, hash: history.hash(), isOver: history.isOver, story: () => history.story() };
 }
