@@ -43,3 +43,23 @@ test("500 routes on ten Gateways: a restart changes nothing and asks for lists, 
     assert.deepEqual(world.mutations(), { ModifyRule: 1 });
   });
 });
+
+test("what somebody changes by hand while nobody runs is put right within an hour of the next start, which reads lists alone at first", async (t) => {
+  const world = await gatewayWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  const end = world.serve();
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge");
+  await world.world.advance(600_000);
+  end();
+  const rules = world.aws.account.store.table<{ readonly arn: string }>("elbv2/rules");
+  for (const { arn } of world.all<{ arn: string }>("elbv2/rules")) rules.delete(arn);
+  world.resetCalls();
+  world.serve();
+  await world.world.advance(120_000);
+  assert.deepEqual([world.calls().DescribeRules, world.all("elbv2/rules").length], [undefined, 0], "the checkpoint is believed");
+  await world.world.advance(60 * 60_000);
+  assert.equal(world.all("elbv2/rules").length, 1);
+});

@@ -239,3 +239,20 @@ test("a trust store that cannot be looked up holds up the listener that names it
   await settle(world, 180_000);
   assert.deepEqual([ports(world), paths(world).length], [["HTTP:80", "HTTPS:443"], 4]);
 });
+
+test("what is refused is tried six times an hour, for two looks each, and nothing is written anew", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.route("good", { "/": ["web:80"] });
+  await world.programmed("edge");
+  await world.route("bad", { [badPath]: ["web:80"] });
+  await settle(world, 3_600_000);
+  const before = world.events("edge").length;
+  world.resetCalls();
+  await settle(world, 3_600_000);
+  const { CreateRule = 0, DescribeRules = 0, DescribeListeners = 0 } = world.calls();
+  assert.ok(CreateRule >= 5 && CreateRule <= 6, `tried ${CreateRule} times`);
+  assert.deepEqual([DescribeRules, DescribeListeners], [2 * CreateRule, 2 * CreateRule]);
+  assert.deepEqual([world.writes, world.events("edge").length], [[], before]);
+});

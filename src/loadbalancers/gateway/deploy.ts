@@ -45,8 +45,9 @@ export async function deploy(
       refused = { step, error };
     });
   } catch (error) {
-    const isOwn = refused && remember({ ...refused, message: messageOf(error) }, gateway.view, survey.desire, context.refusals);
-    if (!isOwn) throw error;
+    const message = messageOf(error);
+    if (refused === undefined || !remember({ ...refused, message }, gateway.view, survey.desire, context.refusals)) throw error;
+    context.host.log.info(`AWS refuses to ${refused.step.what}`, { gateway: keyOf(gateway.view), err: message });
     return "refused";
   }
 }

@@ -124,7 +124,7 @@ function listenersOf<Made>(draft: Draft, findings: Findings, { make, keep }: Lis
       } catch (error) {
         if (!(error instanceof GatewayFault) && !(error instanceof HeldFault)) throw error;
         const standing = draft.standingListeners.find((listener) => listener.port === number);
-        findings.failPort(number, error.message, standing !== undefined);
+        findings.failPort(number, error, standing !== undefined);
         return standing ? [{ listener: keep(standing, port), ...(port && { port }) }] : [];
       }
     });

@@ -27,6 +27,13 @@ export class HeldFault extends RouteFault {
 /** What is wrong with a Gateway or its configuration: nothing of it is changed until it is mended. */
 export class GatewayFault extends Error {
   override readonly name = "GatewayFault";
+  /** Whether it says nothing about the Gateway: somebody could not be asked. */
+  readonly isUnknown: boolean;
+
+  constructor(message: string, { isUnknown = false }: { readonly isUnknown?: boolean } = {}) {
+    super(message);
+    this.isUnknown = isUnknown;
+  }
 }
 
 /** The value, or the fault that keeps it from being there. */

@@ -52,8 +52,9 @@ export class Findings {
     if (!isKnown) this.failures.set(route, [...known, { ruleIndex, reason, message }]);
   }
 
-  failPort(port: number, message: string, stands: boolean): void {
-    this.portFaults.set(port, message);
+  /** Of one that stands it is no fault that somebody could not be asked. */
+  failPort(port: number, { message, isUnknown }: { readonly message: string; readonly isUnknown: boolean }, stands: boolean): void {
+    if (!isUnknown || !stands) this.portFaults.set(port, message);
     this.warn(`port ${port} ${stands ? "stays as it is" : "is not served"}: ${message}`);
   }
 

@@ -7,6 +7,7 @@ import type { GatewaySources, GatewayWish } from "./draft.ts";
 import { GatewayFault, HeldFault } from "./fault.ts";
 import { isValid } from "./listener-validation.ts";
 import { needsDiscovery, portOf } from "./ports.ts";
+import { withoutRequestId } from "./refused.ts";
 
 export interface LookUps
   extends Pick<GatewaySources, "groups" | "backendGroup" | "vpcCidrs" | "certificates" | "trustStore" | "targetGroupArn"> {
@@ -38,11 +39,14 @@ export async function lookUp(wish: GatewayWish, context: SurveyContext, ask: Ask
     ...(backendGroup !== undefined && { backendGroup }),
     groups,
     vpcCidrs: vpcCidrs ?? [],
-    certificates: () => answered(issued, ({ message }) => new GatewayFault(message)),
-    trustStore: (name) => answered(stores.get(name), ({ message }) => new GatewayFault(message)),
-    targetGroupArn: (name) => answered(targetGroups.get(name), ({ message }) => new HeldFault(message, { isUnknown: true })),
+    certificates: () => answered(issued, unaskedPort),
+    trustStore: (name) => answered(stores.get(name), unaskedPort),
+    targetGroupArn: (name) => answered(targetGroups.get(name), unaskedRule),
   };
 }
+
+const unaskedPort = ({ message }: AwsError) => new GatewayFault(withoutRequestId(message), { isUnknown: true });
+const unaskedRule = ({ message }: AwsError) => new HeldFault(withoutRequestId(message), { isUnknown: true });
 
 type Answer<T> = { readonly value: T } | { readonly error: AwsError };
 

@@ -14,6 +14,9 @@ export const portKey = (port: number) => `port ${port}`;
 /** Where the listener of a network load balancer forwards to is its route's wish. */
 export const forwardKey = (key: string) => `forward of ${key}`;
 
+/** The id is another one every time, and a status that changes with every attempt tells nobody anything. */
+export const withoutRequestId = (message: string) => message.replace(/ \[request id [^\]]*\]/, "");
+
 /** By which what is refused to one of them is remembered. */
 export const refusalKey = (gateway: ObjectName, key: string) => `${keyOf(gateway)} ${key}`;
 
@@ -29,7 +32,7 @@ export function remember(
   const key = isAboutTargets(error) && asked.has(forwardKey(asker)) ? forwardKey(asker) : asker;
   const wish = asked.get(key);
   if (wish === undefined || refusals.of(refusalKey(gateway, key), wish) !== undefined) return false;
-  refusals.note(refusalKey(gateway, key), wish, message);
+  refusals.note(refusalKey(gateway, key), wish, withoutRequestId(message));
   return true;
 }
 
