@@ -159,6 +159,12 @@ const valueSets: Readonly<Record<string, object>> = {
       priorityClassName: "cluster-low",
     },
   },
+  "one process, which also does what a platform needs": {
+    mode: "cluster",
+    controllerManager: { kind: "Deployment", useServiceAccountCredentials: true, doctor: { enabled: true } },
+    artifacts: { enabled: true, hostAddresses: false, rootDiskMigration: true },
+    cloudDataDiscoverer: { enabled: true, clusterUUID: "6a1f0a55", discoveryPeriod: "2h", catalogDefinition: true },
+  },
   "the offer of the account for a platform": {
     cloudDataDiscoverer: {
       enabled: true,
@@ -344,6 +350,31 @@ test("in one process the termination handler reads the queue; without one it is 
   assert.equal(settled.programs[0]?.options["enable-rebalance-monitoring"], true);
 });
 
+test("in one process the platform's programs are sections of its file, with roles for it, and no workload of their own", async (t) => {
+  const { cluster } = await bed(t);
+  const { objects } = await rendered(cluster, valueSets["one process, which also does what a platform needs"]!);
+  const deployment = named(objects, "Deployment", "fairlead-cluster");
+  const settled = await settledHost(objects, argsOf(deployment).slice(1));
+  assert.deepEqual(checkHost(settled), []);
+  const [, discoverer, artifacts] = settled.programs;
+  assert.deepEqual([discoverer?.name, discoverer?.options["discovery-period"]], ["cloud-data-discoverer", 7_200_000]);
+  const { settings, "host-addresses": addresses, "root-disk-migration": migrates } = artifacts!.options;
+  assert.deepEqual([artifacts?.name, settings, addresses, migrates], ["artifacts", "kube-system/fairlead-artifacts", false, true]);
+  assert.ok(named(objects, "ConfigMap", "fairlead-artifacts").data?.["settings.yaml"]);
+  const workloads = objects.filter(({ kind = "" }) => ["Deployment", "DaemonSet", "PodDisruptionBudget"].includes(kind));
+  assert.deepEqual(new Set(workloads.map(({ metadata }) => metadata?.name)), new Set(["fairlead-cluster"]));
+  for (const [name, account] of [
+    ["fairlead-artifacts", "fairlead-artifacts"],
+    ["fairlead-cloud-data-discoverer", "cloud-data-discoverer"],
+  ] as const) {
+    const subjects = named(objects, "ClusterRoleBinding", name).subjects?.map((subject) => subject.name);
+    assert.deepEqual(subjects, ["fairlead-controller-manager", account]);
+  }
+  const spec = deployment.spec?.template?.spec;
+  assert.ok(spec?.containers[0]?.env?.some(({ name, value }) => name === "CLUSTER_UUID" && value === "6a1f0a55"));
+  assert.ok(spec?.initContainers?.[0]?.args.some((arg) => /^--features=.*,discovery$/.test(arg)));
+});
+
 test("the termination handler takes its variables, maps among them, and finds the body of its webhook", async (t) => {
   const { cluster } = await bed(t);
   const { objects } = await rendered(cluster, valueSets["interruptions from a queue, with everything that can be said of them"]!);
@@ -526,6 +557,16 @@ for (const [what, values, complaint] of [
     "a tag that the flag cannot hold",
     { ebsCsiDriver: { ...volumesOn, controller: { extraTags: { a: "b,c" } } } },
     /extraTags\.a: "b,c" cannot/,
+  ],
+  [
+    "artifacts in one process with nobody else",
+    { mode: "cluster", controllerManager: { enabled: false }, artifacts: { enabled: true } },
+    /artifacts with mode cluster needs controllerManager\.enabled/,
+  ],
+  [
+    "a discoverer in one process with keys of its own",
+    { mode: "cluster", cloudDataDiscoverer: { enabled: true, credentialsSecretName: "keys" } },
+    /credentialsSecretName with mode cluster: give the pod/,
   ],
   ["a digest that is none", { image: { digest: "latest" } }, /digest/],
 ] as const) {

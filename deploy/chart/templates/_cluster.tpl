@@ -37,7 +37,30 @@
 {{- if $manager.leaderMigration }}{{ $_ := set $section "enable-leader-migration" true }}{{ end -}}
 {{- $sections := dict "controller-manager" (mustMergeOverwrite $section (deepCopy $manager.extraArgs)) -}}
 {{- if include "fairlead.queueInCluster" . }}{{ $_ := set $sections "node-termination-handler" (include "fairlead.terminationSection" . | fromYaml) }}{{ end -}}
+{{- if .Values.cloudDataDiscoverer.enabled }}{{ $_ := set $sections "cloud-data-discoverer" (dict "discovery-period" .Values.cloudDataDiscoverer.discoveryPeriod) }}{{ end -}}
+{{- if .Values.artifacts.enabled }}{{ $_ := set $sections "artifacts" (include "fairlead.artifactsSection" . | fromYaml) }}{{ end -}}
 {{- $sections | toYaml -}}
+{{- end -}}
+
+{{/* The flags of the keeper of artifacts, by name, that are the same wherever it runs. */}}
+{{- define "fairlead.artifactsSection" -}}
+{{- $artifacts := .Values.artifacts -}}
+settings: {{ .Release.Namespace }}/{{ include "fairlead.componentName" (list . "artifacts") }}
+leader-elect-resource-namespace: {{ .Release.Namespace }}
+instance-classes: {{ $artifacts.instanceClasses }}
+spot-nodes: {{ $artifacts.spotNodes }}
+host-addresses: {{ $artifacts.hostAddresses }}
+wait-for-masters: {{ $artifacts.waitForMasters }}
+root-disk-migration: {{ $artifacts.rootDiskMigration }}
+{{- end -}}
+
+{{/* Who a program of the one process acts as: the process itself, which reads for all, and with service account credentials an account of its own. */}}
+{{- define "fairlead.hostedAccounts" -}}
+{{- $root := index . 0 -}}
+- {kind: ServiceAccount, name: {{ include "fairlead.managerAccount" $root }}, namespace: {{ $root.Release.Namespace }}}
+{{- if $root.Values.controllerManager.useServiceAccountCredentials }}
+- {kind: ServiceAccount, name: {{ index . 1 }}, namespace: kube-system}
+{{- end }}
 {{- end -}}
 
 {{/* The file of `fairlead node`, the same way. */}}

@@ -121,6 +121,7 @@ spec:
 {{- if $on.loadBalancers }}{{ $features = append $features "load-balancers" }}{{ end -}}
 {{- if $on.routes }}{{ $features = append $features "routes" }}{{ end -}}
 {{- if $on.tagging }}{{ $features = append $features "tagging" }}{{ end -}}
+{{- if and (eq .Values.mode "cluster") .Values.cloudDataDiscoverer.enabled }}{{ $features = append $features "discovery" }}{{ end -}}
 {{- join "," $features -}}
 {{- end -}}
 
@@ -131,10 +132,15 @@ securityContext:
   {{- toYaml $manager.securityContext | nindent 2 }}
 resources:
   {{- toYaml $manager.resources | nindent 2 }}
-{{- if or $manager.region $manager.env }}
+{{- $uuid := "" }}
+{{- if and (eq .Values.mode "cluster") .Values.cloudDataDiscoverer.enabled }}{{ $uuid = .Values.cloudDataDiscoverer.clusterUUID }}{{ end }}
+{{- if or $manager.region $manager.env $uuid }}
 env:
   {{- with $manager.region }}
   - {name: AWS_REGION, value: {{ . | quote }}}
+  {{- end }}
+  {{- with $uuid }}
+  - {name: CLUSTER_UUID, value: {{ . | quote }}}
   {{- end }}
   {{- with $manager.env }}
   {{- toYaml . | nindent 2 }}

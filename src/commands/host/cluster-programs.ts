@@ -2,6 +2,7 @@
 
 import { OptionsInvalid } from "../../process/flag-problems.ts";
 import { type RunOptions as ArtifactsOptions, runFlags, runSections, settingsProblems } from "../artifacts/flags.ts";
+import { flagTable as discovererFlags, flagSections as discovererSections, refusePeriod } from "../cloud-data-discoverer/flags.ts";
 import { gateWarnings } from "../controller-manager/feature-gates.ts";
 import { flagSections, flagTable } from "../controller-manager/flags.ts";
 import { optionWarnings, validateOptions } from "../controller-manager/validate.ts";
@@ -85,6 +86,23 @@ export const clusterPrograms: HostedPrograms = {
       const { roleLeases, roleProgram } = await import("../ebs-csi-driver/roles.ts");
       const values = options as DriverValues;
       return { program: roleProgram(values), leases: roleLeases(values), configuration: {} };
+    },
+  }),
+  "cloud-data-discoverer": hosted({
+    summary: "What the account offers, for a platform; in place of its cloud-data-discoverer. Reads CLUSTER_UUID",
+    flags: discovererFlags,
+    sections: discovererSections,
+    implied: [],
+    leaseFlags: [],
+    replaced: { "listen-address": "metrics and health are served on --secure-port" },
+    check(options) {
+      refusePeriod(options);
+      return [];
+    },
+    async configure(options, { host }) {
+      const { programOf } = await import("../cloud-data-discoverer/program.ts");
+      const program = programOf(options["discovery-period"], host.world.environment.CLUSTER_UUID ?? "");
+      return { program, leases: [], configuration: {} };
     },
   }),
   artifacts: hosted({

@@ -61,7 +61,7 @@ const refused: readonly (readonly [what: string, text: string, message: string |
   [
     "a file without a program",
     "process: {v: 2}",
-    "/f: no program is chosen: give a section for at least one of controller-manager, load-balancer-controller, node-termination-handler, ebs-csi-driver, artifacts; it may be empty",
+    "/f: no program is chosen: give a section for at least one of controller-manager, load-balancer-controller, node-termination-handler, ebs-csi-driver, cloud-data-discoverer, artifacts; it may be empty",
   ],
 ];
 
@@ -74,7 +74,7 @@ test("without a file, or with one that cannot be read, it is said which", async 
   const settling = (...argv: string[]) => settle(parseFlags(flags, argv), flags, clusterPrograms, files);
   await assert.rejects(settling(), {
     message:
-      /^--config is needed: .* of controller-manager, load-balancer-controller, node-termination-handler, ebs-csi-driver, artifacts$/,
+      /^--config is needed: .* of controller-manager, load-balancer-controller, node-termination-handler, ebs-csi-driver, cloud-data-discoverer, artifacts$/,
   });
   await assert.rejects(settling("--config=/nope"), { message: /^cannot read --config \/nope: ENOENT/ });
 });
