@@ -1,0 +1,89 @@
+/** Add-ons of a Gateway that need more than its load balancer, and where it stands. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { CreateTagsCommand, EC2Client } from "@aws-sdk/client-ec2";
+import { CreateSubscriptionCommand, ShieldClient } from "@aws-sdk/client-shield";
+import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
+import { type GatewayWorld, gatewayWorld } from "../bed/gateway-world.ts";
+
+async function bed(t: TestContext): Promise<GatewayWorld> {
+  const world = await gatewayWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  await world.pods("web", 1);
+  return world;
+}
+
+const settle = (world: GatewayWorld, ms = 60_000) => world.world.advance(ms);
+const configured = { infrastructure: { parametersRef: { group: "gateway.k8s.aws", kind: "LoadBalancerConfiguration", name: "own" } } };
+const subscribe = (world: GatewayWorld) => new ShieldClient(sdkConfig(world.aws)).send(new CreateSubscriptionCommand({}));
+const protectedOnes = (world: GatewayWorld) => world.all<{ name: string; resourceArn: string }>("shield/protections");
+const recorded = (world: GatewayWorld) => world.get("gateways", "edge")?.metadata.annotations?.["gateway.k8s.aws.addon.shield"];
+
+test("Shield protects a load balancer while it is asked to, and no protection outlasts one that goes", async (t) => {
+  const world = await bed(t);
+  await subscribe(world);
+  await world.add("loadbalancerconfigurations", "own", { shieldConfiguration: { enabled: true } });
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"], configured);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge");
+  await settle(world);
+  const [balancer] = world.all<{ arn: string }>("elbv2/load-balancers");
+  assert.deepEqual(
+    protectedOnes(world).map(({ name, resourceArn }) => [name, resourceArn]),
+    [["managed by aws-load-balancer-controller", balancer?.arn]],
+  );
+  assert.equal(recorded(world), "true");
+
+  await world.change("loadbalancerconfigurations", "own", { spec: { shieldConfiguration: { enabled: false } } });
+  await settle(world, 120_000);
+  assert.deepEqual([protectedOnes(world), recorded(world)], [[], "false"]);
+
+  await world.change("loadbalancerconfigurations", "own", { spec: { shieldConfiguration: { enabled: true }, scheme: "internet-facing" } });
+  await settle(world, 40 * 60_000);
+  const [moved] = world.all<{ arn: string }>("elbv2/load-balancers");
+  assert.notEqual(moved?.arn, balancer?.arn);
+  assert.deepEqual(
+    protectedOnes(world).map(({ resourceArn }) => resourceArn),
+    [moved?.arn],
+    "nothing is left of the one that was replaced",
+  );
+
+  const lift = world.aws.controls.deny("shield:DeleteProtection");
+  await world.drop("gateways", "edge");
+  await settle(world, 300_000);
+  assert.ok(world.get("gateways", "edge"), "it is not let go before its protection is gone");
+  assert.match(world.events("edge").join("\n"), /FailedDeployModel: .*shield:DeleteProtection/);
+  lift();
+  await world.until("the Gateway is gone", () => world.get("gateways", "edge") === undefined, 60 * 60_000);
+  assert.deepEqual([protectedOnes(world), world.all("elbv2/load-balancers").length], [[], 0]);
+});
+
+test("an account without Shield Advanced is served without it", async (t) => {
+  const world = await bed(t);
+  await world.add("loadbalancerconfigurations", "own", { shieldConfiguration: { enabled: true } });
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"], configured);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge");
+  assert.deepEqual([protectedOnes(world), world.mutations().CreateProtection], [[], undefined]);
+});
+
+test("subnets are chosen by the tags of a selector", async (t) => {
+  const world = await bed(t);
+  const chosen = [...world.network.publicSubnetIds].toSorted();
+  await new EC2Client(sdkConfig(world.aws)).send(new CreateTagsCommand({ Resources: chosen, Tags: [{ Key: "place", Value: "edge" }] }));
+  await world.add("loadbalancerconfigurations", "own", { loadBalancerSubnetsSelector: { place: ["edge", "elsewhere"] } });
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"], configured);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge");
+  const [balancer] = world.all<{ subnets: readonly { subnetId: string }[] }>("elbv2/load-balancers");
+  assert.deepEqual(
+    JSON.stringify(balancer)
+      .match(/subnet-[0-9a-f]+/g)
+      ?.toSorted(),
+    chosen,
+  );
+});
