@@ -1,9 +1,9 @@
 /** What users see of GatewayClasses and configurations: finalizers and status. */
 import type { Frozen, KubeObject, Resource } from "../../kube/resource.ts";
 import type { ReportParts } from "../controller-report.ts";
-import { sortedJson } from "../elbv2/actions.ts";
 import { gatewayClasses } from "./api.ts";
 import type { ListenerRuleSettings } from "./config.ts";
+import { isSameStatus } from "./same-status.ts";
 import type { ClassState, ConfigurationState } from "./states.ts";
 import { VersionedReport } from "./versioned-report.ts";
 import type { Condition } from "./view.ts";
@@ -21,7 +21,7 @@ export class ClassReport extends VersionedReport<SeenClass> {
 
   /** Says nothing that is said already. False: the class has changed since it was seen. */
   async publish(of: SeenClass, conditions: readonly Condition[], features: readonly string[], signal: AbortSignal): Promise<boolean> {
-    if (sortedJson([of.view.conditions, of.features]) === sortedJson([conditions, features])) return true;
+    if (isSameStatus(of.view.conditions, conditions) && isSameStatus(of.features, features)) return true;
     return this.patch(of, { status: { conditions, supportedFeatures: features.map((name) => ({ name })) } }, "status", signal);
   }
 }

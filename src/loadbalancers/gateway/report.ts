@@ -3,9 +3,9 @@ import type { KubeClient } from "../../kube/client.ts";
 import { isApiError } from "../../kube/errors.ts";
 import type { Frozen, KubeObject, Resource } from "../../kube/resource.ts";
 import type { ReportParts } from "../controller-report.ts";
-import { sortedJson } from "../elbv2/actions.ts";
 import { gateways, listenerSets, routes } from "./api.ts";
 import { refToApi } from "./route-status.ts";
+import { isSameStatus } from "./same-status.ts";
 import {
   checkpointAnnotation,
   type GatewayState,
@@ -39,7 +39,7 @@ export class Report extends VersionedReport<SeenGateway> {
   /** Says nothing that is said already. */
   async publish(gateway: SeenGateway, status: Partial<GatewayStatus>, signal: AbortSignal): Promise<Telling> {
     const before = gateway.status as Readonly<Record<string, unknown>>;
-    const changed = Object.entries(status).filter(([field, value]) => !isSame(before[field], value));
+    const changed = Object.entries(status).filter(([field, value]) => !isSameStatus(before[field], value));
     if (changed.length === 0) return "nothing";
     return (await this.patch(gateway, { status: Object.fromEntries(changed) }, "status", signal)) ? "told" : "stale";
   }
@@ -75,7 +75,7 @@ export class Report extends VersionedReport<SeenGateway> {
    * and has to be looked at again.
    */
   async tellRoute(route: SeenRoute, parents: readonly ParentStatus[], signal: AbortSignal): Promise<boolean> {
-    if (isSame(route.parents, parents)) return true;
+    if (isSameStatus(route.parents, parents)) return true;
     const told = parents.map(({ parentRef, controllerName, conditions }) => ({
       parentRef: refToApi(parentRef),
       controllerName,
@@ -89,7 +89,7 @@ export class Report extends VersionedReport<SeenGateway> {
     status: { readonly conditions: readonly Condition[]; readonly listeners: readonly ListenerStatus[] },
     signal: AbortSignal,
   ): Promise<boolean> {
-    if (isSame(set.conditions, status.conditions) && isSame(set.listeners, status.listeners)) return true;
+    if (isSameStatus(set.conditions, status.conditions) && isSameStatus(set.listeners, status.listeners)) return true;
     return this.#status(listenerSets, set, status, signal);
   }
 
@@ -115,6 +115,3 @@ export class Report extends VersionedReport<SeenGateway> {
     }
   }
 }
-
-/** In which order fields stand makes no difference. */
-const isSame = (a: unknown, b: unknown) => sortedJson([a]) === sortedJson([b]);
