@@ -28,10 +28,10 @@ export async function gatewayWorld(options: GatewayWorldOptions = {}): Promise<G
 }
 
 /** `HTTP:80`, `HTTPS:443 *.example.com`; or more of a listener. */
-type ListenerWish = string | (object & { readonly name: string });
+export type ListenerWish = string | (object & { readonly name: string });
 
 /** Where a route leads: `web:80`, `web:80 weight`. */
-type Backend = string | object;
+export type Backend = string | object;
 
 export interface StoredStatus {
   readonly metadata: {
@@ -151,7 +151,7 @@ function objectOf(plural: string, object: object): object {
   return { apiVersion: pathOf(plural).replace("/apis/", ""), kind: definition?.spec.names.kind, ...object };
 }
 
-function listenerOf(wish: ListenerWish): object {
+export function listenerOf(wish: ListenerWish): object {
   if (typeof wish !== "string") return wish;
   const [place = "", hostname] = wish.split(" ");
   const [protocol = "", port] = place.split(":");

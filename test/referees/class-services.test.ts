@@ -10,21 +10,17 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
-import { AllocateAddressCommand, CreateSecurityGroupCommand, EC2Client } from "@aws-sdk/client-ec2";
-import { CreateTargetGroupCommand, ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { configMaps, endpointSlices, services } from "../../src/kube/builtin.ts";
 import type { StoredMeta } from "../../src/kube/resource.ts";
 import { checkpointAnnotation } from "../../src/loadbalancers/service-state.ts";
 import { targetGroupBindings } from "../../src/loadbalancers/targets/binding.ts";
-import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
-import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
-import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
 import { eventually } from "../bed/bed.ts";
 import { type ClassGiven, judgedServices } from "./class-table.ts";
 import { type InCharge, type IngressCluster, ingressCluster } from "./ingress-cluster.ts";
+import { changes, left, settled, stateOf, userOf } from "./judged-account.ts";
 
 const patienceMs = 240_000;
+const prefixes = ["service.k8s.aws"];
 const theirFlags = ["--service-max-concurrent-reconciles=8", "--targetgroupbinding-max-concurrent-reconciles=8"];
 
 test("Services of the class change hands, and back, and neither can tell who made them", { timeout: 1_200_000 }, async (t) => {
@@ -53,12 +49,12 @@ test("Services of the class change hands, and back, and neither can tell who mad
     [],
     "taken over without a call that changes anything",
   );
-  assert.deepEqual(changes(judged, made), []);
+  assert.deepEqual(changes(judged.cloud, made), []);
   assert.deepEqual(await objectsOf(judged), objects, "taken over without a write that changes anything");
   assert.deepEqual(await ours.errors(), []);
   await ours.stop();
   assert.deepEqual(await lookOnce(judged), alone, "the reference does with its own what it did before");
-  assert.deepEqual(changes(judged, made), [], "handed back as it was");
+  assert.deepEqual(changes(judged.cloud, made), [], "handed back as it was");
 
   ours = await judged.ours();
   await make(judged, mine, ours);
@@ -66,49 +62,37 @@ test("Services of the class change hands, and back, and neither can tell who mad
   assert.deepEqual(await ours.errors(), []);
   await ours.stop();
   await lookOnce(judged);
-  assert.deepEqual(stateOf(judged, mine), stateOf(judged, theirs), "what Fairlead makes is what the reference makes");
+  assert.deepEqual(
+    stateOf(judged.cloud, mine.namespace, prefixes),
+    stateOf(judged.cloud, theirs.namespace, prefixes),
+    "what Fairlead makes is what the reference makes",
+  );
 
   reference = await judged.reference(...theirFlags);
   await removeAll(judged, mine, reference);
   await reference.stop();
   ours = await judged.ours();
   await removeAll(judged, theirs, ours);
-  await eventually(() => assert.deepEqual(left(judged, before), []), patienceMs);
+  await eventually(() => assert.deepEqual(left(judged.cloud, before), []), patienceMs);
 });
 
 async function prepare({ cluster, cloud, network, namespace }: IngressCluster, name: string): Promise<ClassGiven> {
   await namespace(name);
-  const acm = new ACMClient(sdkConfig(cloud));
-  const ec2 = new EC2Client(sdkConfig(cloud));
-  const elbv2 = new ElasticLoadBalancingV2Client(sdkConfig(cloud));
-  const certificate = async (DomainName: string) =>
-    (await acm.send(new RequestCertificateCommand({ DomainName, ValidationMethod: "DNS" }))).CertificateArn!;
-  const group = async (GroupName: string) => {
-    const TagSpecifications = [{ ResourceType: "security-group" as const, Tags: [{ Key: "Name", Value: GroupName }] }];
-    const input = { GroupName, Description: "of the user", VpcId: network.vpcId, TagSpecifications };
-    return (await ec2.send(new CreateSecurityGroupCommand(input))).GroupId!;
-  };
-  const allocate = async () => (await ec2.send(new AllocateAddressCommand({ Domain: "vpc" }))).AllocationId!;
-  const target = { Name: `${name}-given`, Protocol: "TCP" as const, Port: 80, VpcId: network.vpcId, TargetType: "ip" as const };
-  const { TargetGroups } = await elbv2.send(new CreateTargetGroupCommand(target));
-  await group(`${name}-side`);
+  const user = userOf(cloud, network, name);
+  await user.securityGroup("side");
   const end = name === "theirs" ? 77 : 78;
   const given: ClassGiven = {
     namespace: name,
     subnets: network.privateSubnetIds,
     publicSubnets: network.publicSubnetIds,
     addresses: network.privateSubnetIds.map((id) => cloud.account.ec2.subnets.get(id)!.cidr!.replace(/\.0\/\d+$/, `.${end}`)),
-    allocations: await Promise.all(network.publicSubnetIds.map(allocate)),
-    securityGroup: await group(`${name}-front`),
+    allocations: await Promise.all(network.publicSubnetIds.map(() => user.allocation())),
+    securityGroup: await user.securityGroup("front"),
     securityGroupName: `${name}-side`,
-    certificates: [await certificate("shop.example.com"), await certificate("other.example.com")],
-    targetGroup: TargetGroups![0]!.TargetGroupArn!,
+    certificates: [await user.certificate("shop.example.com"), await user.certificate("other.example.com")],
+    targetGroup: (await user.targetGroup("given", { Protocol: "TCP" })).arn,
   };
-  await eventually(() => {
-    cloud.account.time.settle();
-    const certificates = Object.values(cloud.controls.snapshot()["acm/certificates"] ?? {}) as { status: string }[];
-    assert.ok(certificates.every(({ status }) => status === "ISSUED"));
-  }, patienceMs);
+  await settled(cloud, patienceMs);
   // Pods of the Service `web` are behind all of them.
   const { endpoints } = await cluster.admin.get(endpointSlices, { namespace: name, name: "web-1" });
   for (const [service, { spec }] of Object.entries(judgedServices(given)))
@@ -176,78 +160,4 @@ async function objectsOf({ cluster: { admin } }: IngressCluster): Promise<unknow
 /** Without what is ours alone, and means nothing to the reference. */
 function kept({ annotations: { [checkpointAnnotation]: _, ...annotations } = {}, ...metadata }: StoredMeta): object {
   return { ...metadata, annotations, managedFields: undefined, resourceVersion: undefined };
-}
-
-/** What differs from then, health left out. */
-function changes({ cloud }: IngressCluster, since: Snapshot): string[] {
-  return compareSnapshots(since, cloud.controls.snapshot()).flatMap(({ table, id, change, fields }) => {
-    const changed = Object.keys(fields ?? {}).filter((field) => !["state", "verdict", "health", "capacity"].includes(field));
-    return change === "changed" && changed.length === 0 ? [] : [`${change} ${table} ${id} ${changed.join(", ")}`];
-  });
-}
-
-const tables = ["elbv2/load-balancers", "elbv2/listeners", "elbv2/target-groups", "ec2/security-groups", "ec2/security-group-rules"];
-
-/** What is in the account that was not there then. */
-function left({ cloud }: IngressCluster, before: Snapshot): readonly string[] {
-  const after = cloud.controls.snapshot();
-  return tables.flatMap((table) =>
-    Object.keys(after[table] ?? {})
-      .filter((id) => !(id in (before[table] ?? {})))
-      .map((id) => `${table} ${id}`),
-  );
-}
-
-type Row = Readonly<Record<string, unknown>> & { readonly tags?: Readonly<Record<string, string>> };
-
-/** Names that AWS or a hash chose, what is each one's own, and the number of a listener's only action. */
-const chosen = [
-  "Order",
-  "arn",
-  "id",
-  "name",
-  "dnsName",
-  "created",
-  "interfaceId",
-  "publicIp",
-  "allocationId",
-  "loadBalancerArn",
-  "groupId",
-];
-
-/** Everything of a namespace by kind, Service and part, with names of AWS's and of the namespace left out. */
-function stateOf({ cloud }: IngressCluster, { namespace }: ClassGiven): Readonly<Record<string, unknown>> {
-  const snapshot = cloud.controls.snapshot();
-  const rows = (table: string) => Object.entries((snapshot[table] ?? {}) as Readonly<Record<string, Row>>);
-  const partOf = ({ tags = {} }: Row) => `${tags["service.k8s.aws/stack"]} ${tags["service.k8s.aws/resource"]}`;
-  const names = tables.flatMap((table) => rows(table).map(([id, row]) => [id, row.tags ? `<${partOf(row)}>` : ""] as const));
-  const words = names.filter(([, word]) => word !== "").toSorted(([a], [b]) => b.length - a.length);
-  const plain = (value: unknown) =>
-    words
-      .reduce(
-        (text, [id, word]) => text.replaceAll(id, word),
-        JSON.stringify(value, (key, each) => (chosen.includes(key) ? undefined : each)),
-      )
-      .replaceAll(namespace, "<namespace>")
-      .replaceAll(/"port":"?3[0-2]\d{3}"?/g, '"port":"<node port>"')
-      .replaceAll(/\.7[78]"/g, '.7x"')
-      .replaceAll(
-        /targetgroup\/<namespace>-given\/[0-9a-f]+|certificate\/[0-9a-f-]+|sg-[0-9a-f]+|eni-[0-9a-f]+|eipalloc-[0-9a-f]+/g,
-        "<given>",
-      );
-  const owned = tables.flatMap((table) =>
-    rows(table)
-      .filter(([, { tags }]) => tags?.["service.k8s.aws/stack"]?.startsWith(`${namespace}/`))
-      .map(([, row]) => [`${table} ${partOf(row)}`.replaceAll(namespace, "<namespace>"), JSON.parse(plain(row))] as const),
-  );
-  const managed = new Map(
-    rows("ec2/security-groups").flatMap(([id, row]) =>
-      row.tags?.["service.k8s.aws/stack"]?.startsWith(`${namespace}/`) ? [[id, partOf(row)]] : [],
-    ),
-  );
-  const rules = rows("ec2/security-group-rules")
-    .filter(([, { groupId }]) => managed.has(String(groupId)))
-    .map(([, row]) => `${managed.get(String(row.groupId))} ${row.protocol} ${row.fromPort}-${row.toPort} ${plain(row.peer)}`)
-    .map((text) => text.replaceAll(namespace, "<namespace>"));
-  return { ...Object.fromEntries(owned), rules: rules.toSorted() };
 }

@@ -60,11 +60,23 @@ export async function gatewayCluster(t: TestContext, configurations: readonly Ku
   return { ...judged, proxy: `127.0.0.1:${(proxy.address() as { readonly port: number }).port}` };
 }
 
-/** The definitions of the Gateway API, and those of the configurations. */
-export async function installGatewayApi(admin: KubeClient, configurations: readonly KubeObject[]): Promise<void> {
-  const api = parseAllDocuments(await readFile(await gatewayApiManifest(), "utf8")).map((document) => document.toJS() as KubeObject | null);
-  for (const definition of [...api.filter((each) => each?.kind === "CustomResourceDefinition"), ...configurations])
-    await admin.create(definitions, definition!);
+/** The definitions of the Gateway API, and those of the configurations. `serves`: versions that the API server is to serve besides. */
+export async function installGatewayApi(
+  admin: KubeClient,
+  configurations: readonly KubeObject[],
+  { serves = [] }: { readonly serves?: readonly string[] } = {},
+): Promise<void> {
+  const api = parseAllDocuments(await readFile(await gatewayApiManifest(), "utf8")).map((document) => document.toJS() as Definition | null);
+  const served = ({ spec, ...definition }: Definition) => ({
+    ...definition,
+    spec: { ...spec, versions: spec.versions.map((each) => ({ ...each, served: each.served || serves.includes(each.name) })) },
+  });
+  const made = api.flatMap((each) => (each?.kind === "CustomResourceDefinition" ? [served(each)] : []));
+  for (const definition of [...made, ...configurations]) await admin.create(definitions, definition);
+}
+
+interface Definition extends KubeObject {
+  readonly spec: { readonly versions: readonly { readonly name: string; readonly served: boolean }[] };
 }
 
 /** Pods and EndpointSlices for every Deployment and Service, until the signal aborts. */

@@ -11,16 +11,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ACMClient, RequestCertificateCommand } from "@aws-sdk/client-acm";
-import { CreateSecurityGroupCommand, EC2Client } from "@aws-sdk/client-ec2";
-import {
-  CreateTargetGroupCommand,
-  type CreateTargetGroupCommandInput,
-  CreateTrustStoreCommand,
-  ElasticLoadBalancingV2Client,
-} from "@aws-sdk/client-elastic-load-balancing-v2";
 import { CreateSubscriptionCommand, ShieldClient } from "@aws-sdk/client-shield";
-import { CreateWebACLCommand, WAFV2Client } from "@aws-sdk/client-wafv2";
 import { configMaps, nodes, pods, secrets, services } from "../../src/kube/builtin.ts";
 import { isApiError } from "../../src/kube/errors.ts";
 import type { KubeObject, Resource, Stored } from "../../src/kube/resource.ts";
@@ -32,16 +23,15 @@ import {
   sentSecretsAnnotation,
 } from "../../src/loadbalancers/ingress/seen.ts";
 import { targetGroupBindings } from "../../src/loadbalancers/targets/binding.ts";
-import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
-import type { JournalEntry } from "../../src/sandbox/cloud/controls/journal.ts";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
-import type { Snapshot } from "../../src/sandbox/cloud/store.ts";
 import { classicWebAcls } from "../../src/sandbox/cloud/waf/waf-regional.ts";
 import { eventually } from "../bed/bed.ts";
 import { type InCharge, type IngressCluster, ingressCluster, unmodelled } from "./ingress-cluster.ts";
 import { classParams, type Given, judgedBindings, judgedIngresses, oidcSecret, paramsClass } from "./ingress-table.ts";
+import { callsFor, changes, left, settled, userOf } from "./judged-account.ts";
 
 const patienceMs = 240_000;
+const prefixes = ["ingress.k8s.aws"];
 
 test("Ingresses and bindings change hands, and back, and nothing changes but who looks at them", { timeout: 1_200_000 }, async (t) => {
   const judged = await ingressCluster(t);
@@ -71,13 +61,13 @@ test("Ingresses and bindings change hands, and back, and nothing changes but who
     [],
     "taken over without a call that changes anything",
   );
-  assert.deepEqual(changes(judged, made), []);
+  assert.deepEqual(changes(judged.cloud, made), []);
   assert.deepEqual(await objectsOf(judged), objects, "taken over without a write that changes anything");
   assert.deepEqual(await ours.errors(), []);
   await ours.stop();
   const again = await restart(judged, [theirs]);
   assert.deepEqual(again.get("theirs"), alone.get("theirs"), "the reference does with its own what it did before");
-  assert.deepEqual(changes(judged, made), [], "handed back as it was");
+  assert.deepEqual(changes(judged.cloud, made), [], "handed back as it was");
 
   ours = await judged.ours();
   await make(judged, mine, ours);
@@ -92,53 +82,13 @@ test("Ingresses and bindings change hands, and back, and nothing changes but who
   await reference.stop();
   ours = await judged.ours();
   await removeAll(judged, theirs, ours);
-  await eventually(() => assert.deepEqual(left(judged, before), []), patienceMs);
+  await eventually(() => assert.deepEqual(left(judged.cloud, before), []), patienceMs);
 });
 
 async function prepare({ cluster, cloud, network, namespace }: IngressCluster, name: string): Promise<Given> {
   await namespace(name);
-  const acm = new ACMClient(sdkConfig(cloud));
-  const ec2 = new EC2Client(sdkConfig(cloud));
-  const elbv2 = new ElasticLoadBalancingV2Client(sdkConfig(cloud));
-  const certificate = async (DomainName: string, ...more: string[]) => {
-    const { CertificateArn } = await acm.send(
-      new RequestCertificateCommand({ DomainName, SubjectAlternativeNames: [DomainName, ...more], ValidationMethod: "DNS" }),
-    );
-    return CertificateArn!;
-  };
-  const group = async (groupName: string) => {
-    const TagSpecifications = [{ ResourceType: "security-group" as const, Tags: [{ Key: "Name", Value: `${name}-${groupName}` }] }];
-    const { GroupId } = await ec2.send(
-      new CreateSecurityGroupCommand({
-        GroupName: `${name}-${groupName}`,
-        Description: "of the user",
-        VpcId: network.vpcId,
-        TagSpecifications,
-      }),
-    );
-    return GroupId!;
-  };
-  const target = async (groupName: string, more: Partial<CreateTargetGroupCommandInput> = {}) => {
-    const { TargetGroups } = await elbv2.send(
-      new CreateTargetGroupCommand({
-        Name: `${name}-${groupName}`,
-        Protocol: "HTTP",
-        Port: 80,
-        VpcId: network.vpcId,
-        TargetType: "ip",
-        ...more,
-      }),
-    );
-    return TargetGroups![0]!.TargetGroupArn!;
-  };
-  const { TrustStores } = await elbv2.send(
-    new CreateTrustStoreCommand({ Name: `${name}-trusted`, CaCertificatesBundleS3Bucket: "bundles", CaCertificatesBundleS3Key: "ca.pem" }),
-  );
-  await group("side");
-  const VisibilityConfig = { SampledRequestsEnabled: false, CloudWatchMetricsEnabled: false, MetricName: "m" };
-  const { Summary } = await new WAFV2Client(sdkConfig(cloud)).send(
-    new CreateWebACLCommand({ Name: `${name}-acl`, Scope: "REGIONAL", DefaultAction: { Allow: {} }, VisibilityConfig }),
-  );
+  const user = userOf(cloud, network, name);
+  await user.securityGroup("side");
   classicWebAcls(cloud.account).put(`${name}-classic`, { id: `${name}-classic`, name: `${name}-classic` });
   const given: Given = {
     namespace: name,
@@ -146,15 +96,19 @@ async function prepare({ cluster, cloud, network, namespace }: IngressCluster, n
     subnets: network.privateSubnetIds,
     publicSubnets: network.publicSubnetIds,
     subnetNames: network.privateSubnetIds.map((id) => cloud.account.ec2.subnets.get(id)!.tags.Name!),
-    securityGroup: await group("front"),
+    securityGroup: await user.securityGroup("front"),
     securityGroupName: `${name}-side`,
     prefixList: "pl-0123456789abcdef0",
-    certificates: [await certificate("shop.example.com"), await certificate("other.example.com", "*.example.com")],
-    trustStore: { name: `${name}-trusted`, arn: TrustStores![0]!.TrustStoreArn! },
-    targetGroup: { name: `${name}-given`, arn: await target("given") },
-    webAcl: { name: `${name}-acl`, arn: Summary!.ARN! },
+    certificates: [await user.certificate("shop.example.com"), await user.certificate("other.example.com", "*.example.com")],
+    trustStore: await user.trustStore("trusted"),
+    targetGroup: await user.targetGroup("given"),
+    webAcl: await user.webAcl("acl"),
     classicWebAcl: `${name}-classic`,
-    bound: { pods: await target("pods"), nodes: await target("nodes", { TargetType: "instance" }), many: await target("many") },
+    bound: {
+      pods: (await user.targetGroup("pods")).arn,
+      nodes: (await user.targetGroup("nodes", { TargetType: "instance" })).arn,
+      many: (await user.targetGroup("many")).arn,
+    },
   };
   const { admin } = cluster;
   await admin.create(secrets, {
@@ -169,16 +123,7 @@ async function prepare({ cluster, cloud, network, namespace }: IngressCluster, n
       parameters: { apiGroup: "elbv2.k8s.aws", kind: "IngressClassParams", name: paramsClass(name) },
     },
   });
-  await eventually(() => {
-    cloud.account.time.settle();
-    const certificates = Object.values(cloud.controls.snapshot()["acm/certificates"] ?? {}) as { status: string }[];
-    assert.ok(certificates.length > 0 && certificates.every(({ status }) => status === "ISSUED"), JSON.stringify(certificates));
-    const stores = Object.values(cloud.controls.snapshot()["elbv2/trust-stores"] ?? {}) as { state: string }[];
-    assert.ok(
-      stores.every(({ state }) => state === "ACTIVE"),
-      JSON.stringify(stores),
-    );
-  }, patienceMs);
+  await settled(cloud, patienceMs);
   return given;
 }
 
@@ -226,28 +171,7 @@ async function restart(judged: IngressCluster, given: readonly Given[]): Promise
   await reference.stop();
   const calls = judged.mutations(mutations);
   const snapshot = judged.cloud.controls.snapshot();
-  return new Map(
-    given.map(({ namespace }) => {
-      const own = calls.filter((call) => JSON.stringify(named(call, snapshot)).includes(namespace));
-      const said = own.map((call) => JSON.stringify(named(call, snapshot)).replaceAll(namespace, "<namespace>"));
-      return [namespace, [...new Set(said)].toSorted()];
-    }),
-  );
-}
-
-interface Row {
-  readonly tags?: Readonly<Record<string, string>>;
-}
-
-/** A call with what AWS's names stand for in their place: `<shop/web LoadBalancer>`. */
-function named({ action, input }: JournalEntry, snapshot: Snapshot): readonly [string, unknown] {
-  const tables = ["elbv2/load-balancers", "elbv2/listeners", "elbv2/rules", "elbv2/target-groups", "ec2/security-groups"];
-  const rows = tables.flatMap((table) => Object.entries((snapshot[table] ?? {}) as Readonly<Record<string, Row>>));
-  // Longer ones first: the ARN of a listener begins as that of its load balancer does.
-  const words = rows
-    .map(([id, { tags = {} }]) => [id, `<${tags["ingress.k8s.aws/stack"] ?? tags.Name} ${tags["ingress.k8s.aws/resource"]}>`] as const)
-    .toSorted(([a], [b]) => b.length - a.length);
-  return [action, words.reduce((text, [id, word]) => text.replaceAll(id, word), JSON.stringify(input))];
+  return new Map(given.map(({ namespace }) => [namespace, callsFor(namespace, calls, snapshot, prefixes)]));
 }
 
 /** What Kubernetes keeps, without what ours says beyond the reference. */
@@ -268,30 +192,4 @@ function comparable(object: Stored<KubeObject>, kind: string): unknown {
   const { status, ...rest } = object as Stored<KubeObject> & { readonly status?: Readonly<Record<string, unknown>> };
   const { targets: _targets, conditions: _conditions, ...kept } = status ?? {};
   return { ...rest, metadata: { ...metadata, annotations: theirs }, status: kind === "TargetGroupBinding" ? kept : status };
-}
-
-/** What differs from then, health left out. */
-function changes({ cloud }: IngressCluster, since: Snapshot): string[] {
-  return compareSnapshots(since, cloud.controls.snapshot()).flatMap(({ table, id, change, fields }) => {
-    const changed = Object.keys(fields ?? {}).filter((field) => !["state", "verdict", "health", "capacity"].includes(field));
-    return change === "changed" && changed.length === 0 ? [] : [`${change} ${table} ${id} ${changed.join(", ")}`];
-  });
-}
-
-/** What is in the account that was not there then. */
-function left({ cloud }: IngressCluster, before: Snapshot): readonly string[] {
-  const after = cloud.controls.snapshot();
-  const tables = [
-    "elbv2/load-balancers",
-    "elbv2/listeners",
-    "elbv2/rules",
-    "elbv2/target-groups",
-    "ec2/security-groups",
-    "ec2/security-group-rules",
-  ];
-  return tables.flatMap((table) =>
-    Object.keys(after[table] ?? {})
-      .filter((id) => !(id in (before[table] ?? {})))
-      .map((id) => `${table} ${id}`),
-  );
 }

@@ -94,7 +94,12 @@ export const referees: readonly Referee[] = [
   },
   {
     name: "the reference's load balancer controller",
-    tests: ["test/referees/load-balancer-controller.test.ts", "test/referees/class-services.test.ts"],
+    tests: [
+      "test/referees/load-balancer-controller.test.ts",
+      "test/referees/class-services.test.ts",
+      "test/referees/gateway-controller.test.ts",
+    ],
+    // The last of them also needs the definitions of the Gateway API, which are there as soon as they are asked for.
     obtain: referenceLoadBalancerController,
     builtOnDemand: builtLoadBalancerController,
   },
