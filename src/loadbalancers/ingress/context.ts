@@ -13,11 +13,13 @@ import type { Bindings } from "../targets/binding.ts";
 import type { NewTargetGroups } from "../targets/new-groups.ts";
 import type { Checkpoints } from "./checkpoint.ts";
 import type { MemberModel } from "./desire.ts";
+import type { GroupId } from "./groups.ts";
 import type { IngressMetrics } from "./metrics.ts";
 import type { MemberRefusals } from "./refusals.ts";
 import type { Report } from "./report.ts";
 import type { Classes, Ingresses, Namespaces, Params } from "./seen.ts";
 import type { IngressSettings } from "./settings.ts";
+import type { IngressView } from "./view.ts";
 
 /** What the controller is given. */
 export interface IngressParts {
@@ -59,6 +61,8 @@ export interface GroupContext extends IngressParts {
   readonly provenCertificates: Map<string, number>;
   /** Since when certificates that nothing asks for are seen in use, by ARN: wall-clock milliseconds. */
   readonly usedCertificates: Map<string, number>;
+  /** Whether an Ingress, as it is now and with its class as that is now, has the address of this group. */
+  isAddressed(ingress: IngressView, group: GroupId): boolean;
   /** Wall-clock milliseconds. */
   now(): number;
   /** How old attributes may be: AWS tells of them one load balancer at a time. */

@@ -10,7 +10,7 @@ import { matchesSelector } from "../targets/selector.ts";
 import { Checkpoints } from "./checkpoint.ts";
 import { type ClassSources, classOf } from "./classes.ts";
 import type { GroupContext, IngressParts } from "./context.ts";
-import { type Group, type GroupId, groupOf, groupsFinalized, type Membership, membershipOf, stackOf } from "./groups.ts";
+import { type Group, type GroupId, groupOf, groupsFinalized, isAddressed, type Membership, membershipOf, stackOf } from "./groups.ts";
 import { IngressMetrics } from "./metrics.ts";
 import { reconcileGroup } from "./pass.ts";
 import { wishText } from "./refusals.ts";
@@ -54,6 +54,7 @@ class IngressLoop {
       checkpoints: new Checkpoints(parts.host.world, (...written) => report.recordCheckpoint(...written)),
       provenCertificates: new Map(),
       usedCertificates: new Map(),
+      isAddressed: (view, group) => isAddressed(view, this.#membership(view), group),
       now: () => parts.host.world.clock.now(),
       attributesAgeMs: 60 * 60_000,
     };

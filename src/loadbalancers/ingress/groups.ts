@@ -93,6 +93,12 @@ export function groupOf(id: GroupId, ingresses: readonly IngressView[], membersh
   return { id, members: inOrder.map(({ order, ...member }) => member), leaving };
 }
 
+/** Whether it has the address of this group: of its own; where its class cannot be told, of the only one that it has been in. */
+export function isAddressed(ingress: IngressView, membership: Membership, id: GroupId): boolean {
+  const its = membership.kind === "invalid-class" ? groupsFinalized(ingress) : membership.kind === "in" ? [membership.group] : [];
+  return its.length === 1 && its.every((group) => finalizerOf(group) === finalizerOf(id) && stackOf(group) === stackOf(id));
+}
+
 const maxOrder = 1000;
 
 /** Its place in its group. One that cannot be read is where it would be without. */

@@ -103,9 +103,9 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
     const ports = portsOf(survey);
     const inFront = "error" in front ? survey.front?.hostname : front.hostname;
     for (const member of members) {
-      // One that has been changed meanwhile may be in another group by now, and have its address; it is looked at again anyway.
+      // One that has been changed meanwhile, or whose class has, may be in another group by now, and have its address.
       const now = context.ingresses.get(keyOf(member.view));
-      if (now === undefined || !sameWish(now.view, member.view)) continue;
+      if (now === undefined || !sameWish(now.view, member.view) || !context.isAddressed(now.view, group.id)) continue;
       const publish = () => report.publish(member, hostname, ports, inFront, ask.signal);
       await setbacks.attempt(() => telling([member], "FailedUpdateStatus", context, ask, publish));
     }

@@ -1,0 +1,70 @@
+/** Ingresses whose group is decided by their class, and which move when its parameters change. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type IngressWorld, ingressWorld } from "../bed/ingress-world.ts";
+
+const paramsPath = "/apis/elbv2.k8s.aws/v1beta1/ingressclassparams";
+const classPath = "/apis/networking.k8s.io/v1/ingressclasses";
+const ofClass = { controller: "ingress.k8s.aws/alb", parameters: { apiGroup: "elbv2.k8s.aws", kind: "IngressClassParams", name: "teams" } };
+
+const inGroup = (name: string) => ({ spec: { group: { name } } });
+const makeClass = (world: IngressWorld) => world.say("POST", classPath, { metadata: { name: "teams" }, spec: ofClass });
+const move = (world: IngressWorld, group: string) => world.say("PATCH", `${paramsPath}/teams`, inGroup(group), "merge");
+const isAt = (world: IngressWorld, name: string, group: string) => world.hostname(name).startsWith(`internal-k8s-${group}-`);
+
+/** `moves` is of a class whose parameters name the group `old`; `stays` names it itself. */
+async function bed(t: TestContext): Promise<IngressWorld> {
+  const world = await ingressWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  await world.pods("web", 1);
+  await world.say("POST", paramsPath, {
+    apiVersion: "elbv2.k8s.aws/v1beta1",
+    kind: "IngressClassParams",
+    metadata: { name: "teams" },
+    ...inGroup("old"),
+  });
+  await makeClass(world);
+  await world.ingress("moves", { "m.example.com": ["Prefix / web:80"] }, {}, "teams");
+  await world.ingress("stays", { "s.example.com": ["Prefix / web:80"] }, { "group.name": "old" });
+  return world;
+}
+
+test("one that its class moves to another group keeps the address that it got there, however long a pass of the old group takes", async (t) => {
+  const world = await bed(t);
+  world.aws.controls.faults.add({ action: "elasticloadbalancing:CreateRule", effect: { kind: "delay", ms: 25_000 }, times: 1 });
+  world.serve();
+  await world.world.advance(2_000);
+  await move(world, "new");
+  await world.until("it has its new address", () => isAt(world, "moves", "new"), 20_000);
+  await world.world.advance(10 * 60_000);
+  assert.ok(isAt(world, "moves", "new"), world.hostname("moves"));
+  assert.deepEqual(world.get("moves")?.metadata.finalizers, ["group.ingress.k8s.aws/new"]);
+  assert.ok(isAt(world, "stays", "old"));
+});
+
+test("one that is between two groups when its class vanishes keeps the address that it has", async (t) => {
+  const world = await bed(t);
+  let end = world.serve();
+  await world.until("both are served", () => isAt(world, "moves", "old") && isAt(world, "stays", "old"), 120_000);
+  // The old group cannot let it go yet.
+  world.aws.controls.faults.add({ action: "elasticloadbalancing:DeleteRule", effect: { kind: "throttle" }, probability: 1 });
+  await move(world, "new");
+  await world.until("it has its new address", () => isAt(world, "moves", "new"), 120_000);
+  assert.equal(world.get("moves")?.metadata.finalizers?.length, 2);
+  await world.say("DELETE", `${classPath}/teams`);
+  end();
+  world.aws.controls.faults.remove(undefined);
+  end = world.serve();
+  await world.change("stays", {}, { "t.example.com": ["Prefix / web:80"] });
+  for (let i = 0; i < 30; i++) {
+    await world.world.advance(20_000);
+    assert.ok(isAt(world, "moves", "new"), world.hostname("moves"));
+  }
+  await makeClass(world);
+  for (let i = 0; i < 30; i++) {
+    await world.world.advance(20_000);
+    assert.ok(isAt(world, "moves", "new"), world.hostname("moves"));
+  }
+  assert.deepEqual(world.get("moves")?.metadata.finalizers, ["group.ingress.k8s.aws/new"]);
+});
