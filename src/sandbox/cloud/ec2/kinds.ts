@@ -53,6 +53,14 @@ export const KINDS = {
     "InvalidVpcPeeringConnectionID.NotFound",
     "vpcPeeringConnection ID",
   ),
+  egressOnlyGateway: kind(
+    "eigw",
+    "egress-only-internet-gateway",
+    "InvalidEgressOnlyInternetGatewayId.Malformed",
+    "InvalidGatewayID.NotFound",
+    "egressOnlyInternetGateway ID",
+  ),
+  vpcEndpoint: kind("vpce", "vpc-endpoint", "InvalidVpcEndpointId.Malformed", "InvalidVpcEndpointId.NotFound", "Vpc Endpoint Id"),
   snapshot: kind("snap", "snapshot", "InvalidSnapshotID.Malformed", "InvalidSnapshot.NotFound", "snapshot"),
 } as const;
 

@@ -12,6 +12,7 @@ import {
 import { ServiceError } from "../errors.ts";
 import { type Operations, write } from "../service.ts";
 import { contains, formatBlock, parseBlock } from "./cidr.ts";
+import { egressOnlyGateways } from "./ipv6-blocks.ts";
 import { find, KINDS, missing } from "./kinds.ts";
 import { peerings } from "./peerings.ts";
 import { checkedPrefixList } from "./permissions.ts";
@@ -56,6 +57,12 @@ export function routeOperations(ec2: Ec2): Operations {
       if (existing.target.kind === "local") {
         throw new ServiceError("InvalidParameterValue", `cannot remove local route ${destination.destination} in route table ${table.id}`);
       }
+      if (existing.target.kind === "endpoint") {
+        throw new ServiceError(
+          "InvalidParameterValue",
+          `cannot remove VPC endpoint route ${destination.destination} in route table ${table.id}`,
+        );
+      }
       ec2.routeTables.update(table.id, { routes: table.routes.filter((route) => route !== existing) });
     }),
   ];
@@ -70,7 +77,7 @@ export function describeRoute(ec2: Ec2, route: Route): RouteAnswer {
     ...(family === 6 ? { DestinationIpv6CidrBlock: destination } : {}),
     ...(family === "prefix-list" ? { DestinationPrefixListId: destination } : {}),
     ...(target.kind === "local" ? { GatewayId: "local" } : {}),
-    ...(target.kind === "gateway" ? { GatewayId: target.id } : {}),
+    ...(target.kind === "gateway" || target.kind === "endpoint" ? { GatewayId: target.id } : {}),
     ...(target.kind === "nat" ? { NatGatewayId: target.id } : {}),
     ...(target.kind === "egress-only" ? { EgressOnlyInternetGatewayId: target.id } : {}),
     ...(target.kind === "transit" ? { TransitGatewayId: target.id } : {}),
@@ -102,6 +109,8 @@ function leadsSomewhere(ec2: Ec2, target: RouteTarget): boolean {
       const state = ec2.instances.get(attachment.instanceId)?.state;
       return state === "running" || state === "pending";
     }
+    case "egress-only":
+      return egressOnlyGateways(ec2).has(target.id);
     case "peering":
       return peerings(ec2).get(target.id)?.status === "active";
     default:
@@ -220,7 +229,7 @@ function targetOf(ec2: Ec2, table: RouteTable, input: TargetInput): RouteTarget 
     case "NatGatewayId":
       return { kind: "nat", id: find(ec2.natGateways, KINDS.natGateway, id).id };
     case "EgressOnlyInternetGatewayId":
-      return { kind: "egress-only", id };
+      return { kind: "egress-only", id: find(egressOnlyGateways(ec2), KINDS.egressOnlyGateway, id).id };
     case "TransitGatewayId":
       return { kind: "transit", id };
     case "VpcPeeringConnectionId":

@@ -12,6 +12,7 @@ import { instanceTypeOfferingOperations } from "./instance-type-offerings.ts";
 import { instanceTypeOperations } from "./instance-types.ts";
 import { interfaceAddressOperations } from "./interface-addresses.ts";
 import { interfaceOperations } from "./interface-operations.ts";
+import { ipv6Operations } from "./ipv6-blocks.ts";
 import { keyPairOperations } from "./key-pairs.ts";
 import { peeringOperations } from "./peerings.ts";
 import { routeTableOperations } from "./route-tables.ts";
@@ -28,6 +29,7 @@ import { snapshotLockOperations } from "./volumes/locks.ts";
 import { volumeModificationOperations } from "./volumes/modifications.ts";
 import { volumeQueryOperations } from "./volumes/queries.ts";
 import { snapshotOperations } from "./volumes/snapshots.ts";
+import { vpcEndpointOperations } from "./vpc-endpoints.ts";
 import { vpcOperations } from "./vpcs.ts";
 import { zoneOperations } from "./zones.ts";
 
@@ -47,6 +49,8 @@ export function ec2Service({ ec2 }: Account): Service {
       routeOperations,
       gatewayOperations,
       peeringOperations,
+      ipv6Operations,
+      vpcEndpointOperations,
       keyPairOperations,
       securityGroupOperations,
       securityGroupRuleOperations,

@@ -55,7 +55,9 @@ export type RouteTarget =
   | { readonly kind: "interface"; readonly id: string; readonly instanceId: string | undefined }
   | { readonly kind: "egress-only"; readonly id: string }
   | { readonly kind: "transit"; readonly id: string }
-  | { readonly kind: "peering"; readonly id: string };
+  | { readonly kind: "peering"; readonly id: string }
+  /** A gateway endpoint, whose routes come and go with it. */
+  | { readonly kind: "endpoint"; readonly id: string };
 
 /** A route of a table. */
 export interface Route {

@@ -104,7 +104,8 @@ function ipv4Block(ec2: Ec2, vpc: Vpc, text: string): string {
   return formatBlock(block);
 }
 
-function ipv6Block(ec2: Ec2, vpc: Vpc, text: string): string {
+/** A block of the VPC's for a subnet, refused where AWS would. */
+export function ipv6Block(ec2: Ec2, vpc: Vpc, text: string): string {
   const block = parseBlock(text);
   if (block?.family !== 6 || block.prefix !== 64)
     throw new ServiceError("InvalidParameterValue", `invalid value for parameter Ipv6 CIDR: ${text}`);

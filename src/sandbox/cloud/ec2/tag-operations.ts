@@ -12,12 +12,14 @@ import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
 import type { Table } from "../store.ts";
 import { type FilterTable, filtered } from "./filters.ts";
+import { egressOnlyGateways } from "./ipv6-blocks.ts";
 import { keyPairs } from "./key-pairs.ts";
 import { find, KINDS, type Kind } from "./kinds.ts";
 import { page } from "./pages.ts";
 import { peerings } from "./peerings.ts";
 import type { Ec2, Tags } from "./state.ts";
 import { checkedKey, withTags } from "./tags.ts";
+import { vpcEndpoints } from "./vpc-endpoints.ts";
 
 const MAX_RESOURCES = 1000;
 
@@ -110,6 +112,8 @@ function taggedTables(ec2: Ec2): readonly { readonly kind: Kind; readonly table:
     entry(KINDS.snapshot, ec2.snapshots),
     entry(KINDS.keyPair, keyPairs(ec2)),
     entry(KINDS.peering, peerings(ec2)),
+    entry(KINDS.egressOnlyGateway, egressOnlyGateways(ec2)),
+    entry(KINDS.vpcEndpoint, vpcEndpoints(ec2)),
   ];
 }
 

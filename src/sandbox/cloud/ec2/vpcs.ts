@@ -22,6 +22,7 @@ import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
 import { formatBlock, parseBlock } from "./cidr.ts";
 import { type FilterTable, filtered, tagFilters } from "./filters.ts";
+import { egressOnlyGateways } from "./ipv6-blocks.ts";
 import { find, findAll, KINDS } from "./kinds.ts";
 import { privateDomain } from "./names.ts";
 import { page } from "./pages.ts";
@@ -29,6 +30,7 @@ import { createMainTable } from "./route-tables.ts";
 import { createDefaultGroup } from "./security-groups.ts";
 import type { Ec2, Vpc } from "./state.ts";
 import { needsCreateTags, specifiedTags, tagList } from "./tags.ts";
+import { vpcEndpoints } from "./vpc-endpoints.ts";
 
 /** The operations on VPCs. */
 export function vpcOperations(ec2: Ec2): Operations {
@@ -101,6 +103,8 @@ function deleteVpc(ec2: Ec2, id: string): void {
     ec2.subnets.values().some(inVpc) ||
     ec2.interfaces.values().some(inVpc) ||
     ec2.internetGateways.values().some(inVpc) ||
+    egressOnlyGateways(ec2).values().some(inVpc) ||
+    vpcEndpoints(ec2).values().some(inVpc) ||
     groups.some((group) => group.name !== "default") ||
     tables.some((table) => !table.associations.some((association) => association.main));
   if (blocked) throw new ServiceError("DependencyViolation", `The vpc '${id}' has dependencies and cannot be deleted.`);
@@ -108,6 +112,11 @@ function deleteVpc(ec2: Ec2, id: string): void {
   for (const group of groups) ec2.securityGroups.delete(group.id);
   for (const rule of ec2.rules.values()) if (groups.some((group) => group.id === rule.groupId)) ec2.rules.delete(rule.id);
   ec2.vpcs.delete(vpc.id);
+}
+
+/** By what a VPC's IPv6 block is taken away. */
+export function vpcIpv6AssociationId({ id }: Pick<Vpc, "id">): string {
+  return `vpc-cidr-assoc-1${id.slice(5)}`;
 }
 
 function describe(ec2: Ec2, vpc: Vpc): VpcAnswer {
@@ -119,7 +128,7 @@ function describe(ec2: Ec2, vpc: Vpc): VpcAnswer {
         ? []
         : [
             {
-              AssociationId: `vpc-cidr-assoc-1${vpc.id.slice(5)}`,
+              AssociationId: vpcIpv6AssociationId(vpc),
               Ipv6CidrBlock: vpc.ipv6Cidr,
               Ipv6CidrBlockState: { State: "associated" },
               NetworkBorderGroup: ec2.account.region,
