@@ -113,6 +113,9 @@ class Look {
       (each) => each.spec?.claimRef?.uid === metadata.uid && each.metadata.deletionTimestamp === undefined,
     );
     if (volume !== undefined) {
+      // First, and refused when somebody has changed it meanwhile: one that was deleted a moment ago is bound to nobody.
+      const { resourceVersion } = volume.metadata;
+      await this.#change(persistentVolumes, volume, "status", { metadata: { resourceVersion }, status: { phase: "Bound" } });
       await this.#change(claims, claim, "", {
         metadata: { annotations: { [annotations.bound]: "yes" } },
         spec: { volumeName: volume.metadata.name },
@@ -120,7 +123,6 @@ class Look {
       const { capacity, accessModes, volumeAttributesClassName } = volume.spec ?? {};
       const attributes = volumeAttributesClassName && { currentVolumeAttributesClassName: volumeAttributesClassName };
       await this.#change(claims, claim, "status", { status: { phase: "Bound", capacity, accessModes, ...attributes } });
-      await this.#change(persistentVolumes, volume, "status", { status: { phase: "Bound" } });
       return;
     }
     const storageClass = this.#seen.classes.find((each) => each.metadata.name === spec?.storageClassName);

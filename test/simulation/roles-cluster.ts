@@ -13,7 +13,8 @@ import { launchNodes } from "../../src/sandbox/cloud/network.ts";
 import { snapshotDefinitions } from "../../src/sandbox/snapshot-controller.ts";
 import { standInForVolumeControllers } from "../../src/sandbox/volume-controllers.ts";
 import { driverName } from "../../src/volumes/names.ts";
-import { handleOf, type RolesScene } from "./roles-scene.ts";
+import { handleOf } from "./roles-objects.ts";
+import type { RolesScene } from "./roles-scene.ts";
 import { attributesClasses, type ClaimWish, type ClassName, classes, waitsForPod } from "./roles-wish.ts";
 
 const storage = "/apis/storage.k8s.io/v1";

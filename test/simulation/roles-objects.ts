@@ -117,3 +117,8 @@ export class RolesObjects {
 function named<T extends { readonly metadata: Metadata }>(objects: readonly T[], name: string): T | undefined {
   return objects.find(({ metadata }) => metadata.name === name);
 }
+
+/** The disk that a PersistentVolume is of, by CSI or from before it. */
+export function handleOf({ csi, awsElasticBlockStore }: VolumeObject["spec"]): string {
+  return csi?.volumeHandle ?? awsElasticBlockStore?.volumeID.replace(/^aws:\/\/[^/]*\//, "") ?? "";
+}

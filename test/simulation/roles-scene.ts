@@ -1,6 +1,5 @@
-/** Where the histories of the built-in roles take place: claims, their disks and snapshots, and what must be true of them at every moment. */
-import { isDeepStrictEqual } from "node:util";
-import { bodyText, type HttpRequest, type HttpResponse, type Transport } from "../../src/runtime/http.ts";
+/** Where the histories of the built-in roles take place: claims, their disks and snapshots, and what is wrong with them in the end. */
+import { bodyText, type HttpResponse, type Transport } from "../../src/runtime/http.ts";
 import { type Cloud, createCloud } from "../../src/sandbox/cloud/cloud.ts";
 import type { Instance } from "../../src/sandbox/cloud/ec2/state.ts";
 import type { Volume } from "../../src/sandbox/cloud/ec2/volumes/state.ts";
@@ -12,14 +11,13 @@ import { actionOf, isRead } from "./aws-requests.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { LeaseRule } from "./lease-rule.ts";
-import { type AttachmentObject, type ClaimObject, RolesObjects, type VolumeObject } from "./roles-objects.ts";
+import { handleOf, RolesObjects, type VolumeObject } from "./roles-objects.ts";
+import { RolesRules } from "./roles-rules.ts";
 import { attributesClasses, type ClaimWish, isServable, type SnapshotWish } from "./roles-wish.ts";
 import { streamedListsOf } from "./streamed-lists.ts";
 
 /** Compiled once: they are the same in every history. */
 const shapes = new Shapes();
-/** Somebody's own finalizer. */
-export const hold = "example.com/hold";
 /** Reads lag by less than the driver reckons with. */
 const staleness = { maxAgeMs: 4_000, probability: 0.3 };
 
@@ -46,12 +44,7 @@ export class RolesScene {
   lastChangeAt = 0;
   /** Called after everything by which a replica changed something. */
   onWrite: () => void = () => {};
-  /** Snapshots that have been ready under each name. */
-  readonly #ready = new Map<string, Set<string>>();
-  /** The disk of each claim, by UID. */
-  readonly #disks = new Map<string, string>();
-  readonly #foreign = new Map<string, Volume>();
-  readonly #told = new Set<string>();
+  readonly #rules: RolesRules;
 
   constructor(seed: number) {
     this.world = virtualWorld(seed);
@@ -68,6 +61,7 @@ export class RolesScene {
     this.network = standardNetwork(this.cloud, { clusterId: "simulated" });
     this.machines = launchNodes(this.cloud, this.network, 6).map(({ id }) => this.run(id));
     this.objects = new RolesObjects(this.cluster);
+    this.#rules = new RolesRules(this);
   }
 
   run(id: string): Instance {
@@ -76,16 +70,16 @@ export class RolesScene {
 
   /** From now on everything counts. */
   open(foreign: readonly string[]): void {
-    for (const id of foreign) this.#foreign.set(id, this.cloud.account.ec2.volumes.get(id)!);
+    this.#rules.protect(foreign);
     this.isOpen = true;
   }
 
   /** The API server as replicas reach it. */
   readonly serve: Transport = async (request) => {
-    const before = this.#attachmentIn(request);
+    const judge = this.#rules.attachmentJudge(request);
     const answer = await this.cluster.send(request);
     if (request.method === "GET" || /\/(leases|events)(\/|$)/.test(request.url.pathname)) return answer;
-    this.#judgeAttachment(before, request);
+    judge();
     this.#changed(`${request.method} ${request.url.pathname}`);
     return answer;
   };
@@ -216,102 +210,14 @@ export class RolesScene {
     return isPlaced ? [] : [`PersistentVolume ${metadata.name} does not say where it is`];
   }
 
+  /** Sees to what must be true at every moment. */
+  look(by: string): void {
+    this.#rules.look(by);
+  }
+
   #changed(by: string): void {
     this.lastChangeAt = this.world.clock.monotonic();
     this.look(by);
     this.onWrite();
   }
-
-  /** What must be true at every moment. */
-  look(by: string): void {
-    this.cloud.account.time.settle();
-    const { volumes } = this.cloud.account.ec2;
-    for (const [id, before] of this.#foreign) {
-      if (!isDeepStrictEqual(volumes.get(id), before)) this.#broken("nothing foreign is touched", by, `${id} is changed or gone`);
-    }
-    for (const volume of this.objects.volumes()) this.#lookAt(volume, by);
-    for (const id of this.kept) if (!isThere(volumes.get(id))) this.#broken("what is retained is never deleted", by, `${id} is gone`);
-    for (const what of this.held) {
-      if (!this.objects.finalizers(what).includes(hold)) this.#broken("a finalizer of somebody else stays", by, `${what} has lost it`);
-    }
-    for (const { metadata, status } of this.objects.snapshots()) {
-      const handle = this.objects.content(status?.boundVolumeSnapshotContentName)?.status?.snapshotHandle;
-      if (status?.readyToUse && handle) this.#ready.set(metadata.name, new Set([...(this.#ready.get(metadata.name) ?? []), handle]));
-    }
-  }
-
-  #lookAt(volume: VolumeObject, by: string): void {
-    const { claimRef, persistentVolumeReclaimPolicy, accessModes } = volume.spec;
-    const id = handleOf(volume.spec);
-    const disk = this.disk(volume);
-    const claim = claimRef && this.objects.claim(claimRef.name);
-    if (this.#foreign.has(id)) return;
-    if (persistentVolumeReclaimPolicy === "Retain" && claim?.metadata.uid === claimRef?.uid) this.kept.add(id);
-    if (claim !== undefined && claim.metadata.uid === claimRef?.uid) this.#lookAtData(claim, id, disk, by);
-    const places = new Set((disk?.attachments ?? []).map(({ instanceId }) => instanceId));
-    for (const { metadata, spec, status } of this.objects.attachments()) {
-      const instanceId = metadata.annotations?.["csi.alpha.kubernetes.io/node-id"] ?? "";
-      if (spec.source.persistentVolumeName === volume.metadata.name && status?.attached && this.#runs(instanceId)) places.add(instanceId);
-    }
-    if (places.size > 1 && !accessModes.includes("ReadWriteMany")) {
-      this.#broken("a volume is at one instance at a time", by, `${id} is at ${[...places].join(" and ")}`);
-    }
-  }
-
-  /** A claim keeps its disk, which was made for it, from what it is to be filled from. */
-  #lookAtData({ metadata, spec }: ClaimObject, id: string, disk: Volume | undefined, by: string): void {
-    const { name, uid } = metadata;
-    const had = this.#disks.get(uid);
-    const swapped = (how: string) => this.#broken("a claim's data is never another's", by, `${name} (${uid}) ${how}`);
-    if (had !== undefined && had !== id) swapped(`had ${had} and has ${id}`);
-    const other = [...this.#disks].find(([of, handle]) => handle === id && of !== uid);
-    if (other !== undefined) swapped(`has ${id}, which was of ${other[0]}`);
-    this.#disks.set(uid, id);
-    if (metadata.deletionTimestamp !== undefined) return;
-    if (!isThere(disk)) this.#broken("the disk of a claim is never deleted", by, `${id} of ${name} is gone`);
-    else if (disk.tags.CSIVolumeName !== `pvc-${uid}`) swapped(`has ${id}, which is of ${disk.tags.CSIVolumeName}`);
-    const source = spec.dataSource?.kind === "VolumeSnapshot" ? spec.dataSource.name : undefined;
-    if (source !== undefined && disk !== undefined && !this.#ready.get(source)?.has(disk.snapshotId ?? "")) {
-      swapped(`is to be filled from ${source}, and is from ${disk.snapshotId}`);
-    }
-  }
-
-  #runs(instanceId: string): boolean {
-    return this.cloud.account.ec2.instances.get(instanceId)?.state === "running";
-  }
-
-  #attachmentIn({ method, url }: HttpRequest): AttachmentObject | undefined {
-    const name = method === "PATCH" ? /\/volumeattachments\/([^/]+)/.exec(url.pathname)?.[1] : undefined;
-    return name === undefined ? undefined : this.objects.attachments().find(({ metadata }) => metadata.name === name);
-  }
-
-  /** What a VolumeAttachment says is so in EC2: kubelet and the next node go by it. */
-  #judgeAttachment(before: AttachmentObject | undefined, request: HttpRequest): void {
-    if (before === undefined) return;
-    const after = this.#attachmentIn(request);
-    const instanceId = (after ?? before).metadata.annotations?.["csi.alpha.kubernetes.io/node-id"] ?? "";
-    const volume = this.objects.volume(before.spec.source.persistentVolumeName);
-    const found = volume && this.disk(volume)?.attachments.find((each) => each.instanceId === instanceId);
-    if (!this.#runs(instanceId) || volume === undefined) return;
-    const what = `${handleOf(volume.spec)} at ${instanceId}, where it is ${found?.state ?? "not"}`;
-    const isTold = after?.status?.attached && after.metadata.deletionTimestamp === undefined;
-    if (isTold && !before.status?.attached && found?.state !== "attached") this.#broken("what is said to be attached is", "a status", what);
-    if (after === undefined && found !== undefined) this.#broken("what is said to be detached is", "a finalizer", what);
-  }
-
-  /** Once is enough. */
-  #broken(rule: string, by: string, how: string): void {
-    if (this.#told.has(how)) return;
-    this.#told.add(how);
-    this.history.broken(rule, `after ${by} ${how}`);
-  }
-}
-
-function isThere(disk: Volume | undefined): disk is Volume {
-  return disk !== undefined && disk.state !== "deleting";
-}
-
-/** The disk that a PersistentVolume is of, by CSI or from before it. */
-export function handleOf({ csi, awsElasticBlockStore }: VolumeObject["spec"]): string {
-  return csi?.volumeHandle ?? awsElasticBlockStore?.volumeID.replace(/^aws:\/\/[^/]*\//, "") ?? "";
 }

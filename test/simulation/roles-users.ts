@@ -1,7 +1,8 @@
 /** Those who use volumes: they claim, move, enlarge, snapshot, restore and delete, and do by hand what they had better not. */
 import { sleep } from "../../src/runtime/world.ts";
-import type { ContentObject, VolumeObject } from "./roles-objects.ts";
-import { handleOf, hold, type RolesScene } from "./roles-scene.ts";
+import { type ContentObject, handleOf, type VolumeObject } from "./roles-objects.ts";
+import { hold } from "./roles-rules.ts";
+import type { RolesScene } from "./roles-scene.ts";
 import { attributesClasses, type ClaimWish, type ClassName, classes, tunable } from "./roles-wish.ts";
 
 const claimsPath = "/api/v1/namespaces/default/persistentvolumeclaims";
@@ -32,6 +33,9 @@ async function act(scene: RolesScene): Promise<void> {
   if (wish === undefined || wish.isDeleted) return;
   const volume = objects.volume(claim.spec.volumeName ?? "");
   const isBound = claim.status?.phase === "Bound" && volume !== undefined;
+  // Made, and not bound yet.
+  const early = volume === undefined ? objects.volume(`pvc-${claim.metadata.uid}`) : undefined;
+  if (early !== undefined) return meddle(scene, early);
   const deeds: readonly (() => Promise<unknown> | undefined)[] = [
     () => remove(scene, wish),
     // Made again at once, under the same name.
