@@ -8,6 +8,7 @@ import { loadBalancerConfigurationDefinition, targetGroupConfigurationDefinition
 import { listenerRuleConfigurationDefinition } from "../../src/loadbalancers/gateway/rule-crd.ts";
 import { bed, eventually, type TestCluster } from "../bed/bed.ts";
 import { apply } from "../bed/manifests.ts";
+import { type Schema, schemaCases } from "../bed/schema-cases.ts";
 
 interface Boat extends KubeObject {
   readonly spec?: { readonly crew?: number; readonly flags?: readonly string[] };
@@ -88,21 +89,38 @@ const verdicts = [
   [listenerRuleConfigurations, { conditions: [] }, "should have at least 1 items"],
 ] as const;
 
+const configurations = [
+  [loadBalancerConfigurations, loadBalancerConfigurationDefinition],
+  [targetGroupConfigurations, targetGroupConfigurationDefinition],
+  [listenerRuleConfigurations, listenerRuleConfigurationDefinition],
+] as const;
+
 test("a real server takes the definitions of Gateway configurations, and refuses what they forbid", async (t) => {
   const { cluster } = await bed(t);
   const { admin } = cluster;
-  for (const definition of [loadBalancerConfigurationDefinition, targetGroupConfigurationDefinition, listenerRuleConfigurationDefinition])
-    await apply(admin, definition);
-  const kinds: readonly Resource<KubeObject>[] = [loadBalancerConfigurations, targetGroupConfigurations, listenerRuleConfigurations];
-  await eventually(() => Promise.all(kinds.map((of) => admin.list(of))));
+  for (const [, definition] of configurations) await apply(admin, definition);
+  await eventually(() => Promise.all(configurations.map(([of]) => admin.list(of as Resource<KubeObject>))));
   const namespace = await cluster.namespace();
-  for (const [i, [of, spec, expected]] of verdicts.entries()) {
-    const metadata = { namespace, name: `case-${i}` };
-    const answer = await admin.create(of as typeof loadBalancerConfigurations, { metadata, spec: spec as object }).then(
+  let count = 0;
+  const answer = (of: Resource<KubeObject>, spec: unknown) =>
+    admin.create(of as typeof loadBalancerConfigurations, { metadata: { namespace, name: `case-${count++}` }, spec: spec as object }).then(
       () => "taken",
       (error: unknown) => String(error),
     );
-    assert.ok(answer.includes(expected), `${of.kind} ${JSON.stringify(spec)}: ${answer}`);
+  for (const [of, spec, expected] of verdicts) {
+    const said = await answer(of, spec);
+    assert.ok(said.includes(expected), `${of.kind} ${JSON.stringify(spec)}: ${said}`);
+  }
+  for (const [of, { spec }] of configurations) {
+    const [{ schema }] = spec.versions as unknown as [{ schema: { openAPIV3Schema: { properties: { spec: Schema } } } }];
+    const cases = schemaCases(schema.openAPIV3Schema.properties.spec);
+    t.diagnostic(`${of.kind}: ${cases.length} values on either side of its rules`);
+    for (const { path, value, spec: wish, refusal } of cases) {
+      const said = await answer(of, wish);
+      const about = `${of.kind} ${path} = ${JSON.stringify(value).slice(0, 80)}: ${said}`;
+      if (refusal) assert.ok(said.includes(`${path}: `) && refusal.test(said), about);
+      else assert.ok(!said.includes(`${path}: Unsupported value`), about);
+    }
   }
 });
 

@@ -20,9 +20,11 @@ const served = ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"];
 const gatewayPath = "/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/edge";
 const classPath = "/apis/gateway.networking.k8s.io/v1/gatewayclasses/alb";
 
-/** A condition that another controller writes, beside those that are there. */
+/** A condition that another controller writes. */
+const theirs = { type: "example.com/Audited", status: "True", reason: "Fine", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+
+/** Beside those that are there. */
 async function say(world: GatewayWorld, plural: string, name: string, path: string): Promise<void> {
-  const theirs = { type: "example.com/Audited", status: "True", reason: "Fine", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
   const conditions = [...(world.get(plural, name)?.status?.conditions ?? []), theirs];
   await world.say("PATCH", `${path}/status`, { status: { conditions } }, "merge");
 }
@@ -53,6 +55,42 @@ for (const [plural, name, path] of [
     assert.ok(world.conditions(plural, name).includes("Accepted=True Accepted"));
   });
 }
+
+test("a status of a route or a ListenerSet that somebody else changes at the same moment is written a second later, beside theirs", async (t) => {
+  const world = await bed(t);
+  const api = "/apis/gateway.networking.k8s.io/v1/namespaces/default";
+  const late = new Set<string>();
+  const paths = [`${api}/httproutes/shop/status`, `${api}/listenersets/more/status`];
+  for (const path of paths) {
+    world.cluster.faults.add({
+      match({ method, url }) {
+        if (method !== "PATCH" || url.pathname !== path) return false;
+        late.add(path);
+        return true;
+      },
+      effect: { kind: "delay", ms: 4_000 },
+      times: 1,
+    });
+  }
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"], { allowedListeners: { namespaces: { from: "Same" } } });
+  const listeners = [{ name: "more", port: 8080, protocol: "HTTP" }];
+  await world.add("listenersets", "more", { parentRef: { name: "edge" }, listeners });
+  await world.route("shop", { "/": ["web:80"] });
+  await world.until("the ListenerSet is being told", () => late.has(paths[1]!), 60_000);
+  await world.say("PATCH", paths[1]!, { status: { conditions: [theirs] } }, "merge");
+  await world.until("the route is being told", () => late.has(paths[0]!), 60_000);
+  const parents = [{ controllerName: "example.com/other", parentRef: { name: "elsewhere" }, conditions: [theirs] }];
+  await world.say("PATCH", paths[0]!, { status: { parents } }, "merge");
+  await world.programmed("edge");
+  assert.deepEqual(world.conditions("listenersets", "more"), [
+    "example.com/Audited=True Fine",
+    "Accepted=True Accepted",
+    "Programmed=True Programmed",
+  ]);
+  const told = world.get("httproutes", "shop")?.status?.parents?.map(({ controllerName }) => controllerName);
+  assert.deepEqual(told?.toSorted(), ["example.com/other", "gateway.k8s.aws/alb"]);
+});
 
 test("a Gateway that the API server cannot write to for a while is not told that it is invalid", async (t) => {
   const world = await bed(t);
