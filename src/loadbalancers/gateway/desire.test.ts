@@ -429,6 +429,84 @@ test("what targets behind a network load balancer let in", () => {
   ]);
 });
 
+test("what targets let in, by protocol, type, scheme, health port, ranges and family", () => {
+  interface Row {
+    readonly listeners?: readonly string[];
+    readonly kind?: string;
+    readonly config?: LoadBalancerSettings;
+    readonly said?: TargetGroupSettings;
+    readonly families?: readonly string[];
+    readonly letsIn: readonly string[];
+  }
+  const none = { disableSecurityGroup: true };
+  const open = { ...none, scheme: "internet-facing" } as const;
+  const instance = { targetType: "instance" } as const;
+  const health = { healthCheckConfig: { healthCheckPort: "9000" } };
+  const dual = { ipAddressType: "dualstack" } as const;
+  const udp = { listeners: ["UDP:80"], kind: "UDPRoute" };
+  const six = { families: ["IPv6"] };
+  const preserve = (value: string) => ({ targetGroupAttributes: [{ key: "preserve_client_ip.enabled", value }] });
+  const subnets = "10.0.1.0/24,10.0.2.0/24";
+  const subnets6 = "2600:1f14:0:1::/64,2600:1f14:0:2::/64";
+  const rows: readonly Row[] = [
+    { said: instance, letsIn: ["TCP 30080 from sg-backend"] },
+    { said: health, letsIn: ["TCP 8080 from sg-backend", "TCP 9000 from sg-backend"] },
+    { ...udp, said: health, letsIn: ["UDP 8080 from sg-backend", "TCP 9000 from sg-backend"] },
+    {
+      listeners: ["TCP:80", "UDP:80"],
+      said: health,
+      letsIn: ["UDP 8080 from sg-backend", "TCP 8080 from sg-backend", "TCP 9000 from sg-backend"],
+    },
+    { ...six, config: dual, letsIn: ["TCP 8080 from sg-backend"] },
+    { config: none, said: instance, letsIn: ["TCP 30080 from 10.0.0.0/16"] },
+    { config: open, said: instance, letsIn: ["TCP 30080 from 0.0.0.0/0"] },
+    {
+      config: { ...open, sourceRanges: ["8.0.0.0/8"] },
+      said: instance,
+      letsIn: ["TCP 30080 from 8.0.0.0/8", `TCP 30080 from ${subnets}`],
+    },
+    { config: none, said: { ...instance, ...preserve("false") }, letsIn: [`TCP 30080 from ${subnets}`] },
+    { config: none, said: preserve("true"), letsIn: ["TCP 8080 from 10.0.0.0/16"] },
+    { config: none, said: health, letsIn: [`TCP 8080 from ${subnets}`, `TCP 9000 from ${subnets}`] },
+    { ...six, config: { ...none, ...dual }, letsIn: [`TCP 8080 from ${subnets6}`] },
+    { ...udp, ...six, config: { ...none, ...dual }, letsIn: ["UDP 8080 from 2600:1f14::/56", `TCP 8080 from ${subnets6}`] },
+    { ...udp, ...six, config: { ...open, ...dual }, letsIn: ["UDP 8080 from ::/0", `TCP 8080 from ${subnets6}`] },
+  ];
+  for (const { listeners = ["TCP:80"], kind = "TCPRoute", config = {}, said = {}, families = ["IPv4"], letsIn } of rows) {
+    const { bindings } = desired({
+      flavour: flavours.nlb,
+      gateway: gateway(listeners),
+      routes: [route("a", [rule(["web:80"])], { kind: kind as never })],
+      config,
+      sources: {
+        targetConfiguration: () => ({ defaultConfiguration: said }),
+        service: () => service("web", { ipFamilies: families }),
+      },
+    });
+    const told = (bindings[0]?.spec.networking?.ingress ?? []).map(({ from, ports }) => {
+      const sources = from.map(({ ipBlock, securityGroup }) => ipBlock?.cidr ?? securityGroup?.groupID).join(",");
+      return `${ports.map(({ protocol, port }) => `${protocol} ${port}`).join(",")} from ${sources}`;
+    });
+    assert.deepEqual(told, letsIn, JSON.stringify([listeners, config, said, families]));
+  }
+});
+
+test("a route on HTTP and HTTPS has one target group, with the settings of the lower port", () => {
+  const { model } = desired({
+    ...secure,
+    gateway: gateway(["HTTP:80", "HTTPS:443 a.com"]),
+    sources: { ...secure.sources, targetConfiguration: () => ({ defaultConfiguration: { protocolVersion: "HTTP2" } }) },
+  });
+  const { targetGroups, listeners } = model as ApplicationLoadBalancer;
+  assert.deepEqual(
+    targetGroups.map(({ protocolVersion }) => protocolVersion),
+    ["HTTP1"],
+  );
+  const [name] = targetGroups.map((each) => each.name);
+  const leadsTo = listeners.map(({ rules }) => rules[0]?.actions.flatMap((action) => (action.kind === "forward" ? action.to : [])));
+  assert.deepEqual(leadsTo, [[{ group: name, weight: 1 }], [{ group: name, weight: 1 }]]);
+});
+
 test("tags: flags go before the author's unless a gate says otherwise; a key that others keep is refused", () => {
   const tags = (more: object) => desired({ config: { tags: { a: "author" } }, sources: { settings: { ...settings, ...more } } });
   assert.equal(tags({ defaultTags: { a: "flag" } }).model.tags.a, "flag");
