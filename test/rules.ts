@@ -70,6 +70,7 @@ const tables = [
   "src/loadbalancers/ingress/annotations.ts",
   "src/loadbalancers/service-class/annotations.ts",
   "src/sandbox/cluster/embedded/tables.ts",
+  "src/sandbox/layout/calls.ts",
   "src/volumes/csi/descriptor.ts",
 ];
 

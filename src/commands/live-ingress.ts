@@ -19,6 +19,7 @@ import {
 } from "../loadbalancers/ingress/seen.ts";
 import { type IngressView, keyOf } from "../loadbalancers/ingress/view.ts";
 import { Inventory, reconcileAges } from "../loadbalancers/inventory.ts";
+import { unknownUid } from "../loadbalancers/service/manifest.ts";
 import { serviceState } from "../loadbalancers/service-state.ts";
 import { matchesSelector } from "../loadbalancers/targets/selector.ts";
 import type { Clock } from "../runtime/world.ts";
@@ -130,7 +131,7 @@ export function overlaid<T extends KubeObject>(
     const namespace = object.metadata?.namespace ?? defaultNamespace;
     const name = object.metadata?.name ?? "";
     const known = stored.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-    const { uid = "<uid>", resourceVersion = "", finalizers } = known?.metadata ?? {};
+    const { uid = unknownUid, resourceVersion = "", finalizers } = known?.metadata ?? {};
     return {
       ...object,
       metadata: { ...object.metadata, namespace, name, uid, resourceVersion, ...(finalizers && { finalizers }) },

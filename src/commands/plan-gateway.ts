@@ -5,6 +5,7 @@ import type { KubeObject } from "../kube/resource.ts";
 import type { GatewayPreview } from "../loadbalancers/gateway/preview.ts";
 import type { SeenGateway } from "../loadbalancers/gateway/report.ts";
 import { keyOf, type ObjectName } from "../loadbalancers/gateway/view.ts";
+import { unknownUid } from "../loadbalancers/service/manifest.ts";
 import { exitStatus } from "../process/exit.ts";
 import type { Clock } from "../runtime/world.ts";
 import type { Console } from "./command.ts";
@@ -95,9 +96,15 @@ export function gatewaysAsText(previews: PlannedGateways, console: Console): str
     ...problems.map((message) => paint(`  ! ${message}`, "delete")),
     ...[...faults].flatMap(([key, texts]) => texts.map((text) => paint(`  ! ${key}: ${text}`, "delete"))),
     ...warnings.map((text) => paint(`  ? ${text}`, "change")),
-    ...stepLines(steps, paint),
+    ...stepLines(steps, paint, (text) => withoutHash(text, gateway)),
   ]);
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Names of load balancers and of their security groups have a hash of the Gateway's UID in them, which nobody knows of one that is only written down. */
+function withoutHash(text: string, { metadata }: SeenGateway): string {
+  if (metadata.uid !== unknownUid) return text;
+  return text.replace(/\b((?:load balancer|security group) k8s-[^\s,:]*-)[0-9a-f]{10}\b/g, "$1<hash>");
 }
 
 const counted = (steps: number) => (steps === 0 ? "nothing to do" : steps === 1 ? "1 step" : `${steps} steps`);

@@ -3,7 +3,7 @@
 import { planJson, type Step } from "../aws/plan.ts";
 import type { KubeObject } from "../kube/resource.ts";
 import type { Ingress, Service } from "../kube/types.ts";
-import { serviceOfManifest, withUnknowns } from "../loadbalancers/service/manifest.ts";
+import { serviceOfManifest, unknownUid, withUnknowns } from "../loadbalancers/service/manifest.ts";
 import { type Preview, preview } from "../loadbalancers/service/preview.ts";
 import type { SeenService } from "../loadbalancers/service-state.ts";
 import { exitStatus } from "../process/exit.ts";
@@ -170,7 +170,7 @@ async function shownFor(service: SeenService, live: Live, ofClass: LiveClassServ
 
 /** Names have a hash of the UID in them, which nobody knows of a Service that is only written down. */
 function withoutHash(text: string, { metadata, view }: SeenService): string {
-  if (metadata.uid !== "<uid>") return text;
+  if (metadata.uid !== unknownUid) return text;
   const short = (part: string) => part.replace(/[^A-Za-z0-9]/g, "").slice(0, 8);
   const prefix = `k8s-${short(view.namespace)}-${short(view.name)}-`;
   return text.replace(new RegExp(`${prefix}[0-9a-f]{10}`, "g"), `${prefix}<hash>`);

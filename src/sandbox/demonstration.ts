@@ -152,7 +152,9 @@ class Teller {
     this.#prose(`  AWS calls by Fairlead: ${calls}${throttled > 0 ? `, ${throttled} of them turned away` : ""}`, "plain");
     if (calls > 0)
       this.#prose(`    ${actions.slice(0, actionsNamed).join(", ")}${others > 0 ? `, and ${others} other actions` : ""}`, "dim");
-    this.#prose(`  Changes it made in AWS: ${this.#sandbox.cloud.controls.journal.entries().length || "none"}`, "plain");
+    const mutating = new Set(this.#sandbox.cloud.controls.journal.entries().map(({ action }) => action.slice(action.indexOf(":") + 1)));
+    const changes = totals(picture.calls.tallies.filter(({ action }) => mutating.has(action)));
+    this.#prose(`  Changes it made in AWS: ${changes.calls - changes.throttled - changes.failed || "none"}`, "plain");
     this.#print(line());
     const verdict = ok
       ? `Everything ended as it should: ${played.length} scenes, ${checks.length} checks, ${seconds(tookMs)}.`

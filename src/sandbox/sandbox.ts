@@ -15,13 +15,13 @@ import { CallLog } from "./calls.ts";
 import { ClientsWay } from "./clients-way.ts";
 import type { Probe } from "./cloud/account.ts";
 import { type Cloud, createCloud } from "./cloud/cloud.ts";
-import { standardNetwork } from "./cloud/network.ts";
 import { serve } from "./cloud/serve.ts";
 import { supervise } from "./cluster/real/supervision.ts";
 import { type SandboxCluster, startSandboxCluster } from "./cluster.ts";
 import { cloudConfigFile, handlersOf, installFairlead, startBalancerProgram, startVolumes } from "./installation.ts";
 import { standInForKubeControllerManager } from "./kube-controller-manager.ts";
 import { Kubelets } from "./kubelets.ts";
+import { type Layout, makeLayout } from "./layout/layout.ts";
 import { Machines } from "./machines.ts";
 import type { NodeHandlers } from "./node-handlers.ts";
 import { Observer } from "./observer.ts";
@@ -48,6 +48,8 @@ export interface Sandbox {
   readonly world: World;
   readonly cloud: Cloud;
   readonly machines: Machines;
+  /** The network it stands in. */
+  readonly layout: Layout;
   readonly replicas: Replicas;
   /** Termination handlers, where somebody wants to see them. */
   readonly handlers: NodeHandlers;
@@ -107,12 +109,13 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
     settings: { speed: pace.cloudSpeed, latency: pace.cloudLatency, provisioningMs: pace.provisioningMs },
     probe: (target) => seats.probe(target),
   });
-  const network = standardNetwork(cloud, { clusterId: clusterName });
+  const layout = await makeLayout(cloud, clusterName, world.clock, life.signal);
+  const { network } = layout;
   const machines = new Machines(cloud, network);
   const calls = new CallLog(world.clock);
   const aws = await serve({ ...cloud, handle: calls.over(cloud.handle) }, ports.aws).catch(busy(ports.aws, "aws-port"));
   ends.push(() => aws.close());
-  say(`a simulated AWS is running: region ${region}, a VPC with public and private subnets in three zones`);
+  say(`a simulated AWS is running: region ${region}; the layout WithNAT has made a VPC with subnets in three zones`);
 
   const cluster = await startSandboxCluster({ world, kind: options.cluster, port: ports.kubernetes, say }).catch(
     busy(ports.kubernetes, "kubernetes-port"),
@@ -160,6 +163,7 @@ async function build(options: SandboxOptions, ends: (() => Promise<void>)[], clo
     world,
     cloud,
     machines,
+    layout,
     replicas,
     handlers,
     volumes,

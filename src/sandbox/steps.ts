@@ -19,6 +19,8 @@ export interface LogEntry {
   readonly msg?: string;
   readonly identity?: string;
   readonly why?: string;
+  /** The Node that it is about. */
+  readonly node?: string;
 }
 
 /** A line that is none of ours (a crash has its own form) says nothing. */
@@ -48,9 +50,9 @@ export class StepLog {
     return this.#taken;
   }
 
-  /** Takes note of a line if it tells of a step. */
-  read({ level, ts = 0, msg, why }: LogEntry): void {
-    if (msg === undefined || why === undefined || level !== "info") return;
+  /** Takes note of a line if it tells of a step. What becomes of Nodes is seen in the cluster. */
+  read({ level, ts = 0, msg, why, node }: LogEntry): void {
+    if (msg === undefined || why === undefined || level !== "info" || node !== undefined) return;
     const step = { id: `${this.#name}.${++this.#seen}`, at: ts * 1000, what: msg, why };
     this.#taken = [...this.#taken.slice(1 - kept), step];
   }

@@ -21,19 +21,20 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
   const said = output();
   assert.equal(status, 0, said);
   for (const line of [
+    /✓ there is a public and an internal subnet in each of 3 zones[\s\S]*✓ its machine runs, and its kubelet has registered a Node/,
     /✓ no Node carries the taint uninitialized/,
     /✓ every Node shows its machine's id, type and zone/,
     /✓ the VPC has a route to the pods of every Node/,
     /✓ AWS finds every node healthy behind both/,
     /✓ default\/shop on ip-\S+ answers/,
     /✓ default\/game on ip-\S+ answers/,
-    /✓ the AWS account is exactly as it was before/,
+    /✓ the AWS account is exactly as it was before(?! the layout)/,
     /Event +FailedBuildModel ingress\/green/,
     /curl --header 'Host: sea\.example\.com'[\s\S]*✓ blue answers[\s\S]*✓ green answers/,
     /fairlead migrate ingress\/shop > shop\.yaml[\s\S]*│ HTTPRoute shop\n[\s\S]*✓ it has found nothing that the Gateway would do otherwise/,
     /fairlead plan -f shop\.yaml[\s\S]*│ {3}\+ create application load balancer[\s\S]*✓ all of it is new/,
     /✓ both load balancers do the same: only their names and tags differ/,
-    /✓ its load balancer is gone\n[\s\S]*✓ fairlead plan gateway\/shop: nothing to do\n[\s\S]*✓ none of \d{3,} requests has failed/,
+    /✓ its load balancer is gone[\s\S]*✓ fairlead plan gateway\/shop: nothing to do[\s\S]*✓ none of \d{3,} requests has failed/,
     /readiness gate target-health\.elbv2\.k8s\.aws\/k8s-default-web-[\s\S]*✓ 3 pods of version 2 are ready/,
     /✓ none of \d{3,} requests has failed/,
     /✓ the other replica has taken over/,
@@ -47,6 +48,7 @@ test("the demonstration plays every scene, explains itself, ends well and leaves
     /✓ started again, the handler goes on where it was: the last pod is moved away/,
     /✓ the instance runs until the last pod is moved away/,
     /✓ the hook is completed, and the plan on the Node says that everything has ended/,
+    /tofu destroy {3}\(layouts\/with-nat\/base-infrastructure\)\n[\s\S]*✓ the AWS account is exactly as it was before the layout/,
     /AWS calls by Fairlead: \d+/,
     /Everything ended as it should: \d+ scenes, \d+ checks/,
   ]) {

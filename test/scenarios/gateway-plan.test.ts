@@ -84,7 +84,7 @@ test("a ListenerRuleConfiguration of a manifest has the status that its controll
   await world.world.files.write("/shop.yaml", written.map((object) => stringify(object)).join("---\n"), 0o600);
   const { status, out } = await command(world, plan, "-f", "/shop.yaml", ...settings);
   assert.equal(status, 1);
-  assert.match(out, /\+ create rule 1 of HTTP:80 .*: path \/hello/);
+  assert.match(out, /\+ create rule 1 of HTTP:80 of load balancer k8s-default-edge-<hash>: path \/hello/);
   const told = out.split("\n").filter((line) => line.includes("  ! "));
   assert.equal(told.length, 1, out);
   assert.match(told[0]!, /ListenerRuleConfiguration \[default\/login\] is not accepted\. Reason: {2}secret \[default\/login\] not found/);

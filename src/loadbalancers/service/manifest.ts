@@ -6,7 +6,7 @@ import { type SeenService, serviceState } from "../service-state.ts";
 import type { Survey } from "../survey.ts";
 
 /** The UID nobody knows yet, so that names made of it read `a<uid>`. */
-const unknownUid = "<uid>";
+export const unknownUid = "<uid>";
 /** Node ports nobody knows yet count from here: no real port is as high. */
 const firstUnknownPort = 1_000_000;
 

@@ -1,7 +1,9 @@
 /** The demonstration. A new capability adds its scene here; those whose controller a build does not carry are left out. */
 import type { CanonicalName } from "../../commands/controller-manager/controller-names.ts";
 import { atTheEnd } from "./at-the-end.ts";
+import { everythingDestroyed } from "./everything-destroyed.ts";
 import { ingressMoves } from "./ingress-moves.ts";
+import { layoutStands } from "./layout-stands.ts";
 import { leaderKilled } from "./leader-killed.ts";
 import { machinesEnd } from "./machines-end.ts";
 import { nodesArrive } from "./nodes-arrive.ts";
@@ -16,19 +18,21 @@ import { throttled } from "./throttled.ts";
 import { volumeFollows } from "./volume-follows.ts";
 
 const scenes: readonly Scene[] = [
+  layoutStands,
   nodesArrive,
   podsRouted,
   servicesBalanced,
   teamsShare,
   ingressMoves,
   rollingUpdate,
+  volumeFollows,
   leaderKilled,
   throttled,
   machinesEnd,
-  volumeFollows,
   spotInterruption,
   scaleIn,
   atTheEnd,
+  everythingDestroyed,
 ];
 
 /** The scenes that these controllers can play, in order. */

@@ -18,6 +18,8 @@ export type Objection = string | undefined;
 
 export interface Stage {
   readonly sandbox: Sandbox;
+  /** Aborts when the audience leaves. */
+  readonly signal: AbortSignal;
   /** Tells the audience what is being done. */
   say(text: string): void;
   /** Shows what a command printed. */
@@ -64,6 +66,7 @@ export function stageIn(sandbox: Sandbox, signal: AbortSignal, spectator: Specta
   };
   return {
     sandbox,
+    signal,
     say: (text) => spectator.say(text),
     show: (lines) => spectator.show(lines),
     expect: (what, objection, withinMs = 20_000) => watch(what, objection, (now, tookMs) => now !== undefined && tookMs < withinMs),

@@ -1,8 +1,8 @@
 import { request } from "undici";
 import { services } from "../../kube/builtin.ts";
 import type { Service } from "../../kube/types.ts";
-import { compareSnapshots } from "../cloud/controls/compare.ts";
 import { balancerOf, type Picture } from "../view/picture.ts";
+import { accountAsBefore } from "./account.ts";
 import type { Objection, Scene, Stage } from "./scene.ts";
 
 const namespace = "default";
@@ -45,11 +45,7 @@ export const servicesBalanced: Scene = {
       (picture) => (picture.services.length === 0 ? undefined : "their load balancers are being taken down"),
       90_000,
     );
-    await expect("the AWS account is exactly as it was before", () => {
-      // The role is made by AWS itself, with the first load balancer of an account, and stays for good.
-      const left = compareSnapshots(before, cloud.controls.snapshot()).filter(({ table }) => table !== "iam/service-linked-roles");
-      return left.length === 0 ? undefined : left.map(({ table, id, change }) => `${table} ${id} ${change}`).join(", ");
-    });
+    await expect("the AWS account is exactly as it was before", () => accountAsBefore(before, cloud));
   },
 };
 

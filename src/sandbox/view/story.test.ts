@@ -117,10 +117,10 @@ test("each step that Fairlead takes is told once, with its reason, in words that
   const ports = {
     ...after.steps[0]!,
     id: "b.1",
-    what: "register i-00000000000000001:30080, i-00000000000000002:30080 with target group web",
+    what: "register i-00000000000000001:30080, i-00000000000000002:30080 and 4 more with target group web",
   };
   assert.deepEqual(told(after, { ...after, steps: [...after.steps, ports] }), [
-    "Fairlead: register 2 machines with target group web: eligible nodes of this Service",
+    "Fairlead: register 6 machines with target group web: eligible nodes of this Service",
   ]);
 });
 

@@ -167,10 +167,13 @@ function step({ what, why }: StepTaken): Entry {
 
 /** Several ids in a row are counted, and names made of a UID are cut: nobody reads those. */
 function readable(what: string): string {
-  const counted = (noun: string) => (ids: string) => `${ids.split(", ").length} ${noun}`;
+  const counted =
+    (noun: string) =>
+    (ids: string, more = "0") =>
+      `${ids.split(", ").length + Number(more)} ${noun}`;
   return what
-    .replace(/\bi-[0-9a-f]{17}(?::\d+)?(?:, i-[0-9a-f]{17}(?::\d+)?)+/g, counted("machines"))
-    .replace(/\bsubnet-[0-9a-f]{17}(?:, subnet-[0-9a-f]{17})+/g, counted("subnets"))
+    .replace(/\bi-[0-9a-f]{17}(?::\d+)?(?:, i-[0-9a-f]{17}(?::\d+)?)+(?: and (\d+) more)?/g, counted("machines"))
+    .replace(/\bsubnet-[0-9a-f]{17}(?:, subnet-[0-9a-f]{17})+()/g, counted("subnets"))
     .replace(/([0-9a-f]{8})[0-9a-f]{24}\b/g, "$1…");
 }
 

@@ -89,8 +89,8 @@ export class Step {
     return actionsOf(JSON.parse(output.slice(output.indexOf("{"))) as PlanDocument);
   }
 
-  async apply(inputs: object): Promise<void> {
-    await this.#ok("apply", inputs, ["-auto-approve"]);
+  async apply(inputs: object, ...args: readonly string[]): Promise<void> {
+    await this.#ok("apply", inputs, ["-auto-approve", ...args]);
   }
 
   /** Applies inputs that must be refused, and gives what OpenTofu says of them, in one line. */
@@ -99,8 +99,8 @@ export class Step {
     return output.replace(/\s*[│╷╵]\s*/g, " ").replace(/\s+/g, " ");
   }
 
-  async destroy(inputs: object): Promise<void> {
-    await this.#ok("destroy", inputs, ["-auto-approve"]);
+  async destroy(inputs: object, ...args: readonly string[]): Promise<void> {
+    await this.#ok("destroy", inputs, ["-auto-approve", ...args]);
   }
 
   async outputs(): Promise<Readonly<Record<string, unknown>>> {
