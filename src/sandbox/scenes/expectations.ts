@@ -40,6 +40,8 @@ export function oneLeads({ replicas }: Picture): Objection {
 
 /** Objects unless the pods of every Node have a route to its machine, and nothing else has one. */
 export function routesFollowNodes(picture: Picture): Objection {
+  const unranged = nodesIn(picture).filter(({ podCidr }) => podCidr === undefined);
+  if (unranged.length > 0) return `${unranged.map(({ name }) => shortName(name)).join(", ")} has no range for pods yet`;
   const wanted = picture.nodes.flatMap(({ node, instanceId }) => (node?.podCidr ? [`${node.podCidr} to ${instanceId}`] : []));
   const there = picture.routes.map(({ destination, instanceId }) => `${destination} to ${instanceId}`);
   const missing = wanted.filter((route) => !there.includes(route));
