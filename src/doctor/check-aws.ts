@@ -34,7 +34,7 @@ const fewAddresses = 8;
 
 export function checkSubnets(picture: Picture): readonly Finding[] {
   const { subnets, cluster, features } = picture;
-  if (!features.includes("load-balancers")) return [];
+  if (!(["load-balancers", "ingresses", "class-services"] as const).some((each) => features.includes(each))) return [];
   const found = valueIn(subnets);
   if (found === undefined) return failed("subnets", picture.subnets);
   const id = valueIn(cluster)?.id;

@@ -2,6 +2,7 @@
 import { checkBalancer } from "./balancer-questions.ts";
 import { checkClock, checkCredentials, checkGroups, checkMetadata, checkRouteTables, checkSubnets } from "./check-aws.ts";
 import { checkAccess, checkControllers, checkKubelets, checkLease, checkProviderIds, checkServer } from "./check-cluster.ts";
+import { checkGateways } from "./check-gateways.ts";
 import { checkHooks, checkManagedTag, checkQueue, checkRules } from "./check-interruptions.ts";
 import { checkPermissions } from "./check-permissions.ts";
 import { checkClusterId, checkInstances, clusterMeant } from "./check-tags.ts";
@@ -28,6 +29,7 @@ const checks: readonly ((picture: Picture) => readonly Finding[])[] = [
   checkLease,
   checkControllers,
   checkIngress,
+  checkGateways,
   checkBalancer,
   checkKubelets,
   checkProviderIds,

@@ -29,6 +29,7 @@ export const checkNames = [
   "control plane",
   "controllers",
   "ingress",
+  "gateways",
   "load balancer controller",
   "kubelets",
   "provider ids",

@@ -20,6 +20,7 @@ import { askBalancer } from "./balancer-questions.ts";
 import { askAccess, askLease, askRole, askVersion } from "./cluster-questions.ts";
 import { askControlPlane } from "./control-plane.ts";
 import { askDiscovery } from "./discovery-questions.ts";
+import { askGateways } from "./gateway-questions.ts";
 import { askIngress } from "./ingress-questions.ts";
 import { groupsOf, queueOf } from "./interruption-questions.ts";
 import { metadataOf, subnetsOf } from "./network-questions.ts";
@@ -84,6 +85,7 @@ export async function observe(examination: Examination): Promise<Picture> {
   const balancer = servesTargets
     ? await note(async () => askBalancer(kube, await examination.loadBalancerClass(), world.clock.now(), signal))
     : undefined;
+  const gateways = servesTargets || features.includes("ingresses") ? await note(() => askGateways(kube, signal)) : undefined;
   const volumes = features.includes("volumes") ? await note(() => askVolumes(kube, examination.judgeClass, signal)) : undefined;
   const discovery = features.includes("discovery") ? await note(() => askDiscovery(kube, signal)) : undefined;
   const caller = await onto(cloud, (home) =>
@@ -107,6 +109,7 @@ export async function observe(examination: Examination): Promise<Picture> {
     hostNetwork,
     ...(ingress && { ingress }),
     ...(balancer && { balancer }),
+    ...(gateways && { gateways }),
     ...(volumes && { volumes }),
     ...(discovery && { discovery }),
   };

@@ -9,6 +9,7 @@ import type { AccessNeed } from "./access.ts";
 import type { BalancerFacts } from "./balancer-questions.ts";
 import type { ControlPlanePod } from "./control-plane.ts";
 import type { DiscoveryFacts } from "./discovery-questions.ts";
+import type { GatewayFacts } from "./gateway-facts.ts";
 import type { IngressFacts } from "./ingress-questions.ts";
 import type { QueueFacts, GroupFacts as ScalingGroup } from "./interruption-questions.ts";
 import type { Feature } from "./permissions.ts";
@@ -59,6 +60,8 @@ export interface Picture {
   readonly controlPlane?: Known<readonly ControlPlanePod[]>;
   /** Where Ingresses are asked about. */
   readonly ingress?: Known<IngressFacts>;
+  /** Where anything of the load balancer controller is asked about. */
+  readonly gateways?: Known<GatewayFacts>;
   /** Where bindings or Services with a class are asked about. */
   readonly balancer?: Known<BalancerFacts>;
   /** Where volumes are asked about. */

@@ -14,6 +14,7 @@ import { resource } from "../../src/kube/resource.ts";
 import type { PolicyRule } from "../../src/kube/types.ts";
 import { compareSnapshots } from "../../src/sandbox/cloud/controls/compare.ts";
 import { type DoctorWorld, doctorWorld, type Look } from "../bed/doctor-world.ts";
+import { configurationDefinitions, gatewayApiDefinitions } from "../bed/gateway-definitions.ts";
 import { strictPolicy } from "../bed/policies.ts";
 
 const clusterRoles = resource({
@@ -597,6 +598,49 @@ test("Services that wait for a load balancer controller, and a definition that i
     spec: { ...spec, loadBalancerClass: "example.com/own" },
   });
   assert.match((await told()).join("\n"), /these Services wait for an address: shop\/own/);
+});
+
+test("Gateways that nobody serves, their classes, definitions and grants are told", async () => {
+  const world = await doctorWorld();
+  const told = async () =>
+    (await world.findings({ flags: ["--features=ingresses"] })).flatMap(({ check, level, what }) =>
+      check === "gateways" ? [`${level} ${what}`] : [],
+    );
+  assert.deepEqual(await told(), [], "nothing of it is installed");
+  const annotations = { "gateway.networking.k8s.io/bundle-version": "v1.6.1", "gateway.networking.k8s.io/channel": "standard" };
+  for (const definition of [...gatewayApiDefinitions, ...configurationDefinitions] as readonly { readonly metadata: object }[])
+    await world.kube.create(definitions, { ...definition, metadata: { ...definition.metadata, annotations } } as never);
+  assert.match((await told()).join("\n"), /^warning no GatewayClass has the controller/);
+
+  const of = (plural: string, kind: string, namespaced = true) =>
+    resource({ group: "gateway.networking.k8s.io", version: "v1", plural, kind, namespaced });
+  const classes = of("gatewayclasses", "GatewayClass", false);
+  const gateways = of("gateways", "Gateway");
+  const spec = { controllerName: "gateway.k8s.aws/alb" };
+  await world.kube.create(classes, { metadata: { name: "alb" }, spec } as never);
+  assert.match((await told()).join("\n"), /^problem nobody has accepted GatewayClass alb/);
+  const accepted = { type: "Accepted", status: "True", reason: "Accepted", message: "" };
+  const status = { conditions: [accepted] };
+  await world.kube.patch(classes, { name: "alb", subresource: "status" }, { merge: { status } });
+  assert.deepEqual(await told(), ["ok classes alb are accepted; Gateway API v1.6.1 standard"]);
+
+  await world.kube.create(namespaces, { metadata: { name: "shop" } });
+  const listeners = [{ name: "http", port: 80, protocol: "HTTP" }];
+  for (const [name, gatewayClassName] of [
+    ["edge", "alb"],
+    ["lost", "typo"],
+  ])
+    await world.kube.create(gateways, { metadata: { namespace: "shop", name }, spec: { gatewayClassName, listeners } } as never);
+  const routes = of("httproutes", "HTTPRoute");
+  await world.kube.create(routes, { metadata: { namespace: "shop", name: "far" }, spec: { parentRefs: [{ name: "edge" }] } } as never);
+  const refused = { type: "ResolvedRefs", status: "False", reason: "RefNotPermitted", message: "" };
+  const parents = [{ controllerName: "gateway.k8s.aws/alb", parentRef: { name: "edge" }, conditions: [refused] }];
+  await world.kube.patch(routes, { namespace: "shop", name: "far", subresource: "status" }, { merge: { status: { parents } } });
+  assert.deepEqual((await told()).slice(1), [
+    "problem nobody serves Gateway shop/edge: it has no status",
+    "problem Gateway shop/lost is of class typo, which does not exist",
+    "warning lead to another namespace that does not grant it: HTTPRoute shop/far",
+  ]);
 });
 
 test("a role that cannot be asked for is said to be so, and not called sound", async () => {
