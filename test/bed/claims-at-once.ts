@@ -9,6 +9,10 @@ import { createRequest, publishRequest, volumeWorld } from "./volume-world.ts";
 export const write = { capacity: 100, refillPerSecond: 5 };
 const read = { capacity: 100, refillPerSecond: 20 };
 export const writes = ["CreateVolume", "AttachVolume", "DetachVolume", "DeleteVolume"];
+export const documentedBuckets = Object.fromEntries([
+  ...writes.map((action) => [`ec2:${action}`, write] as const),
+  ["ec2:Describe*", read] as const,
+]);
 
 export interface Taken {
   /** Virtual. */
@@ -24,8 +28,7 @@ export interface Taken {
 
 /** Every claim is made, attached, detached and deleted, all at the same time. */
 export async function claimsAtOnce(claims: number, machines: number): Promise<Taken> {
-  const buckets = Object.fromEntries([...writes.map((action) => [`ec2:${action}`, write]), ["ec2:Describe*", read]]);
-  const world = await volumeWorld({ nodes: machines, settings: { buckets } });
+  const world = await volumeWorld({ nodes: machines, settings: { buckets: documentedBuckets } });
   const nodes = world.nodes.filter(({ zone }) => zone === world.nodes[0]!.zone);
   const { clock } = world.world;
   const begun = clock.monotonic();
