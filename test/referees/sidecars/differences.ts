@@ -16,16 +16,7 @@ const noAttacher = "csi-attacher, which puts it there, cannot be built here";
 const attachFinalizer = "external-attacher/ebs-csi-aws-com";
 const provisionerFinalizers = ["external-provisioner.volume.kubernetes.io/finalizer", "kubernetes.io/pv-protection"];
 
-const held = "a claim without a volume is held until it is known that EC2 has made none, also across a crash";
-const protectedClaim = ["kubernetes.io/pvc-protection"];
-
 const differences: readonly Difference[] = [
-  ...["bound", "grown", "refused", "recovered", "restored"].map((act) => ({
-    path: [act, "claims", "wrong", "finalizers"],
-    theirs: protectedClaim,
-    ours: [...protectedClaim, "volume.fairlead.io/provisioning"],
-    why: held,
-  })),
   ...["refused", "recovered", "restored"].map((act) => ({
     path: [act, "claims", "raw", "status", "modifyVolumeStatus", "targetVolumeAttributesClassName"],
     theirs: undefined,
