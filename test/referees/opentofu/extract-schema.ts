@@ -33,6 +33,8 @@ const resources = [
   "volume_attachment",
   "vpc_peering_connection",
   "vpc_peering_connection_accepter",
+  "egress_only_internet_gateway",
+  "vpc_endpoint",
 ];
 
 const dataSources = [

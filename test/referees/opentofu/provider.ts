@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Aws } from "./aws/account.ts";
 import { addressTypes } from "./aws/addresses.ts";
 import { dataSourcesOf } from "./aws/data-sources.ts";
+import { endpointTypes } from "./aws/endpoints.ts";
 import { groupTypes } from "./aws/groups.ts";
 import { identityTypes } from "./aws/identity.ts";
 import { machineTypes } from "./aws/machines.ts";
@@ -32,6 +33,7 @@ export async function standInProvider(aws: Aws): Promise<Provider> {
       ...routingTypes(aws),
       ...addressTypes(aws),
       ...peeringTypes(aws),
+      ...endpointTypes(aws),
       ...groupTypes(aws),
       ...identityTypes(aws),
       ...machineTypes(aws),

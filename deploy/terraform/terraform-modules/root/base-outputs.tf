@@ -23,6 +23,14 @@ output "cloud_discovery_data" {
     error_message = "No zone is left: zones has none of the region's (${join(", ", local.zones)})."
   }
   precondition {
+    condition     = !local.ipv6 || module.vpc.ipv6_cidr_block != ""
+    error_message = "ipv6 needs a VPC with an IPv6 block: existingVPCID has none."
+  }
+  precondition {
+    condition     = try(var.ipv6.firstSubnet, 0) + local.parts <= 256
+    error_message = "ipv6.firstSubnet leaves too little room: a VPC has 256 blocks, and the layout takes ${local.parts}."
+  }
+  precondition {
     condition     = length(local.etcd_disk_name) <= 63
     error_message = "disk name \"${local.etcd_disk_name}\" exceeds 63 characters (got ${length(local.etcd_disk_name)}); use a shorter cluster prefix"
   }

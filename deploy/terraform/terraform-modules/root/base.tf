@@ -27,6 +27,7 @@ module "vpc" {
   prefix          = local.prefix
   existing_vpc_id = try(local.config.existingVPCID, null)
   cidr_block      = try(local.config.vpcNetworkCIDR, null)
+  ipv6            = local.ipv6
   tags            = local.tags
 }
 
@@ -40,6 +41,8 @@ module "security-groups" {
   public_network_allow_list = try(local.config.publicNetworkAllowList, ["0.0.0.0/0"])
   tags                      = local.tags
   cluster_tags              = local.cluster_tags
+  ipv6                      = local.ipv6
+  ipv6_allow_list           = local.ipv6 ? var.ipv6.allowList : []
 }
 
 resource "aws_subnet" "kube_public" {
@@ -49,6 +52,10 @@ resource "aws_subnet" "kube_public" {
   availability_zone       = local.zones[count.index]
   cidr_block              = cidrsubnet(local.node_network, local.bits, count.index)
   map_public_ip_on_launch = true
+
+  ipv6_cidr_block                 = local.ipv6 ? local.ipv6_blocks[count.index] : null
+  assign_ipv6_address_on_creation = local.ipv6 ? true : null
+
   tags = merge(local.tags, local.cluster_tags, {
     Name                     = "${local.prefix}-public-${count.index}"
     "kubernetes.io/role/elb" = "1"

@@ -5,6 +5,22 @@ variable "natGatewayPerZone" {
   default     = false
 }
 
+# By IPv6 machines need no address of a gateway: theirs reach out, and nobody reaches in.
+resource "aws_egress_only_internet_gateway" "kube" {
+  count = local.ipv6 ? 1 : 0
+
+  vpc_id = module.vpc.id
+  tags   = merge(local.tags, { Name = local.prefix })
+}
+
+resource "aws_route" "internet_access_internal_ipv6" {
+  for_each = local.ipv6 ? setunion(["internal"], local.more_nat_zones) : []
+
+  route_table_id              = local.route_tables[each.key]
+  destination_ipv6_cidr_block = "::/0"
+  egress_only_gateway_id      = aws_egress_only_internet_gateway.kube[0].id
+}
+
 locals {
   subnets_per_zone  = 2
   nodes_are_public  = false
@@ -16,6 +32,12 @@ locals {
   more_nat_zones  = toset(var.natGatewayPerZone ? slice(local.ordinary_zones, 1, length(local.ordinary_zones)) : [])
   internal_tables = merge({ for zone in local.zones : zone => aws_route_table.kube_internal.id }, { for zone, table in aws_route_table.kube_internal_zone : zone => table.id })
 
+  # Every table of ours by a name that is known before it exists.
+  route_tables = merge(
+    { internal = aws_route_table.kube_internal.id, public = aws_route_table.kube_public.id },
+    { for zone, table in aws_route_table.kube_internal_zone : zone => table.id },
+  )
+
   peering = {
     peers          = try(local.config.peeredVPCs, [])
     prefix         = local.prefix
@@ -25,11 +47,8 @@ locals {
     vpc_cidr_block = module.vpc.cidr_block
     route_table_id = aws_route_table.kube_internal.id
     first_table    = "internal"
-    route_tables = merge(
-      { internal = aws_route_table.kube_internal.id, public = aws_route_table.kube_public.id },
-      { for zone, table in aws_route_table.kube_internal_zone : zone => table.id },
-    )
-    all_routes = var.peeringAllRoutes
+    route_tables   = local.route_tables
+    all_routes     = var.peeringAllRoutes
   }
 }
 
@@ -47,6 +66,10 @@ resource "aws_subnet" "kube_internal" {
   availability_zone       = local.zones[count.index]
   cidr_block              = cidrsubnet(local.node_network, local.bits, local.slots + count.index)
   map_public_ip_on_launch = false
+
+  ipv6_cidr_block                 = local.ipv6 ? local.ipv6_blocks[local.slots + count.index] : null
+  assign_ipv6_address_on_creation = local.ipv6 ? true : null
+
   tags = merge(local.tags, local.cluster_tags, {
     Name                              = "${local.prefix}-internal-${count.index}"
     "kubernetes.io/role/internal-elb" = "1"

@@ -16,6 +16,8 @@ resource "aws_security_group" "node" {
     to_port     = 0
     protocol    = "-1"
     cidr_blocks = ["0.0.0.0/0"]
+
+    ipv6_cidr_blocks = var.ipv6 ? ["::/0"] : null
   }
 }
 

@@ -5,6 +5,8 @@ resource "aws_vpc" "kube" {
   cidr_block           = var.cidr_block
   enable_dns_hostnames = true
   tags                 = merge(var.tags, { Name = var.prefix })
+
+  assign_generated_ipv6_cidr_block = var.ipv6 ? true : null
 }
 
 data "aws_vpc" "kube" {

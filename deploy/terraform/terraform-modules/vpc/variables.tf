@@ -15,3 +15,8 @@ variable "cidr_block" {
 variable "tags" {
   type = map(string)
 }
+
+variable "ipv6" {
+  description = "true: a new VPC gets a block of Amazon's IPv6 addresses."
+  type        = bool
+}

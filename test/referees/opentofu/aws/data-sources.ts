@@ -76,6 +76,7 @@ export function dataSourcesOf({ ec2, sts }: Aws): Readonly<Record<string, DataSo
       const vpc = one("EC2 VPC", Vpcs);
       return {
         id: vpc.VpcId!,
+        ipv6_cidr_block: vpc.Ipv6CidrBlockAssociationSet?.[0]?.Ipv6CidrBlock ?? "",
         cidr_block: vpc.CidrBlock!,
         cidr_block_associations: (vpc.CidrBlockAssociationSet ?? []).map(({ AssociationId, CidrBlock, CidrBlockState }) => ({
           association_id: AssociationId!,

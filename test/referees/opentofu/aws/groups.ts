@@ -23,6 +23,7 @@ export function groupTypes(aws: Aws): Readonly<Record<string, ResourceType>> {
 
 /** What AWS lets out of a new group. */
 const everything: IpPermission = { IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] };
+const everythingByIpv6: IpPermission = { IpProtocol: "-1", Ipv6Ranges: [{ CidrIpv6: "::/0" }] };
 
 function group(aws: Aws): ResourceType {
   const { ec2 } = aws;
@@ -57,6 +58,8 @@ function group(aws: Aws): ResourceType {
         }),
       );
       await ec2.send(new RevokeSecurityGroupEgressCommand({ GroupId: GroupId!, IpPermissions: [everything] }));
+      // There only in a VPC with IPv6.
+      await unlessMissing(ec2.send(new RevokeSecurityGroupEgressCommand({ GroupId: GroupId!, IpPermissions: [everythingByIpv6] })));
       await egress(GroupId!, [], asRules(wanted.egress));
       return (await read({ ...wanted, id: GroupId! }))!;
     },
@@ -89,7 +92,8 @@ function asRules(value: Value | undefined): readonly Fields[] {
 
 /** The rules that the state writes, as long as AWS has them and no others. */
 function seenEgress(written: readonly Fields[], seen: readonly IpPermission[]): Value {
-  const key = ({ IpProtocol, IpRanges = [] }: IpPermission) => `${IpProtocol} ${IpRanges.map(({ CidrIp }) => CidrIp).sort()}`;
+  const key = ({ IpProtocol, IpRanges = [], Ipv6Ranges = [] }: IpPermission) =>
+    `${IpProtocol} ${[...IpRanges.map(({ CidrIp }) => CidrIp), ...Ipv6Ranges.map(({ CidrIpv6 }) => CidrIpv6)].sort()}`;
   const same = isDeepStrictEqual(written.map(permission).map(key).sort(), seen.map(key).sort());
   return (same ? written : []) as readonly Value[];
 }
@@ -101,6 +105,7 @@ function permission(rule: Fields): IpPermission {
     IpProtocol,
     ...(IpProtocol !== "-1" && { FromPort: Number(rule.from_port), ToPort: Number(rule.to_port) }),
     ...(!isEmpty(rule.cidr_blocks) && { IpRanges: texts(rule.cidr_blocks).map((CidrIp) => ({ CidrIp })) }),
+    ...(!isEmpty(rule.ipv6_cidr_blocks) && { Ipv6Ranges: texts(rule.ipv6_cidr_blocks).map((CidrIpv6) => ({ CidrIpv6 })) }),
     ...(source !== undefined && { UserIdGroupPairs: [{ GroupId: source }] }),
   };
 }
@@ -113,12 +118,12 @@ function rule({ ec2 }: Aws): ResourceType {
       state.type,
       state.protocol,
       state.from_port,
-      state.source_security_group_id ?? texts(state.cidr_blocks),
+      state.source_security_group_id ?? [...texts(state.cidr_blocks), ...texts(state.ipv6_cidr_blocks)],
     ]
       .map(String)
       .join("-");
   return {
-    fixed: ["security_group_id", "type", "protocol", "from_port", "to_port", "cidr_blocks", "source_security_group_id"],
+    fixed: ["security_group_id", "type", "protocol", "from_port", "to_port", "cidr_blocks", "ipv6_cidr_blocks", "source_security_group_id"],
     plain: ["cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids", "self", "description"],
     async read(state): Promise<Fields | undefined> {
       const Filters = [{ Name: "group-id", Values: [text(state.security_group_id)] }];
@@ -127,7 +132,9 @@ function rule({ ec2 }: Aws): ResourceType {
       const source = optionalText(state.source_security_group_id);
       if (source !== undefined) return like.some(({ ReferencedGroupInfo }) => ReferencedGroupInfo?.GroupId === source) ? {} : undefined;
       const left = texts(state.cidr_blocks).filter((cidr) => like.some(({ CidrIpv4 }) => CidrIpv4 === cidr));
-      return left.length === 0 ? undefined : { cidr_blocks: left };
+      const left6 = texts(state.ipv6_cidr_blocks).filter((cidr) => like.some(({ CidrIpv6 }) => CidrIpv6 === cidr));
+      if (left.length + left6.length === 0) return undefined;
+      return { ...(left.length > 0 && { cidr_blocks: left }), ...(left6.length > 0 && { ipv6_cidr_blocks: left6 }) };
     },
     async create(wanted) {
       const input = { GroupId: text(wanted.security_group_id), IpPermissions: [permission(wanted)] };

@@ -1,5 +1,7 @@
 /** VPCs, subnets and gateways. */
 import {
+  AssociateSubnetCidrBlockCommand,
+  AssociateVpcCidrBlockCommand,
   AttachInternetGatewayCommand,
   CreateInternetGatewayCommand,
   CreateNatGatewayCommand,
@@ -15,6 +17,8 @@ import {
   DescribeVpcAttributeCommand,
   DescribeVpcsCommand,
   DetachInternetGatewayCommand,
+  DisassociateSubnetCidrBlockCommand,
+  DisassociateVpcCidrBlockCommand,
   ModifySubnetAttributeCommand,
   ModifyVpcAttributeCommand,
 } from "@aws-sdk/client-ec2";
@@ -47,6 +51,9 @@ function vpc(aws: Aws): ResourceType {
       id: VpcId,
       arn: `arn:aws:ec2:${aws.region}:${found.OwnerId}:vpc/${VpcId}`,
       cidr_block: found.CidrBlock!,
+      assign_generated_ipv6_cidr_block: found.Ipv6CidrBlockAssociationSet?.length ? true : (state.assign_generated_ipv6_cidr_block ?? null),
+      ipv6_cidr_block: found.Ipv6CidrBlockAssociationSet?.[0]?.Ipv6CidrBlock ?? "",
+      ipv6_association_id: found.Ipv6CidrBlockAssociationSet?.[0]?.AssociationId ?? "",
       enable_dns_hostnames: hostnames.EnableDnsHostnames?.Value ?? false,
       enable_dns_support: support.EnableDnsSupport?.Value ?? true,
       instance_tenancy: found.InstanceTenancy!,
@@ -61,13 +68,24 @@ function vpc(aws: Aws): ResourceType {
   };
   return {
     fixed: ["cidr_block", "instance_tenancy"],
+    plain: ["assign_generated_ipv6_cidr_block"],
+    affects: { assign_generated_ipv6_cidr_block: ["ipv6_cidr_block", "ipv6_association_id"] },
     read,
     async create(wanted) {
-      const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: text(wanted.cidr_block), ...tagged("vpc", wanted.tags) }));
+      const AmazonProvidedIpv6CidrBlock = wanted.assign_generated_ipv6_cidr_block === true;
+      const { Vpc } = await ec2.send(
+        new CreateVpcCommand({ CidrBlock: text(wanted.cidr_block), AmazonProvidedIpv6CidrBlock, ...tagged("vpc", wanted.tags) }),
+      );
       await settle(Vpc!.VpcId!, wanted);
       return (await read({ ...wanted, id: Vpc!.VpcId! }))!;
     },
     async update(before, wanted) {
+      const [had, wants] = [before.assign_generated_ipv6_cidr_block === true, wanted.assign_generated_ipv6_cidr_block === true];
+      if (!had && wants) await ec2.send(new AssociateVpcCidrBlockCommand({ VpcId: text(before.id), AmazonProvidedIpv6CidrBlock: true }));
+      if (had && !wants) {
+        const AssociationId = text(before.ipv6_association_id);
+        await persist(aws, `the end of ${AssociationId}`, inUse, () => ec2.send(new DisassociateVpcCidrBlockCommand({ AssociationId })));
+      }
       await settle(text(before.id), wanted);
       await retag(aws, text(before.id), before.tags, wanted.tags);
       return (await read(wanted))!;
@@ -88,6 +106,9 @@ function subnet(aws: Aws): ResourceType {
       arn: found.SubnetArn ?? null,
       vpc_id: found.VpcId!,
       cidr_block: found.CidrBlock!,
+      ipv6_cidr_block: found.Ipv6CidrBlockAssociationSet?.[0]?.Ipv6CidrBlock ?? state.ipv6_cidr_block ?? null,
+      ipv6_cidr_block_association_id: found.Ipv6CidrBlockAssociationSet?.[0]?.AssociationId ?? null,
+      assign_ipv6_address_on_creation: found.AssignIpv6AddressOnCreation || (state.assign_ipv6_address_on_creation ?? null),
       availability_zone: found.AvailabilityZone!,
       availability_zone_id: found.AvailabilityZoneId!,
       map_public_ip_on_launch: found.MapPublicIpOnLaunch ?? false,
@@ -96,11 +117,17 @@ function subnet(aws: Aws): ResourceType {
     };
   };
   const settle = async (SubnetId: string, wanted: Fields) => {
-    const Value = wanted.map_public_ip_on_launch;
-    if (typeof Value === "boolean") await ec2.send(new ModifySubnetAttributeCommand({ SubnetId, MapPublicIpOnLaunch: { Value } }));
+    const [MapPublicIpOnLaunch, AssignIpv6AddressOnCreation] = [wanted.map_public_ip_on_launch, wanted.assign_ipv6_address_on_creation].map(
+      (Value) => (typeof Value === "boolean" ? { Value } : undefined),
+    );
+    // One attribute at a time, as AWS wants it.
+    if (MapPublicIpOnLaunch) await ec2.send(new ModifySubnetAttributeCommand({ SubnetId, MapPublicIpOnLaunch }));
+    if (AssignIpv6AddressOnCreation) await ec2.send(new ModifySubnetAttributeCommand({ SubnetId, AssignIpv6AddressOnCreation }));
   };
   return {
     fixed: ["vpc_id", "cidr_block", "availability_zone"],
+    plain: ["ipv6_cidr_block", "assign_ipv6_address_on_creation"],
+    affects: { ipv6_cidr_block: ["ipv6_cidr_block_association_id"] },
     read,
     async create(wanted) {
       const { Subnet } = await ec2.send(
@@ -108,6 +135,7 @@ function subnet(aws: Aws): ResourceType {
           VpcId: text(wanted.vpc_id),
           CidrBlock: text(wanted.cidr_block),
           AvailabilityZone: optionalText(wanted.availability_zone),
+          Ipv6CidrBlock: optionalText(wanted.ipv6_cidr_block),
           ...tagged("subnet", wanted.tags),
         }),
       );
@@ -115,7 +143,16 @@ function subnet(aws: Aws): ResourceType {
       return (await read({ ...wanted, id: Subnet!.SubnetId! }))!;
     },
     async update(before, wanted) {
-      await settle(text(before.id), wanted);
+      const [SubnetId, Ipv6CidrBlock] = [text(before.id), optionalText(wanted.ipv6_cidr_block)];
+      if (before.ipv6_cidr_block !== wanted.ipv6_cidr_block) {
+        const AssociationId = optionalText(before.ipv6_cidr_block_association_id);
+        if (AssociationId !== undefined) {
+          await ec2.send(new ModifySubnetAttributeCommand({ SubnetId, AssignIpv6AddressOnCreation: { Value: false } }));
+          await ec2.send(new DisassociateSubnetCidrBlockCommand({ AssociationId }));
+        }
+        if (Ipv6CidrBlock !== undefined) await ec2.send(new AssociateSubnetCidrBlockCommand({ SubnetId, Ipv6CidrBlock }));
+      }
+      await settle(SubnetId, wanted);
       await retag(aws, text(before.id), before.tags, wanted.tags);
       return (await read(wanted))!;
     },

@@ -51,22 +51,27 @@ function routeTable(aws: Aws): ResourceType {
 }
 
 function route({ ec2 }: Aws): ResourceType {
-  const targets = ({ gateway_id, nat_gateway_id, vpc_peering_connection_id }: Fields) => ({
+  const targets = ({ gateway_id, nat_gateway_id, vpc_peering_connection_id, egress_only_gateway_id }: Fields) => ({
+    EgressOnlyInternetGatewayId: optionalText(egress_only_gateway_id),
     GatewayId: optionalText(gateway_id),
     NatGatewayId: optionalText(nat_gateway_id),
     VpcPeeringConnectionId: optionalText(vpc_peering_connection_id),
   });
-  const place = ({ route_table_id, destination_cidr_block }: Fields) => ({
+  const place = ({ route_table_id, destination_cidr_block, destination_ipv6_cidr_block }: Fields) => ({
     RouteTableId: text(route_table_id),
-    DestinationCidrBlock: text(destination_cidr_block),
+    DestinationCidrBlock: optionalText(destination_cidr_block),
+    DestinationIpv6CidrBlock: optionalText(destination_ipv6_cidr_block),
   });
   const read = async (state: Fields): Promise<Fields | undefined> => {
-    const { RouteTableId, DestinationCidrBlock } = place(state);
+    const { RouteTableId, DestinationCidrBlock, DestinationIpv6CidrBlock } = place(state);
     const found = await unlessMissing(ec2.send(new DescribeRouteTablesCommand({ RouteTableIds: [RouteTableId] })));
-    const own = found?.RouteTables?.[0]?.Routes?.find((each) => each.DestinationCidrBlock === DestinationCidrBlock);
+    const own = found?.RouteTables?.[0]?.Routes?.find(
+      (each) => each.DestinationCidrBlock === DestinationCidrBlock && each.DestinationIpv6CidrBlock === DestinationIpv6CidrBlock,
+    );
     if (own === undefined) return undefined;
     return {
-      id: `r-${RouteTableId}${DestinationCidrBlock}`,
+      id: `r-${RouteTableId}${DestinationCidrBlock ?? DestinationIpv6CidrBlock}`,
+      egress_only_gateway_id: own.EgressOnlyInternetGatewayId ?? null,
       gateway_id: own.GatewayId ?? null,
       nat_gateway_id: own.NatGatewayId ?? null,
       vpc_peering_connection_id: own.VpcPeeringConnectionId ?? null,
@@ -75,8 +80,15 @@ function route({ ec2 }: Aws): ResourceType {
     };
   };
   return {
-    fixed: ["route_table_id", "destination_cidr_block"],
-    plain: ["gateway_id", "nat_gateway_id", "vpc_peering_connection_id"],
+    fixed: ["route_table_id", "destination_cidr_block", "destination_ipv6_cidr_block"],
+    plain: [
+      "destination_cidr_block",
+      "destination_ipv6_cidr_block",
+      "egress_only_gateway_id",
+      "gateway_id",
+      "nat_gateway_id",
+      "vpc_peering_connection_id",
+    ],
     read,
     async create(wanted) {
       await ec2.send(new CreateRouteCommand({ ...place(wanted), ...targets(wanted) }));

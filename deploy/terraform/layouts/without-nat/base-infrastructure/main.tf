@@ -5,6 +5,7 @@ locals {
   nodes_are_public  = true
   node_subnets      = aws_subnet.kube_public
   public_table_tags = local.cluster_tags
+  route_tables      = { public = aws_route_table.kube_public.id }
 }
 
 module "vpc-peering" {
@@ -20,7 +21,7 @@ module "vpc-peering" {
     vpc_cidr_block = module.vpc.cidr_block
     route_table_id = aws_route_table.kube_public.id
     first_table    = "public"
-    route_tables   = { public = aws_route_table.kube_public.id }
+    route_tables   = local.route_tables
     all_routes     = var.peeringAllRoutes
   }
 }

@@ -1,0 +1,1 @@
+../../../terraform-modules/root/ipv6.tf
