@@ -14,7 +14,8 @@ import type { ListenerRuleSettings, LoadBalancerSettings, TargetGroupConfigurati
 import { flavours } from "../../src/loadbalancers/gateway/flavours.ts";
 import { listenerOf } from "../bed/gateway-world.ts";
 import { classOf, type GatewayGiven, type GatewayWish } from "./gateway-table.ts";
-import { applicationWishes, ruleConfigurations, targetConfigurations } from "./gateway-table-application.ts";
+import { applicationWishes } from "./gateway-table-application.ts";
+import { ruleConfigurations, targetConfigurations } from "./gateway-table-configurations.ts";
 import { networkWishes } from "./gateway-table-network.ts";
 
 /** Objects in the order in which they are made. */

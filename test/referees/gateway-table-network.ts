@@ -3,6 +3,7 @@ import type { Backend } from "../bed/gateway-world.ts";
 import { type GatewayGiven, type GatewayWish, to } from "./gateway-table.ts";
 
 const className = "nlb";
+const terminated = { mode: "Terminate", certificateRefs: [{ name: "unread" }] };
 const tcp = (...backends: readonly Backend[]) => ({ kind: "TCPRoute", rules: [to(...backends)] }) as const;
 const udp = (...backends: readonly Backend[]) => ({ kind: "UDPRoute", rules: [to(...backends)] }) as const;
 
@@ -23,9 +24,21 @@ export function networkWishes(given: GatewayGiven): Readonly<Record<string, Gate
     },
     datagrams: { className, listeners: ["UDP:514"], routes: { datagrams: udp("dns:514") } },
     both: { className, listeners: ["TCP:53", "UDP:53"], routes: { both: udp("dns:53") } },
+    local: { className, listeners: ["TCP:80"], routes: { local: tcp("local:80") } },
+    dual: {
+      className,
+      listeners: ["TCP:80"],
+      settings: { ipAddressType: "dualstack", loadBalancerSubnets: given.subnets.map((identifier) => ({ identifier })) },
+      routes: { dual: tcp("web:80") },
+    },
+    discovered: {
+      className,
+      listeners: [{ name: "tls", protocol: "TLS", port: 443, hostname: "shop.example.com", tls: terminated }],
+      routes: { discovered: tcp("web:80") },
+    },
     tls: {
       className,
-      listeners: [{ name: "tls", protocol: "TLS", port: 443, tls: { mode: "Terminate", certificateRefs: [{ name: "unread" }] } }],
+      listeners: [{ name: "tls", protocol: "TLS", port: 443, tls: terminated }],
       settings: {
         listenerConfigurations: [
           {
@@ -70,6 +83,12 @@ export function networkWishes(given: GatewayGiven): Readonly<Record<string, Gate
         loadBalancerSubnets: given.subnets.map((identifier, i) => ({ identifier, privateIPv4Allocation: given.addresses[i]! })),
       },
       routes: { "tcp-ungrouped": tcp("node:80") },
+    },
+    "tcp-ranges": {
+      className,
+      listeners: ["TCP:80"],
+      settings: { disableSecurityGroup: true, sourceRanges: ["10.9.0.0/16"], scheme: "internet-facing" },
+      routes: { "tcp-ranges": tcp("web:80", "api:80") },
     },
     "tcp-grouped": {
       className,

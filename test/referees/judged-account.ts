@@ -117,16 +117,12 @@ export function withNames(snapshot: Snapshot, prefixes: readonly string[]): (tex
   return (text) => words.reduce((now, [id, word]) => now.replaceAll(id, word), text);
 }
 
-/** Calls that concern a namespace, each once, with what the names of AWS stand for, and without the namespace's own. */
-export function callsFor(
-  namespace: string,
-  calls: readonly JournalEntry[],
-  snapshot: Snapshot,
-  prefixes: readonly string[],
-): readonly string[] {
-  const named = withNames(snapshot, prefixes);
-  const said = calls.map(({ action, input }) => JSON.stringify([action, named(JSON.stringify(input))]));
-  return [...new Set(said.filter((text) => text.includes(namespace)).map((text) => text.replaceAll(namespace, "<namespace>")))].toSorted();
+/** Calls that concern a namespace, each once, without the names that differ between two namespaces alike. */
+export function callsFor(cloud: Cloud, namespace: string, calls: readonly JournalEntry[], prefixes: readonly string[]): readonly string[] {
+  const named = withNames(cloud.controls.snapshot(), prefixes);
+  const clean = anonymous(cloud, namespace, prefixes);
+  const own = calls.map(({ action, input }) => `${action} ${JSON.stringify(input)}`).filter((text) => named(text).includes(namespace));
+  return [...new Set(own.map(clean))].toSorted();
 }
 
 /** Names that AWS chose, what is each one's own, when something was done, and the number of a listener's only action. */

@@ -170,8 +170,7 @@ async function restart(judged: IngressCluster, given: readonly Given[]): Promise
   assert.deepEqual(await reference.errors(), []);
   await reference.stop();
   const calls = judged.mutations(mutations);
-  const snapshot = judged.cloud.controls.snapshot();
-  return new Map(given.map(({ namespace }) => [namespace, callsFor(namespace, calls, snapshot, prefixes)]));
+  return new Map(given.map(({ namespace }) => [namespace, callsFor(judged.cloud, namespace, calls, prefixes)]));
 }
 
 /** What Kubernetes keeps, without what ours says beyond the reference. */
