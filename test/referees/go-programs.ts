@@ -50,7 +50,6 @@ export async function builtGatewayReferee(): Promise<string> {
 /** The definitions of the Gateway API, of the version that the suite is of, as one manifest. */
 export async function gatewayApiManifest(say: (line: string) => void = () => {}): Promise<string> {
   const folder = folderOf("gateway-conformance");
-  const key = contentKey(await readFile(join(folder, "go.mod")));
   const make = async (output: string) => {
     const environment = process.env;
     await go(["mod", "download", "sigs.k8s.io/gateway-api"], folder, { environment });
@@ -60,8 +59,16 @@ export async function gatewayApiManifest(say: (line: string) => void = () => {})
     const texts = await Promise.all(files.map((name) => readFile(join(standard, name), "utf8")));
     await writeFile(output, texts.join("\n---\n"));
   };
-  return await cached(`referees/gateway-api-${key}.yaml`, make, { say });
+  return await cached(await gatewayApiKey(), make, { say });
 }
+
+/** Where they are once they are fetched. */
+export async function builtGatewayApi(): Promise<string> {
+  return cachedPath(await gatewayApiKey());
+}
+
+const gatewayApiKey = async () =>
+  `referees/gateway-api-${contentKey(await readFile(join(folderOf("gateway-conformance"), "go.mod")))}.yaml`;
 
 /** Gardener's machine controller with the AWS driver in it, as it is but for two packages that the present Go needs newer. */
 export function machineController(say?: (line: string) => void): Promise<string> {

@@ -2,10 +2,12 @@
 import { existsSync } from "node:fs";
 import { realWorld } from "../../src/runtime/world.ts";
 import {
+  builtGatewayApi,
   builtGatewayReferee,
   builtMachineController,
   certificateReferee,
   csiSanity,
+  gatewayApiManifest,
   gatewayReferee,
   goValuesReferee,
   kubeletReferee,
@@ -94,14 +96,21 @@ export const referees: readonly Referee[] = [
   },
   {
     name: "the reference's load balancer controller",
-    tests: [
-      "test/referees/load-balancer-controller.test.ts",
-      "test/referees/class-services.test.ts",
-      "test/referees/gateway-controller.test.ts",
-    ],
-    // The last of them also needs the definitions of the Gateway API, which are there as soon as they are asked for.
+    tests: ["test/referees/load-balancer-controller.test.ts", "test/referees/class-services.test.ts"],
     obtain: referenceLoadBalancerController,
     builtOnDemand: builtLoadBalancerController,
+  },
+  {
+    name: "the reference's load balancer controller, and the definitions of the Gateway API",
+    tests: ["test/referees/gateway-controller.test.ts"],
+    async obtain(say) {
+      await gatewayApiManifest(say);
+      await referenceLoadBalancerController(say);
+    },
+    async builtOnDemand() {
+      const definitions = await builtGatewayApi();
+      return existsSync(definitions) ? builtLoadBalancerController() : definitions;
+    },
   },
   {
     name: "OpenTofu",
