@@ -22,7 +22,7 @@ import { shippedRules } from "../bed/shipped-rules.ts";
 import { placeFlags } from "../referees/balancer-flags.ts";
 
 const namespace = "default";
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 /** Its time runs so much faster than ours: it looks for definitions, and after what AWS takes time for, every half a minute. */
 const haste = 10;
 
