@@ -1,6 +1,7 @@
 /** The keeper of artifacts in a cluster of a platform. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { instanceClassDefinition } from "../../src/discovery/artifacts/instance-class.ts";
 import { exampleFile } from "../../src/discovery/artifacts/testing.ts";
 import { ArtifactsWorld, configurationPath } from "../bed/artifacts-world.ts";
 
@@ -189,6 +190,46 @@ test("storage classes: changed parameters replace the object, an excluded class 
     world.writes.filter((write) => write.startsWith("DELETE")),
     [`DELETE ${storage}/gp3`, `DELETE ${storage}/gp2`, `DELETE ${storage}/sc1`],
   );
+});
+
+test("a class that the platform's settings asked for and ours do not is left; one that ours asked for goes when they do not any more", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const labels = { heritage: "deckhouse", module: "cloud-provider-aws", app: "ebs-csi-driver" };
+  const platforms = { metadata: { name: "fast", labels }, provisioner: "ebs.csi.aws.com", parameters: { type: "io2" } };
+  await world.say("POST", storage, platforms);
+  await world.settle({ storageClass: { provision: [{ name: "slow", type: "st1" }] } });
+  world.start();
+  await world.pass(minute);
+  assert.ok(world.find("storageclasses.storage.k8s.io", "slow"));
+  await world.settle({});
+  await world.pass(minute);
+  assert.equal(world.find("storageclasses.storage.k8s.io", "slow"), undefined);
+  assert.ok(world.find("storageclasses.storage.k8s.io", "fast"), "volumes could not be made from it any more");
+});
+
+test("the platform's own definition of instance classes stays, with what it knows more; one that knows less is set right", async () => {
+  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  for (const less of [false, true]) {
+    const world = new ArtifactsWorld();
+    await world.install();
+    const theirs = structuredClone(instanceClassDefinition) as unknown as {
+      spec: {
+        versions: { name: string; storage: boolean; schema: { openAPIV3Schema: { properties: { spec: { properties: object } } } } }[];
+      };
+    };
+    for (const version of theirs.spec.versions) {
+      const { spec } = version.schema.openAPIV3Schema.properties;
+      const { iops: _, ...rest } = spec.properties as Record<string, object>;
+      spec.properties = less ? rest : { ...spec.properties, kmsKey: { type: "string", description: "Of theirs." } };
+    }
+    if (!less) theirs.spec.versions.push({ ...theirs.spec.versions[0]!, name: "v2" });
+    await world.say("POST", definitions, theirs);
+    world.start();
+    await world.pass(minute);
+    const written = world.writes.filter((write) => write.includes("customresourcedefinitions"));
+    assert.deepEqual(written, less ? [`PATCH ${definitions}/awsinstanceclasses.deckhouse.io`] : []);
+  }
 });
 
 test("a default that a user chooses takes the mark from ours", async () => {

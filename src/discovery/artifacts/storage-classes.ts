@@ -8,6 +8,9 @@ export class StorageClassInvalid extends Error {
 
 const builtIn: readonly ProvisionedClass[] = (["gp3", "gp2", "sc1", "st1"] as const).map((type) => ({ name: type, type }));
 
+/** The names of those that every cluster has. */
+export const builtInClasses: readonly string[] = builtIn.map(({ name }) => name);
+
 /** The classes there are to be, by name. A class that is asked for takes the place of a built-in one of exactly its name. */
 export function storageClassesOf({ provision, exclude }: ArtifactsInput["storageClass"]): readonly ProvisionedClass[] {
   const unwanted = exclude.map(expression);

@@ -49,6 +49,23 @@ test("refusals are in the words that the platform's users know", async (t) => {
   for (const changes of [masters({ diskSizeGb: 50 }), masters({})]) assert.notDeepEqual(await base.plan(given(standard, changes)), {});
 });
 
+test("user data that is not in base64 is refused without being shown; keys of the account are not shown either", async (t) => {
+  const bed = await layoutBed(t, region);
+  const token = "token: abcdef.fedcba9876543210";
+  const said = [
+    await bed.master(standard, 0).refused(given(standard, {}, { nodeIndex: 0, cloudConfig: token })),
+    await bed.base(withNat).refused(given(withNat, {}, { bastionCloudConfig: token })),
+    await bed.base(standard).refused(given(standard, { provider: { providerAccessKeyId: "AKIAX", providerSecretAccessKey: "wJalrXUtn" } })),
+  ];
+  assert.match(said[0]!, /cloudConfig must be text in base64/);
+  assert.match(said[1]!, /bastionCloudConfig must be text in base64/);
+  assert.match(said[2]!, /provider must have exactly/);
+  assert.deepEqual(
+    said.flatMap((text) => text.match(/.{0,80}(fedcba9876543210|wJalrXUtn)/) ?? []),
+    [],
+  );
+});
+
 test("a prefix is refused when the name of the last etcd disk gets longer than 63 characters", async (t) => {
   const base = (await layoutBed(t, region)).base(standard);
   const prefixed = (length: number) => ({ ...given(standard), clusterConfiguration: { cloud: { prefix: "p".repeat(length) } } });

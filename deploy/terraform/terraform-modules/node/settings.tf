@@ -21,7 +21,8 @@ variable "nodeIndex" {
 }
 
 variable "cloudConfig" {
-  type = any
+  type      = any
+  sensitive = true
 }
 
 variable "resourceManagementTimeout" {
@@ -83,7 +84,8 @@ locals {
     type = try(local.instance_class.diskType, var.rootDiskDefaults.type)
   }
 
-  user_data = var.cloudConfig == "" ? "" : base64decode(var.cloudConfig)
+  # The provider shows a digest of it; marked as sensitive it would be another value than in states that are there.
+  user_data = nonsensitive(var.cloudConfig == "" ? "" : base64decode(var.cloudConfig))
 }
 
 data "aws_availability_zones" "available" {}

@@ -13,6 +13,8 @@ variable "cloudConfig" {
   description = "User data in base64; empty for none, as the first master has it."
   type        = any
   default     = ""
+  # It brings the token by which a node joins: no message shows it.
+  sensitive = true
 
   validation {
     condition     = var.cloudConfig == "" || can(base64decode(var.cloudConfig))

@@ -2,6 +2,7 @@
 import type { Frozen, KubeObject, Stored } from "../../../kube/resource.ts";
 import type { StorageClass } from "../../../kube/types.ts";
 import { scriptsAnnotation } from "../registration.ts";
+import { builtInClasses } from "../storage-classes.ts";
 import { contains, difference, isOurs } from "./difference.ts";
 
 export type Step =
@@ -15,22 +16,58 @@ export type Step =
 
 /** What is to be done about one object that is wanted; undefined: nothing. */
 export function planObject(object: KubeObject, stored: Stored<KubeObject> | undefined): Step | undefined {
-  if (stored === undefined) return { do: "create", object };
+  if (stored === undefined) return { do: "create", object: marked(object) };
   if (staysAsFound(object, stored)) return undefined;
   if (!isOurs(stored)) return contains(specOf(stored), specOf(object)) ? undefined : { do: "leave", object, stored };
   if (object.kind === "StorageClass") {
     const [wanted, seen] = [object as StorageClass, stored as Stored<StorageClass>];
     if (wanted.provisioner !== seen.provisioner) return { do: "leave", object, stored };
-    if (!sameVolumes(wanted, seen)) return { do: "replace", object, stored };
+    if (!sameVolumes(wanted, seen)) return { do: "replace", object: marked(object), stored };
   }
   const merge = difference(stored, object);
   return merge && { do: "patch", object, stored, merge };
 }
 
-/** The network of pods cannot be exchanged under them; and the platform's own scripts on nodes are as right as ours. */
+/**
+ * The network of pods cannot be exchanged under them. The platform's own scripts on nodes are as right as ours. And a definition that knows all
+ * that ours does may know more: with a field or a version of it, what users have written there would go.
+ */
 function staysAsFound(object: KubeObject, stored: Stored<KubeObject>): boolean {
   const made = (of: KubeObject) => of.metadata?.annotations?.[scriptsAnnotation];
+  if (object.kind === "CustomResourceDefinition") return knowsAll(stored, object);
   return object.metadata?.name === cniSecretName || (made(object) !== undefined && made(stored) === undefined);
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly type?: string;
+}
+
+interface Definition extends KubeObject {
+  readonly spec?: {
+    readonly versions?: readonly {
+      readonly name?: string;
+      readonly served?: boolean;
+      readonly storage?: boolean;
+      readonly schema?: { readonly openAPIV3Schema?: Schema };
+    }[];
+  };
+}
+
+/** Whether a definition serves and stores the versions of another, and has every field of theirs. Descriptions do not count. */
+function knowsAll(stored: Definition, wanted: Definition): boolean {
+  return (wanted.spec?.versions ?? []).every((version) => {
+    const own = stored.spec?.versions?.find(({ name }) => name === version.name);
+    const [has, needs] = [own?.schema?.openAPIV3Schema, version.schema?.openAPIV3Schema];
+    return own?.served === true && own.storage === version.storage && has !== undefined && hasFields(has, needs ?? {});
+  });
+}
+
+function hasFields(has: Schema, needs: Schema): boolean {
+  return Object.entries(needs.properties ?? {}).every(([name, inner]) => {
+    const own = has.properties?.[name];
+    return own !== undefined && own.type === inner.type && hasFields(own, inner);
+  });
 }
 
 export const cniSecretName = "d8-cni-configuration";
@@ -42,7 +79,19 @@ function sameVolumes(a: StorageClass, b: Stored<StorageClass>): boolean {
   return comparedParameters.every((key) => a.parameters?.[key] === b.parameters?.[key]);
 }
 
-/** Storage classes of ours that are not wanted any more. */
+/** Who made a storage class. Those that are there already do not get it: to be as wanted they need not be written. */
+const makerAnnotation = "artifacts.fairlead.io/made-by";
+
+function marked(object: KubeObject): KubeObject {
+  if (object.kind !== "StorageClass") return object;
+  const { metadata = {} } = object;
+  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, [makerAnnotation]: "fairlead" } } };
+}
+
+/**
+ * Storage classes that we made, or that every cluster has, and that are not wanted any more. Others of the platform's module were asked for in
+ * its settings: that ours do not name them is no reason to delete them.
+ */
 export function unwantedClasses(
   wanted: readonly KubeObject[],
   seen: readonly Frozen<Stored<StorageClass>>[],
@@ -53,6 +102,7 @@ export function unwantedClasses(
       isOurs(each as KubeObject) &&
       each.metadata.labels?.app === "ebs-csi-driver" &&
       each.provisioner === "ebs.csi.aws.com" &&
+      (each.metadata.annotations?.[makerAnnotation] !== undefined || builtInClasses.includes(each.metadata.name)) &&
       !names.has(each.metadata.name),
   );
 }

@@ -14,6 +14,12 @@ variable "bastionCloudConfig" {
   description = "Opt-in. User data of the bastion in base64."
   type        = string
   default     = ""
+  sensitive   = true
+
+  validation {
+    condition     = var.bastionCloudConfig == "" || can(base64decode(var.bastionCloudConfig))
+    error_message = "bastionCloudConfig must be text in base64."
+  }
 }
 
 variable "tagBastionDisk" {
@@ -32,7 +38,7 @@ resource "aws_instance" "bastion" {
   vpc_security_group_ids = local.bastion_groups
   source_dest_check      = false
   iam_instance_profile   = aws_iam_instance_profile.node.name
-  user_data              = var.bastionCloudConfig == "" ? null : base64decode(var.bastionCloudConfig)
+  user_data              = nonsensitive(var.bastionCloudConfig == "" ? null : base64decode(var.bastionCloudConfig))
   tags                   = merge(local.tags, { Name = "${local.prefix}-bastion" })
 
   root_block_device {
