@@ -1,4 +1,5 @@
 /** A cluster, an AWS account and the load balancer controller that serves Gateways, in one process on virtual time. */
+import type { TestContext } from "node:test";
 import "../../src/aws/sdk/acm.ts";
 import "../../src/aws/sdk/shield.ts";
 import "../../src/aws/sdk/tagging.ts";
@@ -26,6 +27,25 @@ export async function gatewayWorld(options: GatewayWorldOptions = {}): Promise<G
   if (options.defined ?? true) await world.define();
   return world;
 }
+
+/** One that ends with its test, with a pod behind each of these Services. */
+export async function gatewayBed(t: TestContext, ...services: readonly string[]): Promise<GatewayWorld> {
+  const world = await gatewayWorld();
+  t.after(() => world.close());
+  for (const name of services) {
+    await world.service(name);
+    await world.pods(name, 1);
+  }
+  return world;
+}
+
+/** Time for everything that is under way to come to rest. */
+export const settle = (world: GatewayWorld, ms = 60_000) => world.world.advance(ms);
+
+/** Of a Gateway: the LoadBalancerConfiguration `own` says more. */
+export const configured = {
+  infrastructure: { parametersRef: { group: "gateway.k8s.aws", kind: "LoadBalancerConfiguration", name: "own" } },
+};
 
 /** `HTTP:80`, `HTTPS:443 *.example.com`; or more of a listener. */
 export type ListenerWish = string | (object & { readonly name: string });

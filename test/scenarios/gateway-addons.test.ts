@@ -1,27 +1,17 @@
 /** Add-ons of a Gateway that need more than its load balancer, and where it stands. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { CreateTagsCommand, EC2Client } from "@aws-sdk/client-ec2";
 import { CreateSubscriptionCommand, ShieldClient } from "@aws-sdk/client-shield";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
-import { type GatewayWorld, gatewayWorld } from "../bed/gateway-world.ts";
+import { configured, type GatewayWorld, gatewayBed, settle } from "../bed/gateway-world.ts";
 
-async function bed(t: TestContext): Promise<GatewayWorld> {
-  const world = await gatewayWorld();
-  t.after(() => world.close());
-  await world.service("web");
-  await world.pods("web", 1);
-  return world;
-}
-
-const settle = (world: GatewayWorld, ms = 60_000) => world.world.advance(ms);
-const configured = { infrastructure: { parametersRef: { group: "gateway.k8s.aws", kind: "LoadBalancerConfiguration", name: "own" } } };
 const subscribe = (world: GatewayWorld) => new ShieldClient(sdkConfig(world.aws)).send(new CreateSubscriptionCommand({}));
 const protectedOnes = (world: GatewayWorld) => world.all<{ name: string; resourceArn: string }>("shield/protections");
 const recorded = (world: GatewayWorld) => world.get("gateways", "edge")?.metadata.annotations?.["gateway.k8s.aws.addon.shield"];
 
 test("Shield protects a load balancer while it is asked to, and no protection outlasts one that goes", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web");
   await subscribe(world);
   await world.add("loadbalancerconfigurations", "own", { shieldConfiguration: { enabled: true } });
   world.serve();
@@ -61,7 +51,7 @@ test("Shield protects a load balancer while it is asked to, and no protection ou
 });
 
 test("an account without Shield Advanced is served without it", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web");
   await world.add("loadbalancerconfigurations", "own", { shieldConfiguration: { enabled: true } });
   world.serve();
   await world.gateway("edge", ["HTTP:80"], configured);
@@ -71,7 +61,7 @@ test("an account without Shield Advanced is served without it", async (t) => {
 });
 
 test("subnets are chosen by the tags of a selector", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web");
   const chosen = [...world.network.publicSubnetIds].toSorted();
   await new EC2Client(sdkConfig(world.aws)).send(new CreateTagsCommand({ Resources: chosen, Tags: [{ Key: "place", Value: "edge" }] }));
   await world.add("loadbalancerconfigurations", "own", { loadBalancerSubnetsSelector: { place: ["edge", "elsewhere"] } });

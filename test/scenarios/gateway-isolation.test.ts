@@ -1,21 +1,9 @@
 /** What one mistake, one refusal or one bad start may not do to everybody else who shares a Gateway. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { issue } from "../bed/certificates.ts";
-import { type GatewayWorld, gatewayWorld } from "../bed/gateway-world.ts";
+import { configured, type GatewayWorld, gatewayBed, settle } from "../bed/gateway-world.ts";
 
-async function bed(t: TestContext): Promise<GatewayWorld> {
-  const world = await gatewayWorld();
-  t.after(() => world.close());
-  for (const name of ["web", "api"]) {
-    await world.service(name);
-    await world.pods(name, 1);
-  }
-  return world;
-}
-
-const settle = (world: GatewayWorld, ms = 60_000) => world.world.advance(ms);
-const own = { infrastructure: { parametersRef: { group: "gateway.k8s.aws", kind: "LoadBalancerConfiguration", name: "own" } } };
 const ports = (world: GatewayWorld) =>
   world
     .all<{ port: number; protocol: string }>("elbv2/listeners")
@@ -24,7 +12,7 @@ const ports = (world: GatewayWorld) =>
 const gatewayApi = "/apis/gateway.networking.k8s.io/v1";
 
 test("a start on a bad day of the API server takes no listener of a ListenerSet away", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   const end = world.serve();
   await world.gateway("edge", ["HTTP:80"], { allowedListeners: { namespaces: { from: "Same" } } });
   const listeners = [{ name: "more", port: 8080, protocol: "HTTP" }];
@@ -48,13 +36,13 @@ test("a start on a bad day of the API server takes no listener of a ListenerSet 
 });
 
 test("a protected load balancer outlasts a class of another controller", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await world.gatewayClass("theirs", "elsewhere");
   await world.add("loadbalancerconfigurations", "own", {
     loadBalancerAttributes: [{ key: "deletion_protection.enabled", value: "true" }],
   });
-  await world.gateway("edge", ["HTTP:80"], own);
+  await world.gateway("edge", ["HTTP:80"], configured);
   await world.route("shop", { "/": ["web:80"] });
   await world.programmed("edge");
   await world.change("gateways", "edge", { spec: { gatewayClassName: "theirs" } });
@@ -68,7 +56,7 @@ test("a protected load balancer outlasts a class of another controller", async (
 });
 
 test("a ListenerSet that passes TLS through on a port that terminates it is in conflict, and nobody else is", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await issue(world, [["a.example.com"]]);
   const spec = { gatewayClassName: "nlb", allowedListeners: { namespaces: { from: "Same" } } };
@@ -104,7 +92,7 @@ for (const [className, listener, plural] of [
   ["nlb", "TCP:80", "tcproutes"],
 ] as const) {
   test(`a route that serves keeps serving when AWS refuses a change of its target group: class ${className}`, async (t) => {
-    const world = await bed(t);
+    const world = await gatewayBed(t, "web", "api");
     world.serve();
     await world.gateway("edge", [listener], { gatewayClassName: className });
     const rules = [{ backendRefs: [{ name: "web", port: 80 }] }];
@@ -124,7 +112,7 @@ for (const [className, listener, plural] of [
 }
 
 test("a route that AWS refused is served as soon as its configuration is mended, and tried again in ten minutes", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await world.gateway("edge", ["HTTP:80"]);
   await world.route("other", { "/other": ["api:80"] });
@@ -142,7 +130,7 @@ test("a route that AWS refused is served as soon as its configuration is mended,
 });
 
 test("a binding that the API server refuses holds up no other route", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await world.gateway("edge", ["HTTP:80"]);
   await world.route("other", { "/": ["api:80"] });

@@ -1,25 +1,13 @@
 /** What AWS refuses of one rule, one target group or one listener of a Gateway: what stood in its place stays, and nobody else waits. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { issue } from "../bed/certificates.ts";
-import { type GatewayWorld, gatewayWorld } from "../bed/gateway-world.ts";
+import { configured, type GatewayWorld, gatewayBed, settle } from "../bed/gateway-world.ts";
 
-async function bed(t: TestContext): Promise<GatewayWorld> {
-  const world = await gatewayWorld();
-  t.after(() => world.close());
-  for (const name of ["web", "api"]) {
-    await world.service(name);
-    await world.pods(name, 1);
-  }
-  return world;
-}
-
-const settle = (world: GatewayWorld, ms = 60_000) => world.world.advance(ms);
 const served = ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"];
 const refused = ["Accepted=False UnsupportedValue", "ResolvedRefs=True ResolvedRefs"];
 const inPart = [...served, "PartiallyInvalid=True UnsupportedValue"];
 const accepted = ["Accepted=True Accepted", "Programmed=True Programmed"];
-const configured = { infrastructure: { parametersRef: { group: "gateway.k8s.aws", kind: "LoadBalancerConfiguration", name: "own" } } };
 
 /** A character that AWS takes in no path pattern. */
 const badPath = "/a=b";
@@ -50,7 +38,7 @@ const targets = (name: string, healthCheckInterval: number) => ({
 });
 
 test("of a new rule that AWS refuses the others of its route are served", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await world.gateway("edge", ["HTTP:80"]);
   await world.route("shop", {}, { rules: [rule("/a"), rule(badPath), rule("/c", "api")] });
@@ -61,7 +49,7 @@ test("of a new rule that AWS refuses the others of its route are served", async 
 });
 
 test("a rule that AWS refuses to change stays what it was, and the route's other changes are made", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await world.gateway("edge", ["HTTP:80"]);
   await world.route("shop", {}, { rules: [rule("/a"), rule("/b", "api"), rule("/")] });
@@ -88,7 +76,7 @@ test("a rule that AWS refuses to change stays what it was, and the route's other
 
 for (const restart of [false, true]) {
   test(`a route whose only rule AWS refuses keeps the one that stands${restart ? ", also after a restart" : ""}`, async (t) => {
-    const world = await bed(t);
+    const world = await gatewayBed(t, "web", "api");
     const end = world.serve();
     await world.gateway("edge", ["HTTP:80"]);
     await world.route("shop", { "/": ["web:80"] });
@@ -111,7 +99,7 @@ for (const restart of [false, true]) {
 }
 
 test("a redirect that AWS refuses to change stays what it was", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await world.gateway("edge", ["HTTP:80"]);
   const redirect = (value: string) => ({
@@ -130,7 +118,7 @@ for (const [className, listener, plural] of [
   ["nlb", "TCP:80", "tcproutes"],
 ] as const) {
   test(`a route led to a target group that AWS refuses to make stays where it leads: class ${className}`, async (t) => {
-    const world = await bed(t);
+    const world = await gatewayBed(t, "web", "api");
     const end = world.serve();
     await world.gateway("edge", [listener], { gatewayClassName: className });
     const rules = (name: string) => [{ backendRefs: [{ name, port: 80 }] }];
@@ -157,7 +145,7 @@ for (const [className, listener, plural] of [
 }
 
 test("a certificate that AWS does not know keeps its own listener from being made or changed, and no other", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   const [known] = await issue(world, [["shop.example.com"]]);
   const unknown = known!.replace(/[^/]+$/, "00000000-0000-0000-0000-000000000000");
@@ -188,7 +176,7 @@ test("a certificate that AWS does not know keeps its own listener from being mad
 });
 
 test("a look for certificates that is denied holds up the listener that needs one, and no other", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   await issue(world, [["shop.example.com"]]);
   const lift = world.aws.controls.deny("acm:ListCertificates");
   world.serve();
@@ -215,7 +203,7 @@ test("a look for certificates that is denied holds up the listener that needs on
 });
 
 test("a trust store that cannot be looked up holds up the listener that names it, and no other", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   const [defaultCertificate] = await issue(world, [["shop.example.com"]]);
   world.aws.controls.deny("elasticloadbalancing:DescribeTrustStores");
   const mutualAuthentication = { mode: "verify", trustStore: "people" };
@@ -241,7 +229,7 @@ test("a trust store that cannot be looked up holds up the listener that names it
 });
 
 test("what is refused is tried six times an hour, for two looks each, and nothing is written anew", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await world.gateway("edge", ["HTTP:80"]);
   await world.route("good", { "/": ["web:80"] });

@@ -1,15 +1,7 @@
 /** Which Gateways a process looks at, and what it asks the API server for before it does. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { type GatewayWorld, gatewayWorld } from "../bed/gateway-world.ts";
-
-async function bed(t: TestContext): Promise<GatewayWorld> {
-  const world = await gatewayWorld();
-  t.after(() => world.close());
-  await world.service("web");
-  await world.pods("web", 1);
-  return world;
-}
+import { test } from "node:test";
+import { type GatewayWorld, gatewayBed } from "../bed/gateway-world.ts";
 
 /** Requests about Gateways, as they arrive: `GET /apis/…`. */
 function listen(world: GatewayWorld): readonly string[] {
@@ -25,7 +17,7 @@ function listen(world: GatewayWorld): readonly string[] {
 }
 
 test("--watch-namespace: Gateways and routes of other namespaces are not looked at", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web");
   const heard = listen(world);
   world.serve("--watch-namespace=default");
   const home = "/apis/gateway.networking.k8s.io/v1/namespaces/other";
@@ -44,7 +36,7 @@ test("--watch-namespace: Gateways and routes of other namespaces are not looked 
 });
 
 test("gates that are closed ask for nothing; one that is open asks for its own kinds", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web");
   const heard = listen(world);
   const gates = (open: boolean) => `--feature-gates=ALBGatewayAPI=${open},NLBGatewayAPI=false,GatewayListenerSet=false`;
   const end = world.start(gates(false));

@@ -1,20 +1,9 @@
 /** Gateways beside other writers of their objects, and on bad days of the API server: nobody's words are lost, and no trouble becomes a verdict. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { issue } from "../bed/certificates.ts";
-import { backendOf, type GatewayWorld, gatewayWorld } from "../bed/gateway-world.ts";
+import { backendOf, type GatewayWorld, gatewayBed, settle } from "../bed/gateway-world.ts";
 
-async function bed(t: TestContext): Promise<GatewayWorld> {
-  const world = await gatewayWorld();
-  t.after(() => world.close());
-  for (const name of ["web", "api"]) {
-    await world.service(name);
-    await world.pods(name, 1);
-  }
-  return world;
-}
-
-const settle = (world: GatewayWorld, ms = 60_000) => world.world.advance(ms);
 const accepted = ["Accepted=True Accepted", "Programmed=True Programmed"];
 const served = ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"];
 const gatewayPath = "/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/edge";
@@ -34,7 +23,7 @@ for (const [plural, name, path] of [
   ["gatewayclasses", "alb", classPath],
 ] as const) {
   test(`a condition that another controller writes at the same moment is not lost: ${plural}`, async (t) => {
-    const world = await bed(t);
+    const world = await gatewayBed(t, "web", "api");
     let isOnItsWay = false;
     world.cluster.faults.add({
       match({ method, url }) {
@@ -57,7 +46,7 @@ for (const [plural, name, path] of [
 }
 
 test("a status of a route or a ListenerSet that somebody else changes at the same moment is written a second later, beside theirs", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   const api = "/apis/gateway.networking.k8s.io/v1/namespaces/default";
   const late = new Set<string>();
   const paths = [`${api}/httproutes/shop/status`, `${api}/listenersets/more/status`];
@@ -93,7 +82,7 @@ test("a status of a route or a ListenerSet that somebody else changes at the sam
 });
 
 test("a Gateway that the API server cannot write to for a while is not told that it is invalid", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await world.gateway("edge", ["HTTP:80"]);
   await world.route("shop", { "/": ["web:80"] });
@@ -114,7 +103,7 @@ test("a Gateway that the API server cannot write to for a while is not told that
 });
 
 test("what AWS refuses of the whole Gateway is told in its status, with the Event that says what", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   world.serve();
   await world.gateway("edge", ["HTTP:80"]);
   const lift = world.aws.controls.deny("elasticloadbalancing:CreateLoadBalancer");
@@ -132,7 +121,7 @@ test("what AWS refuses of the whole Gateway is told in its status, with the Even
 });
 
 test("a Secret that cannot be read after a start changes no log-in, and no verdict", async (t) => {
-  const world = await bed(t);
+  const world = await gatewayBed(t, "web", "api");
   const end = world.serve();
   const config = {
     issuer: "https://idp.example.com",
