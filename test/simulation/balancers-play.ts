@@ -20,16 +20,23 @@ export interface Cast<Scene> {
   readonly lookAround: (scene: Scene, signal: AbortSignal) => Promise<void>;
   /** Users leave. */
   readonly deleteAll: (scene: Scene) => Promise<void>;
+  /** Further faults of AWS. */
+  readonly aws?: FaultMix["aws"];
+  /** Whether every write of the whole while ends the process that makes it, instead of some. */
+  readonly crashesAlways?: boolean;
 }
 
 export async function playBalancers<Scene extends PlayedScene>(
   scene: Scene,
-  { actors, lookAround, deleteAll }: Cast<Scene>,
+  { actors, lookAround, deleteAll, aws = [], crashesAlways = false }: Cast<Scene>,
 ): Promise<void> {
   const { world } = scene;
   const [faulty, everything] = [new AbortController(), new AbortController()];
   const replicas = new Replicas(scene, (name) => new BalancerReplica(scene, name));
-  const mix = faultMixOf(scene, replicas);
+  const usual = faultMixOf(scene);
+  const crashes = crashAfterWrites(scene, replicas);
+  const mix: FaultMix = { ...usual, aws: [...usual.aws, ...aws], own: crashesAlways ? [] : [crashes, crashes, crashes] };
+  if (crashesAlways) crashAfterWrites(scene, replicas, () => Number.POSITIVE_INFINITY)();
   const ending = [...actors.map((act) => act(scene, faulty.signal)), injectFaults(scene, replicas, mix, faulty.signal)];
   const lasting = lookAround(scene, everything.signal);
   await world.advance(faultsMs);
@@ -59,11 +66,8 @@ const effects: readonly Effect[] = [
   { kind: "fail", code: "AccessDenied", status: 403 },
 ];
 
-function faultMixOf(scene: PlayedScene, replicas: Replicas<BalancerReplica>): FaultMix {
-  const { chance } = scene;
+function faultMixOf({ chance }: PlayedScene): FaultMix {
   const actions = ["*", "*", "ec2:*", "elasticloadbalancing:*", "*:Create*", "*:Delete*", "*:Modify*", "elasticloadbalancing:*Rule*"];
   const trouble = () => ({ effect: chance.pick(effects)!, action: chance.pick(actions)!, probability: chance.between(0.1, 0.9) });
-  const crashes = crashAfterWrites(scene, replicas);
-  const aws = [trouble, trouble, trouble, trouble, trouble];
-  return { agent: "fairlead", aws, awsMs: 60_000, maxPauseMs: 20_000, own: [crashes, crashes, crashes] };
+  return { agent: "fairlead", aws: [trouble, trouble, trouble, trouble, trouble], awsMs: 60_000, maxPauseMs: 20_000 };
 }

@@ -62,6 +62,11 @@ export abstract class BalancersScene {
   /** Looks what must be true at every moment. */
   protected abstract look(by: string): void;
 
+  /** Whether a change is one that may come at any time, also when everything is in order. */
+  protected isRecurring(_by: string): boolean {
+    return false;
+  }
+
   /** Why a webhook would not take a write. */
   protected refusal(_request: Asked): string | undefined {
     return undefined;
@@ -131,7 +136,7 @@ export abstract class BalancersScene {
   }
 
   #changed(by: string): void {
-    this.lastChangeAt = this.world.clock.monotonic();
+    if (!this.isRecurring(by)) this.lastChangeAt = this.world.clock.monotonic();
     this.look(by);
     for (const [what, stands] of this.unmarked) if (!stands()) this.broken("nothing is deleted without our mark", by, `${what} is gone`);
   }

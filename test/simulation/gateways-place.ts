@@ -1,7 +1,8 @@
 /** The cluster that Gateways live in: classes, configurations and grants, which people delete, make again and change. */
+import type { HttpRequest } from "../../src/runtime/http.ts";
 import { sleep } from "../../src/runtime/world.ts";
 import { addNode, define, fillServices, homeOf } from "./backends.ts";
-import type { GatewaysScene } from "./gateways-scene.ts";
+import { type GatewaysScene, type Kind, plurals } from "./gateways-scene.ts";
 import type { ClassName } from "./gateways-wish.ts";
 
 export const gatewayApi = "/apis/gateway.networking.k8s.io/v1";
@@ -38,9 +39,21 @@ const foreignRoute = objectOf("HTTPRoute", "theirs", {
   rules: [{ backendRefs: [{ name: "web", port: 80 }] }],
 });
 
+export const pathOf = (kind: Kind) => `${gatewayApi}/namespaces/default/${plurals[kind]}`;
+
+/** What a user says of an object. */
+export async function write(scene: GatewaysScene, method: string, kind: Kind, name: string, spec: object): Promise<void> {
+  if (method === "POST") await scene.say("user", method, pathOf(kind), objectOf(kind, name, spec));
+  else await scene.say("user", method, `${pathOf(kind)}/${name}`, ...(method === "PATCH" ? [{ spec }] : []));
+}
+
 /** Everything that stands before the first Gateway. */
-export async function prepare(scene: GatewaysScene, definitions: readonly object[], gateways: readonly string[]): Promise<void> {
-  await define(scene, definitions);
+export async function prepare(scene: GatewaysScene, definitions: readonly Definition[], gateways: readonly string[]): Promise<void> {
+  const isLate = ({ spec }: Definition) => [...scene.late].some((kind) => kind === spec.names.kind);
+  await define(
+    scene,
+    definitions.filter((each) => !isLate(each)),
+  );
   const nodeName = await addNode(scene);
   await scene.say("world", "POST", "/api/v1/namespaces", { metadata: { name: "other" } });
   const configuration = (kind: string, name: string, spec: object) => ({
@@ -70,7 +83,7 @@ async function createClass(scene: GatewaysScene, name: ClassName): Promise<void>
 }
 
 async function grant(scene: GatewaysScene): Promise<void> {
-  const kinds = ["HTTPRoute", "TCPRoute", "UDPRoute", "TLSRoute"];
+  const kinds = ["HTTPRoute", "GRPCRoute", "TCPRoute", "UDPRoute", "TLSRoute"];
   await scene.say(scene.isOpen ? "admin" : "world", "POST", grantsPath, {
     apiVersion: "gateway.networking.k8s.io/v1beta1",
     kind: "ReferenceGrant",
@@ -80,6 +93,25 @@ async function grant(scene: GatewaysScene): Promise<void> {
       to: [{ group: "", kind: "Service" }],
     },
   });
+}
+
+export interface Definition {
+  readonly spec: { readonly names: { readonly kind: string } };
+}
+
+/** Somebody installs what was not there at first. */
+export function installLater(definitions: readonly Definition[]) {
+  return async (scene: GatewaysScene, signal: AbortSignal): Promise<void> => {
+    for (const kind of [...scene.late]) {
+      await sleep(scene.world.clock, scene.chance.between(5_000, 300_000), signal).catch(() => {});
+      await define(
+        scene,
+        definitions.filter(({ spec }) => spec.names.kind === kind),
+      );
+      scene.history.tell("admin", `installs the definition of ${kind}`);
+      scene.late.delete(kind);
+    }
+  };
 }
 
 type Wait = (least: number, most: number) => Promise<void>;
@@ -119,6 +151,17 @@ const deeds: readonly Deed[] = [
     await scene.say("admin", "PATCH", `${targetsPath}/web`, { spec: checkedEvery(1) });
     await wait(5_000, 60_000);
     await scene.say("admin", "PATCH", `${targetsPath}/web`, { spec: checkedEvery(15) });
+  },
+  /** A webhook takes no bindings of a Service for a while. */
+  async function refuseBindings(scene, wait) {
+    const [, name] = homeOf(scene.chance.pick(scene.services)!);
+    const status = scene.chance.pick([403, 422])!;
+    const match = ({ method, url, body }: HttpRequest) =>
+      method !== "GET" && url.pathname.includes("/targetgroupbindings") && String(body).includes(`"serviceRef":{"name":"${name}"`);
+    scene.history.tell("admin", `takes no bindings of ${name}`);
+    const allow = scene.cluster.faults.add({ match, effect: { kind: "refuse", status } });
+    await wait(5_000, 60_000);
+    allow();
   },
   async function checkOften(scene) {
     const spec = checkedEvery(Math.floor(scene.chance.between(10, 30)));

@@ -12,14 +12,18 @@ import {
   flavourOf,
   type GatewayWish,
   gatewayOf,
+  hasRules,
   isHeldBack,
+  longPath,
   partOf,
   type RouteWish,
   type SetWish,
   type Wishes,
   wantedRules,
 } from "./gateways-wish.ts";
+import { plantCertificate } from "./ingresses-certificates.ts";
 import { plantForeign } from "./ingresses-foreign.ts";
+import { StatusWrites } from "./status-writes.ts";
 
 /** Another cluster's, of Gateways that this cluster has too; and of nobody, under a name like ours. */
 const foreignOwners = [
@@ -32,12 +36,21 @@ export const plurals = {
   Gateway: "gateways",
   ListenerSet: "listenersets",
   HTTPRoute: "httproutes",
+  GRPCRoute: "grpcroutes",
   TCPRoute: "tcproutes",
   UDPRoute: "udproutes",
   TLSRoute: "tlsroutes",
 } as const;
 
-type Kind = keyof typeof plurals;
+export type Kind = keyof typeof plurals;
+
+/** By the remainder of the seed: what nobody has installed when the controllers start. Without routes of its kinds a controller waits. */
+const lateKinds: Readonly<Record<number, readonly Kind[]>> = {
+  1: ["ListenerSet"],
+  3: ["GRPCRoute"],
+  5: ["TLSRoute"],
+  7: ["ListenerSet", "GRPCRoute"],
+};
 type Around = Pick<Wishes, "missing" | "isGranted" | "isTunedRight">;
 type Settled = { readonly gateway: string; readonly rules: readonly string[] };
 
@@ -48,6 +61,9 @@ export class GatewaysScene extends BalancersScene {
   readonly gateways = new Map<string, GatewayWish>();
   readonly sets = new Map<string, SetWish>();
   readonly routes = new Map<string, RouteWish>();
+  /** Kinds that the API server does not serve yet. */
+  readonly late: Set<Kind>;
+  readonly #statusWrites = new StatusWrites();
   #around: Around = { missing: new Set(), isGranted: true, isTunedRight: true };
   #before: Snapshot = {};
   #theirs: unknown;
@@ -58,6 +74,7 @@ export class GatewaysScene extends BalancersScene {
 
   constructor(seed: number) {
     super(seed);
+    this.late = new Set(lateKinds[seed % 8] ?? []);
     this.account = new BalancerAccount(this.cloud, ["gateway.k8s.aws.alb", "gateway.k8s.aws.nlb"]);
     this.flags = [...this.usualFlags, "--feature-gates=ALBGatewayAPI=true,NLBGatewayAPI=true,IngressController=false"];
   }
@@ -65,6 +82,7 @@ export class GatewaysScene extends BalancersScene {
   /** From now on everything counts. */
   open(): void {
     plantForeign(this.cloud, this.network, foreignOwners);
+    plantCertificate(this.cloud.account, 0, "*.example.com", {});
     this.#theirs = structuredClone(this.#foreignObjects());
     this.#before = this.cloud.controls.snapshot();
     this.isOpen = true;
@@ -193,10 +211,16 @@ export class GatewaysScene extends BalancersScene {
     const { wishes } = this;
     const routes = [...this.routes.values()];
     const wanted = new Set(routes.flatMap((route) => wantedRules(route, wishes)));
-    const mistaken = routes.filter(({ mistake, isDeleted }) => mistake !== undefined && !isDeleted).map(({ host }) => ` ${host} `);
+    const mistaken = routes.filter(({ mistake, isDeleted }) => mistake !== undefined && !isDeleted);
+    // Of one that AWS refuses what stands stays, whatever it was for: its hosts begin with its name.
+    const isKept = (rule: string, route: RouteWish) =>
+      route.mistake === longPath &&
+      rule.startsWith(`default/${gatewayOf(route, wishes)?.name}:`) &&
+      new RegExp(` ${route.name}\\d.example.com `).test(rule);
+    const isAnswered = (rule: string, { host }: RouteWish) => rule.endsWith("→ 500") && rule.includes(` ${host} `);
     const unclear = [...this.gateways.values()].filter((each) => isHeldBack(each, wishes)).map(({ name }) => `default/${name}`);
     const mayStay = (rule: string) =>
-      unclear.some((stack) => rule.startsWith(`${stack}:`)) || (rule.endsWith("→ 500") && mistaken.some((host) => rule.includes(host)));
+      unclear.some((stack) => rule.startsWith(`${stack}:`)) || mistaken.some((route) => isAnswered(rule, route) || isKept(rule, route));
     const rules = [...this.#present()].filter((rule) => !wanted.has(rule) && !mayStay(rule));
     const balancers = this.account.loadBalancers().filter(({ stack }) => !unclear.includes(stack));
     const isWanted = (lb: (typeof balancers)[number]) => {
@@ -245,7 +269,15 @@ export class GatewaysScene extends BalancersScene {
     return [this.object("Gateway", "theirs"), this.object("HTTPRoute", "theirs")];
   }
 
+  /** What AWS has refused of a route is tried again every ten minutes, with all that it needs. */
+  protected override isRecurring(by: string): boolean {
+    const isRefused = [...this.routes.values()].some(({ mistake, isDeleted }) => mistake === longPath && !isDeleted);
+    return isRefused && !by.endsWith("/status");
+  }
+
   protected override look(by: string): void {
+    const loop = this.#statusWrites.note(by, this.world.clock.monotonic());
+    if (loop !== undefined) this.broken("no status is written in a hot loop", by, loop);
     for (const how of this.#touched()) this.broken("nothing foreign is touched", by, how);
     if (this.#settled.size === 0) return;
     const present = this.#present();
@@ -260,7 +292,7 @@ export class GatewaysScene extends BalancersScene {
 }
 
 /** Whether a port has room for one such route only. */
-const isPlain = ({ kind }: RouteWish) => kind !== "HTTPRoute";
+const isPlain = (route: RouteWish) => !hasRules(route);
 
 type StoredObject = StoredStatus & {
   readonly metadata: { readonly creationTimestamp?: string; readonly deletionTimestamp?: string };

@@ -5,6 +5,7 @@ import {
   flavourOf,
   type GatewayWish,
   gatewayOf,
+  hasRules,
   isHeldBack,
   isSetValid,
   listenersFor,
@@ -60,12 +61,11 @@ export function wrongGateway(wish: GatewayWish, object: StoredStatus, balancer: 
 
 export function wrongSet(wish: SetWish, object: StoredStatus, wishes: Wishes): readonly string[] {
   const gateway = wishes.gateways.get(wish.gateway);
-  const flavour = flavourOf(gateway);
-  if (gateway === undefined || flavour === undefined || isHeldBack(gateway, wishes)) return [];
+  if (gateway === undefined || flavourOf(gateway) === undefined || isHeldBack(gateway, wishes)) return [];
   const told = texts(object, object.status?.conditions ?? []);
   const wanted = !gateway.allowsSets
     ? ["Accepted=False NotAllowed"]
-    : isSetValid(wish, flavour)
+    : isSetValid(wish, gateway)
       ? ["Accepted=True Accepted", "Programmed=True Programmed"]
       : ["Accepted=False ListenersNotValid", "Programmed=False ListenersNotValid"];
   return lacking(`ListenerSet ${wish.name}`, told, wanted);
@@ -106,12 +106,12 @@ function wrongConditions(
   const valid = listeners.filter(({ isValid }) => isValid);
   if (listeners.length === 0) return lacking(what, told, ["Accepted=False NotAllowedByListeners"]);
   if (valid.length === 0) return lacking(what, told, ["Accepted=False NoMatchingParent"]);
-  const isRead = wish.kind === "HTTPRoute" || valid.some(({ port }) => wins(wish, port, wishes));
+  const isRead = hasRules(wish) || valid.some(({ port }) => wins(wish, port, wishes));
   if (wish.mistake !== undefined && isRead) {
     const isTold = told.some((text) => /^(Accepted|ResolvedRefs)=False|^PartiallyInvalid=True/.test(text));
     return isTold ? [] : [`${what} is not told of its mistake: ${wish.mistake}: ${told.join(", ")}`];
   }
-  const read = wish.kind === "HTTPRoute" ? wish.services : wish.services.slice(0, isRead ? 1 : 0);
+  const read = hasRules(wish) ? wish.services : wish.services.slice(0, isRead ? 1 : 0);
   const [fault] = read.flatMap((service) => faultOf(service, wishes) ?? []);
   const isMistaken = wish.mistake !== undefined;
   return lacking(what, told, [

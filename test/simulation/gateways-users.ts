@@ -1,25 +1,12 @@
 /** Those who use Gateways: they share load balancers, change their minds, make mistakes and mend them, move and leave. */
 import { sleep } from "../../src/runtime/world.ts";
-import { homeOf } from "./backends.ts";
-import { configurationRef, configurationsPath, gatewayApi } from "./gateways-place.ts";
-import { type GatewaysScene, plurals } from "./gateways-scene.ts";
-import {
-  type ClassName,
-  flavourKinds,
-  flavourOf,
-  type GatewayWish,
-  gatewayListeners,
-  type RouteKind,
-  type RouteWish,
-  type SetWish,
-} from "./gateways-wish.ts";
+import { configurationRef, configurationsPath, pathOf, write } from "./gateways-place.ts";
+import { newRoute, useRoute, writeRoute } from "./gateways-routes.ts";
+import type { GatewaysScene } from "./gateways-scene.ts";
+import { type ClassName, type GatewayWish, gatewayListeners, gatewayNames, type SetWish, setNames } from "./gateways-wish.ts";
 
-export const gatewayNames = ["a", "b", "c"] as const;
-const setNames = ["s", "t"];
-const routeNames = ["k", "l", "m", "n", "o", "p"];
 const classNames: readonly ClassName[] = ["alb", "alb", "alb", "tuned", "tuned", "nlb", "nlb", "nlb", "theirs"];
 const schemes = ["internal", "internet-facing", undefined];
-const kinds: readonly RouteKind[] = ["HTTPRoute", "HTTPRoute", "HTTPRoute", "TCPRoute", "UDPRoute", "TLSRoute"];
 
 /** What they begin with. */
 const first = {
@@ -36,14 +23,6 @@ const configurationMistakes: Readonly<Record<string, unknown>> = {
   securityGroups: ["sg-00000000000000bad"],
 };
 const gatewayMistakes = ["parametersRef", ...Object.keys(configurationMistakes)];
-
-/** What is wrong with a backend of a route. */
-const backendMistakes: Readonly<Record<string, object>> = {
-  missing: { name: "nowhere", port: 80 },
-  port: { name: "web", port: 81 },
-  kind: { kind: "ConfigMap", name: "web", port: 80 },
-  weight: { name: "web", port: 80, weight: 1000 },
-};
 
 /** Users, until the signal aborts. */
 export async function useGateways(scene: GatewaysScene, signal: AbortSignal): Promise<void> {
@@ -81,9 +60,6 @@ export async function touch(scene: GatewaysScene, name: string): Promise<void> {
   await scene.say("user", "PATCH", `${pathOf("Gateway")}/${name}`, { metadata: { annotations } });
 }
 
-const pathOf = (kind: keyof typeof plurals) => `${gatewayApi}/namespaces/default/${plurals[kind]}`;
-const typeOf = (kind: string) => ({ apiVersion: "gateway.networking.k8s.io/v1", kind });
-
 async function useGateway(scene: GatewaysScene): Promise<void> {
   const { chance } = scene;
   const name = chance.pick(gatewayNames)!;
@@ -110,11 +86,11 @@ async function createGateway(scene: GatewaysScene, name: string, className: Clas
   const nothing = Object.fromEntries(Object.keys(configurationMistakes).map((key) => [key, null]));
   await scene.say("user", "PATCH", `${configurationsPath}/${name}`, { spec: { ...nothing, scheme: null } });
   scene.wishGateway(wish);
-  await scene.say("user", "POST", pathOf("Gateway"), { ...typeOf("Gateway"), metadata: { name }, spec: gatewaySpec(wish) });
+  await write(scene, "POST", "Gateway", name, gatewaySpec(wish));
 }
 
 function portsOf({ chance }: GatewaysScene, className: ClassName): readonly number[] {
-  return chance.pick(className === "nlb" ? [[80], [80, 53], [80, 443], [8080]] : [[80], [80, 8080], [8080]])!;
+  return chance.pick(className === "nlb" ? [[80], [80, 53], [80, 443], [8080]] : [[80], [80, 8080], [8080], [80, 443], [443]])!;
 }
 
 /** Other ports, another class or scheme; or ListenerSets may join, or no more. */
@@ -151,7 +127,7 @@ async function configure(scene: GatewaysScene, wish: GatewayWish, spec: object):
 
 async function writeGateway(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
   scene.wishGateway(wish);
-  await scene.say("user", "PATCH", `${pathOf("Gateway")}/${wish.name}`, { spec: gatewaySpec(wish) });
+  await write(scene, "PATCH", "Gateway", wish.name, gatewaySpec(wish));
 }
 
 async function removeGateway(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
@@ -176,6 +152,7 @@ function gatewaySpec(wish: GatewayWish): object {
 
 async function useSet(scene: GatewaysScene): Promise<void> {
   const { chance } = scene;
+  if (scene.late.has("ListenerSet")) return;
   const name = chance.pick(setNames)!;
   const known = scene.object("ListenerSet", name) && scene.sets.get(name);
   if (known && !known.isDeleted && chance.happens(0.3)) return writeSet(scene, "DELETE", { ...known, isDeleted: true });
@@ -183,7 +160,7 @@ async function useSet(scene: GatewaysScene): Promise<void> {
     name,
     gateway: known?.gateway ?? chance.pick(gatewayNames)!,
     protocol: chance.pick(["HTTP", "HTTP", "TCP"] as const)!,
-    port: chance.pick([9090, 9091, 80])!,
+    port: chance.pick([9090, 9091, 80, 443])!,
     isDeleted: false,
   };
   await writeSet(scene, known ? "PATCH" : "POST", wish);
@@ -194,59 +171,4 @@ async function writeSet(scene: GatewaysScene, method: string, wish: SetWish): Pr
   scene.wishSet(wish);
   const spec = { parentRef: { name: gateway }, listeners: [{ name: `on-${port}`, port, protocol }] };
   await write(scene, method, "ListenerSet", name, spec);
-}
-
-async function useRoute(scene: GatewaysScene): Promise<void> {
-  const { chance } = scene;
-  const name = chance.pick(routeNames)!;
-  const wish = scene.routes.get(name);
-  const known = wish && scene.object(wish.kind, name) && wish;
-  if (known === undefined) return writeRoute(scene, "POST", newRoute(scene, name));
-  if (chance.happens(0.15)) return writeRoute(scene, "DELETE", { ...known, isDeleted: true });
-  if (known.mistake !== undefined && chance.happens(0.6)) return writeRoute(scene, "PATCH", { ...known, mistake: undefined });
-  if (chance.happens(0.25)) return writeRoute(scene, "PATCH", { ...known, mistake: chance.pick(Object.keys(backendMistakes))! });
-  await writeRoute(scene, "PATCH", newRoute(scene, name, known.kind));
-}
-
-function newRoute({ chance, services, gateways }: GatewaysScene, name: string, given?: RouteKind): RouteWish {
-  const some = services.filter(() => chance.happens(0.5));
-  const isOfSet = chance.happens(0.2);
-  const kind = given ?? chance.pick(kinds)!;
-  // Most know which Gateway takes their kind of route.
-  const fitting = [...gateways.values()].filter((each) => flavourKinds[flavourOf(each) ?? "alb"].includes(kind)).map(({ name: of }) => of);
-  const gateway = chance.pick(chance.happens(0.8) && fitting.length > 0 ? fitting : gatewayNames)!;
-  return {
-    name,
-    kind,
-    parent: isOfSet ? { kind: "ListenerSet", name: chance.pick(setNames)! } : { kind: "Gateway", name: gateway },
-    host: `${name}${Math.floor(chance.between(1, 4))}.example.com`,
-    services: some.length > 0 ? some : [services[0]],
-    mistake: undefined,
-    isDeleted: false,
-  };
-}
-
-async function writeRoute(scene: GatewaysScene, method: string, wish: RouteWish): Promise<void> {
-  scene.wishRoute(wish);
-  await write(scene, method, wish.kind, wish.name, routeSpec(wish));
-}
-
-async function write(scene: GatewaysScene, method: string, kind: keyof typeof plurals, name: string, spec: object): Promise<void> {
-  if (method === "POST") await scene.say("user", method, pathOf(kind), { ...typeOf(kind), metadata: { name }, spec });
-  else await scene.say("user", method, `${pathOf(kind)}/${name}`, ...(method === "PATCH" ? [{ spec }] : []));
-}
-
-function routeSpec({ kind, parent, host, services, mistake }: RouteWish): object {
-  const parentRefs = [{ group: "gateway.networking.k8s.io", ...parent }];
-  const backends = services.map((service, i) => {
-    const [namespace, name] = homeOf(service);
-    if (i === 0 && mistake !== undefined) return backendMistakes[mistake]!;
-    return { name, port: 80, ...(namespace !== "default" && { namespace }) };
-  });
-  if (kind !== "HTTPRoute") return { parentRefs, rules: [{ backendRefs: backends.slice(0, 1) }] };
-  const rules = services.map((service, i) => ({
-    matches: [{ path: { type: "PathPrefix", value: `/${homeOf(service)[1]}` } }],
-    backendRefs: [backends[i]],
-  }));
-  return { parentRefs, hostnames: [host], rules };
 }

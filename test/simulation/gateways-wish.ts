@@ -4,8 +4,15 @@ import { homeOf } from "./backends.ts";
 /** `tuned` has parameters; `theirs` is another controller's. */
 export type ClassName = "alb" | "tuned" | "nlb" | "theirs";
 export type Flavour = "alb" | "nlb";
-export type RouteKind = "HTTPRoute" | "TCPRoute" | "UDPRoute" | "TLSRoute";
-type Protocol = "HTTP" | "TCP" | "UDP" | "TLS";
+export type RouteKind = "HTTPRoute" | "GRPCRoute" | "TCPRoute" | "UDPRoute" | "TLSRoute";
+type Protocol = "HTTP" | "HTTPS" | "TCP" | "UDP" | "TLS";
+
+export const gatewayNames = ["a", "b", "c"] as const;
+export const setNames = ["s", "t"] as const;
+export const routeNames = ["k", "l", "m", "n", "o", "p"] as const;
+
+/** The mistake of a route whose path is longer than AWS takes one: only AWS says so. */
+export const longPath = "long-path";
 
 export interface GatewayWish {
   readonly name: string;
@@ -35,7 +42,7 @@ export interface RouteWish {
   readonly host: string;
   /** Each at a path of its name; only the first where there are no paths. */
   readonly services: readonly string[];
-  /** What is wrong with its first backend, if anything. */
+  /** What is wrong with its first backend or rule, if anything. */
   readonly mistake: string | undefined;
   readonly isDeleted: boolean;
 }
@@ -55,13 +62,19 @@ export interface Wishes {
   createdAt(route: string): string;
 }
 
-export const listenerProtocols: Readonly<Record<number, Protocol>> = { 53: "UDP", 443: "TLS" };
+/** Of ports that have another protocol than the usual one. */
+const listenerProtocols: Readonly<Record<Flavour, Readonly<Record<number, Protocol>>>> = {
+  alb: { 443: "HTTPS" },
+  nlb: { 53: "UDP", 443: "TLS" },
+};
+const usualProtocols = { alb: "HTTP", nlb: "TCP" } as const;
 export const flavourKinds: Readonly<Record<Flavour, readonly RouteKind[]>> = {
-  alb: ["HTTPRoute"],
+  alb: ["HTTPRoute", "GRPCRoute"],
   nlb: ["TCPRoute", "UDPRoute", "TLSRoute"],
 };
 const kindsByProtocol: Readonly<Record<Protocol, readonly RouteKind[]>> = {
   HTTP: ["HTTPRoute"],
+  HTTPS: ["HTTPRoute", "GRPCRoute"],
   TCP: ["TCPRoute"],
   UDP: ["UDPRoute"],
   TLS: ["TLSRoute", "TCPRoute"],
@@ -72,14 +85,19 @@ export function flavourOf(gateway: GatewayWish | undefined): Flavour | undefined
   return gateway.className === "nlb" ? "nlb" : "alb";
 }
 
+/** Whether its rules are rules of a load balancer; ports have room for one route of the other kinds. */
+export const hasRules = ({ kind }: RouteWish) => flavourKinds.alb.includes(kind);
+
 interface WishedListener {
   readonly port: number;
   readonly protocol: Protocol;
   readonly isValid: boolean;
 }
 
-export const gatewayListeners = ({ className, ports }: GatewayWish): readonly WishedListener[] =>
-  ports.map((port) => ({ port, protocol: className === "nlb" ? (listenerProtocols[port] ?? "TCP") : "HTTP", isValid: true }));
+export function gatewayListeners({ className, ports }: GatewayWish): readonly WishedListener[] {
+  const flavour = className === "nlb" ? "nlb" : "alb";
+  return ports.map((port) => ({ port, protocol: listenerProtocols[flavour][port] ?? usualProtocols[flavour], isValid: true }));
+}
 
 /** Whether nothing of it is changed until somebody mends something. */
 export const isHeldBack = ({ mistake, className }: GatewayWish, { isTunedRight }: Wishes) =>
@@ -98,10 +116,14 @@ export function listenersFor(route: RouteWish, wishes: Wishes): readonly WishedL
   if (route.parent.kind === "Gateway") return gatewayListeners(gateway).filter(takes);
   const set = wishes.sets.get(route.parent.name)!;
   if (set.isDeleted || !gateway.allowsSets) return undefined;
-  return [{ ...set, isValid: isSetValid(set, flavour) }].filter(takes);
+  return [{ ...set, isValid: isSetValid(set, gateway) }].filter(takes);
 }
 
-export const isSetValid = ({ protocol }: SetWish, flavour: Flavour) => protocol === (flavour === "alb" ? "HTTP" : "TCP");
+/** Its protocol is one that is served, and the Gateway has no other on that port. */
+export function isSetValid({ port, protocol }: SetWish, gateway: GatewayWish): boolean {
+  const own = gatewayListeners(gateway).find((each) => each.port === port);
+  return protocol === usualProtocols[flavourOf(gateway)!] && (own === undefined || own.protocol === protocol);
+}
 
 /** Where it is served, as far as its parent goes. */
 const fronts = (route: RouteWish, wishes: Wishes) => (listenersFor(route, wishes) ?? []).filter(({ isValid }) => isValid);
@@ -117,7 +139,7 @@ export function partOf(route: RouteWish, service: string, gateway: GatewayWish):
   return `default/${gateway.name}:default-${route.name}:${route.kind}-${homeOf(service).join("-")}:8080`;
 }
 
-/** Whether a route, of those that are no HTTPRoutes, has a port of its Gateway. */
+/** Whether a route that has no rules has a port of its Gateway. */
 export function wins(route: RouteWish, port: number, wishes: Wishes): boolean {
   const gateway = gatewayOf(route, wishes);
   const rivals = [...wishes.routes.values()].filter(
@@ -133,11 +155,12 @@ export function wantedRules(route: RouteWish, wishes: Wishes): readonly string[]
   if (gateway === undefined) return [];
   const stack = `default/${gateway.name}`;
   const ports = fronts(route, wishes);
-  if (route.kind === "HTTPRoute")
+  if (hasRules(route))
     return [...new Set(ports.map(({ port }) => port))].flatMap((port) =>
       route.services.map((service) => {
         const path = `/${homeOf(service)[1]}`;
-        return `${stack}:${port} ${route.host} ${path},${path}/* → ${faultOf(service, wishes) ? "500" : partOf(route, service, gateway)}`;
+        const paths = route.kind === "GRPCRoute" ? `${path}/*` : `${path},${path}/*`;
+        return `${stack}:${port} ${route.host} ${paths} → ${faultOf(service, wishes) ? "500" : partOf(route, service, gateway)}`;
       }),
     );
   const [service = ""] = route.services;

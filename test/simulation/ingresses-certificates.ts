@@ -20,24 +20,27 @@ const foreignDomain = "a1.example.com";
 /** Where names are proven, and what is there before the first Ingress. */
 export function plantCertificates({ account }: Cloud): void {
   zonesOf(account).put("ZONE", { id: "ZONE", name: "example.com.", isPrivate: false });
-  for (const [i, tags] of foreign.entries()) {
-    const arn = `arn:aws:acm:${account.region}:${account.id}:certificate/00000000-0000-0000-0000-00000000000${i}`;
-    certificatesOf(account).put(arn, {
-      arn,
-      type: "AMAZON_ISSUED",
-      status: "ISSUED",
-      domain: foreignDomain,
-      names: [foreignDomain],
-      keyAlgorithm: "RSA_2048",
-      authorityArn: undefined,
-      created: 0,
-      issued: 0,
-      recordsKnown: true,
-      idempotencyToken: undefined,
-      imported: undefined,
-      tags,
-    });
-  }
+  for (const [i, tags] of foreign.entries()) plantCertificate(account, i, foreignDomain, tags);
+}
+
+/** One that is issued. */
+export function plantCertificate(account: Cloud["account"], number: number, domain: string, tags: Readonly<Record<string, string>>): void {
+  const arn = `arn:aws:acm:${account.region}:${account.id}:certificate/00000000-0000-0000-0000-00000000000${number}`;
+  certificatesOf(account).put(arn, {
+    arn,
+    type: "AMAZON_ISSUED",
+    status: "ISSUED",
+    domain,
+    names: [domain],
+    keyAlgorithm: "RSA_2048",
+    authorityArn: undefined,
+    created: 0,
+    issued: 0,
+    recordsKnown: true,
+    idempotencyToken: undefined,
+    imported: undefined,
+    tags,
+  });
 }
 
 const ofCluster = ({ account }: Cloud): readonly Certificate[] =>
