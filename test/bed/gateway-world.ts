@@ -65,7 +65,7 @@ export interface StoredStatus {
   readonly status?: Partial<GatewayStatus> & {
     readonly parents?: readonly {
       readonly controllerName: string;
-      readonly parentRef: object;
+      readonly parentRef: { readonly name: string };
       readonly conditions: readonly Condition[];
     }[];
     readonly supportedFeatures?: readonly { readonly name: string }[];

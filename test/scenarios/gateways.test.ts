@@ -144,3 +144,27 @@ test("a route that leaves a Gateway that is gone is told of it no more, wherever
   await world.world.advance(60_000);
   assert.deepEqual(world.get("httproutes", "shop")?.status?.parents, []);
 });
+
+test("a route that leaves a ListenerSet whose Gateway is gone is told of it no more", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"], { allowedListeners: { namespaces: { from: "Same" } } });
+  await world.add("listenersets", "more", {
+    parentRef: { name: "edge" },
+    listeners: [{ name: "more", port: 8080, protocol: "HTTP" }],
+  });
+  await world.route("shop", { "/": ["web:80"] }, { parentRefs: [{ kind: "ListenerSet", name: "more" }] });
+  await world.programmed("edge");
+  await world.world.advance(60_000);
+  assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"]);
+  await world.drop("gateways", "edge");
+  await gone(world, "edge");
+  await world.change("httproutes", "shop", { spec: { parentRefs: [{ name: "edge" }] } });
+  await world.world.advance(60_000);
+  const parents = world.get("httproutes", "shop")?.status?.parents ?? [];
+  assert.deepEqual(
+    parents.map(({ parentRef }) => parentRef.name),
+    ["edge"],
+  );
+  assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=False ParentRefDoesNotExist", "ResolvedRefs=True ResolvedRefs"]);
+});

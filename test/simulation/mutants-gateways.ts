@@ -38,25 +38,6 @@ export const gatewayMutants: readonly Mutant[] = [
     killedBy: "nothing is left",
   },
   {
-    name: "grant-that-comes-back-unnoticed",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/wakes.ts",
-    changes: [
-      [
-        "ofRoutes(objects, ({ kind, namespace }) => from.some((each) => each.kind === kind && each.namespace === namespace));",
-        "ofRoutes(objects, ({ namespace }) => from.some((each) => each.kind === namespace));",
-      ],
-    ],
-    killedBy: "what is wanted exists, and nothing else",
-  },
-  {
-    name: "youngest-route-has-the-port",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/network-routes.ts",
-    changes: [["compareText(a.createdAt, b.createdAt) ||", "compareText(b.createdAt, a.createdAt) ||"]],
-    killedBy: "what is wanted exists, and nothing else",
-  },
-  {
     name: "every-listener-set-may-join",
     world: "gateways",
     file: "src/loadbalancers/gateway/listener-sets.ts",
@@ -68,37 +49,6 @@ export const gatewayMutants: readonly Mutant[] = [
     world: "gateways",
     file: "src/loadbalancers/gateway/conditions.ts",
     changes: [["observedGeneration: generation,", "observedGeneration: before?.observedGeneration ?? generation,"]],
-    killedBy: "what is wanted exists, and nothing else",
-  },
-  {
-    name: "gateway-is-told-again-and-again",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/tell.ts",
-    changes: [
-      ["conditionsAt(status.conditions, gatewayConditions(", "conditionsAt([], gatewayConditions("],
-      ["told.every(Boolean) ? undefined :", "told.length < 0 ? undefined :"],
-    ],
-    killedBy: "what is in order is left alone",
-  },
-  {
-    name: "refused-route-takes-its-gateway",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/refused.ts",
-    changes: [["if (asker === undefined) return false;", "if (asker !== null) return false;"]],
-    killedBy: "what is wanted exists, and nothing else",
-  },
-  {
-    name: "gateway-that-is-gone-stays-in-status",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/pass.ts",
-    changes: [["if (gateway === undefined) return forget(nameOf(key));", "if (gateway === undefined) return done;"]],
-    killedBy: "what is wanted exists, and nothing else",
-  },
-  {
-    name: "definitions-that-come-later-unnoticed",
-    world: "gateways",
-    file: "src/loadbalancers/gateway/activation.ts",
-    changes: [["while (closed.length > 0) {", "while (closed.length < 0) {"]],
     killedBy: "what is wanted exists, and nothing else",
   },
 ];

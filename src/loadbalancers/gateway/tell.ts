@@ -20,6 +20,7 @@ import {
 } from "./status.ts";
 import { staleMs } from "./telling.ts";
 import { keyOf, type ObjectName, type ParentRef, routeKeyOf } from "./view.ts";
+import { gatewaysOfSet } from "./wakes.ts";
 
 type TellContext = Pick<GatewayContext, "report" | "host" | "objects" | "flavour">;
 
@@ -136,13 +137,25 @@ function tellRoute(route: SeenRoute, verdicts: readonly ParentVerdict[], context
   return report.tellRoute(route, parentsOf(route.view, route.parents, verdicts, flavour.controllerName, moment), signal);
 }
 
-/** A Gateway is gone, or another controller's: routes that were told of it and still name it are told so, the others of it no more. */
+/**
+ * A Gateway is gone, or another controller's: routes that were told of it, or of one of its ListenerSets, and still name it are
+ * told so, the others of it no more.
+ */
 export async function tellGone(gateway: ObjectName, context: TellContext, { signal }: Ask): Promise<boolean> {
   const { controllerName } = context.flavour;
+  const { routes, sets } = context.objects;
+  const isSetOf = ({ kind, namespace, name }: ParentRef, { view }: SeenRoute) => {
+    const set = sets?.get(keyOf({ namespace: namespace || view.namespace, name }));
+    // One that is gone nobody else looks after either.
+    return kind === "ListenerSet" && (set === undefined || gatewaysOfSet(set).includes(keyOf(gateway)));
+  };
   const told: boolean[] = [];
-  for (const route of context.objects.routes.flatMap((kind) => kind.list())) {
+  for (const route of routes.flatMap((kind) => kind.list())) {
     const refs = route.view.parentRefs.filter((ref) => names(ref, route, gateway));
-    const wasTold = route.parents.some((entry) => entry.controllerName === controllerName && names(entry.parentRef, route, gateway));
+    const wasTold = route.parents.some(
+      ({ parentRef, ...entry }) =>
+        entry.controllerName === controllerName && (names(parentRef, route, gateway) || isSetOf(parentRef, route)),
+    );
     if (!wasTold) continue;
     const verdicts = refs.map((ref) => ({ ref, conditions: goneConditions(route, ref) }));
     told.push(await tellRoute(route, verdicts, context, signal));
