@@ -16,32 +16,22 @@ import { test } from "node:test";
 import { CreateSubscriptionCommand, ShieldClient } from "@aws-sdk/client-shield";
 import { endpointSlices, secrets, services } from "../../src/kube/builtin.ts";
 import { isApiError } from "../../src/kube/errors.ts";
-import type { KubeObject, Resource, Stored } from "../../src/kube/resource.ts";
-import {
-  gatewayClasses,
-  gateways,
-  listenerRuleConfigurations,
-  listenerSets,
-  loadBalancerConfigurations,
-  referenceGrants,
-  routes,
-  targetGroupConfigurations,
-} from "../../src/loadbalancers/gateway/api.ts";
-import { processedAnnotation } from "../../src/loadbalancers/gateway/configuration.ts";
+import type { KubeObject, Resource } from "../../src/kube/resource.ts";
+import { gatewayClasses, gateways, listenerRuleConfigurations } from "../../src/loadbalancers/gateway/api.ts";
 import { flavours } from "../../src/loadbalancers/gateway/flavours.ts";
-import { checkpointAnnotation, sentSecretsAnnotation } from "../../src/loadbalancers/gateway/states.ts";
+import { checkpointAnnotation } from "../../src/loadbalancers/gateway/states.ts";
 import { targetGroupBindings } from "../../src/loadbalancers/targets/binding.ts";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
 import { eventually } from "../bed/bed.ts";
 import { configurationDefinitions } from "../bed/gateway-definitions.ts";
 import { installGatewayApi } from "./gateway-cluster.ts";
 import { configurationsOf, gatewaysOf, judgedGateways } from "./gateway-objects.ts";
+import { kinds, objectsOf, prefixes, saidOf } from "./gateway-said.ts";
 import { classOf, type GatewayGiven, oidcSecret } from "./gateway-table.ts";
 import { type InCharge, type IngressCluster, ingressCluster, unmodelled } from "./ingress-cluster.ts";
-import { anonymous, callsFor, changes, left, settled, stateOf, userOf } from "./judged-account.ts";
+import { callsFor, changes, left, settled, stateOf, userOf } from "./judged-account.ts";
 
 const patienceMs = 240_000;
-const prefixes = Object.values(flavours).map(({ prefix }) => prefix);
 const common = ["--alb-gateway-max-concurrent-reconciles=6", "--nlb-gateway-max-concurrent-reconciles=6"];
 const theirFlags = [...common, "--targetgroupbinding-max-concurrent-reconciles=8"];
 /** Leads to another Gateway, which has to stand first. */
@@ -218,17 +208,6 @@ async function make({ cluster: { admin } }: IngressCluster, given: GatewayGiven,
   await eventually(stand, patienceMs);
 }
 
-/** Everything of these kinds is made by the tables. */
-const kinds = [
-  gateways,
-  listenerSets,
-  ...Object.values(routes),
-  loadBalancerConfigurations,
-  targetGroupConfigurations,
-  listenerRuleConfigurations,
-  referenceGrants,
-] as readonly Resource<KubeObject>[];
-
 async function removeAll({ cluster: { admin } }: IngressCluster, given: GatewayGiven, by: InCharge): Promise<void> {
   const { namespace, far } = given;
   const listed = async (of: Resource<KubeObject>) =>
@@ -275,59 +254,4 @@ async function lookOnce(judged: IngressCluster, given: readonly GatewayGiven[]):
   const { reference, calls } = await look(judged, given);
   await reference.stop();
   return calls;
-}
-
-/** What is the API server's, says when something was, or is a digest of names. */
-const moments = [
-  "uid",
-  "resourceVersion",
-  "creationTimestamp",
-  "lastTransitionTime",
-  "managedFields",
-  "generation",
-  ...[processedAnnotation, "elbv2.k8s.aws/checkpoint"].flatMap((annotation) => [annotation, `${annotation}-timestamp`]),
-];
-/** Written out or left out, it says the same. */
-const isDefault = (key: string, value: unknown) => key === "multiClusterTargetGroup" && value === false;
-
-/** What both say on objects of a namespace, in whichever order. */
-async function saidOf(judged: IngressCluster, { namespace }: GatewayGiven): Promise<Readonly<Record<string, unknown>>> {
-  const clean = anonymous(judged.cloud, namespace, prefixes);
-  const ordered = (value: unknown): unknown =>
-    Array.isArray(value)
-      ? value
-          .map((each) => [JSON.stringify(each), each])
-          .toSorted()
-          .map(([, each]) => each)
-      : value;
-  const plain = (value: unknown) =>
-    JSON.parse(clean(JSON.stringify(value)), (key, each) => (moments.includes(key) || isDefault(key, each) ? undefined : ordered(each)));
-  const all = Object.entries(await objectsOf(judged)).filter(([name]) => name.includes(namespace));
-  // Bindings of one route have one name but for its hash.
-  const keyOf = (name: string, { spec }: { readonly spec?: { readonly targetGroupARN?: string } }) => clean(spec?.targetGroupARN ?? name);
-  return Object.fromEntries(all.map(([name, object]) => [keyOf(name, object as object), plain(object)]));
-}
-
-/** What Kubernetes keeps, without what ours says beyond the reference. */
-async function objectsOf({ cluster: { admin } }: IngressCluster): Promise<Readonly<Record<string, unknown>>> {
-  const all = await Promise.all(
-    [...kinds, gatewayClasses as Resource<KubeObject>, targetGroupBindings as Resource<KubeObject>].map(async (kind) => {
-      const { items } = await admin.list(kind);
-      return items.map((item) => [`${kind.plural} ${item.metadata.namespace}/${item.metadata.name}`, comparable(item, kind.kind)] as const);
-    }),
-  );
-  return Object.fromEntries(all.flat());
-}
-
-function comparable(object: Stored<KubeObject>, kind: string): unknown {
-  const { managedFields: _fields, resourceVersion: _version, annotations = {}, ...metadata } = object.metadata;
-  const { [sentSecretsAnnotation]: _sent, [checkpointAnnotation]: _checkpoint, ...theirs } = annotations;
-  const { status, ...rest } = object as Stored<KubeObject> & { readonly status?: Readonly<Record<string, unknown>> };
-  const { targets: _targets, conditions: _conditions, ...kept } = status ?? {};
-  const { supportedFeatures: _features, ...ofClass } = status ?? {};
-  return {
-    ...rest,
-    metadata: { ...metadata, annotations: theirs },
-    status: kind === "TargetGroupBinding" ? kept : kind === "GatewayClass" ? ofClass : status,
-  };
 }
