@@ -104,3 +104,18 @@ test("a noun is one for all who ask, and tags are written without the memory of 
   const described = ec2.calls.filter(({ parameters }) => parameters.get("Action") === "DescribeInstances").length;
   assert.equal(described, 2, "what was remembered of it is forgotten when its tags change");
 });
+
+test("instance types are read page after page, and an empty token is no token: it ends them", async () => {
+  const { world, ec2, cloud } = await bed();
+  const tokens: Readonly<Record<string, string>> = {
+    "": "<nextToken>2</nextToken>",
+    "2": "<nextToken>3</nextToken>",
+    "3": "<nextToken></nextToken>",
+  };
+  ec2.fault = ({ parameters }) => {
+    const token = parameters.get("NextToken") ?? "";
+    return xml(`<R><instanceTypeSet><item><instanceType>t${token}.large</instanceType></item></instanceTypeSet>${tokens[token]}</R>`);
+  };
+  const types = await eventual(world, cloud.instanceTypes.all(ask));
+  assert.deepEqual([types.map(({ name }) => name), ec2.calls.length], [["t.large", "t2.large", "t3.large"], 3]);
+});
