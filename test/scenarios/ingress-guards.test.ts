@@ -71,6 +71,21 @@ test("a web ACL by ARN or by name, one of WAF Classic and Shield stand in front 
   assert.deepEqual(guards(world), { waf: [], classic: [], shield: [] });
 });
 
+test("a protection by Shield goes with the load balancer that it was made for", async (t) => {
+  const world = await bed(t);
+  await subscribe(world);
+  world.serve();
+  await world.ingress("shop", rules, { "shield-advanced-protection": "true" });
+  await served(world, "shop");
+  await world.world.advance(60_000);
+  await world.change("shop", { scheme: "internet-facing" });
+  await world.world.advance(40 * 60_000);
+  assert.deepEqual([world.all("elbv2/load-balancers").length, guards(world).shield.length], [1, 1], "of the new one alone");
+  await world.drop("shop");
+  await world.until("it is gone", () => world.get("shop") === undefined, 600_000);
+  assert.deepEqual(guards(world).shield, []);
+});
+
 test("a web ACL that is not there is told to who names it; the Ingress is served, and others of the group hear nothing", async (t) => {
   const world = await bed(t);
   world.serve();

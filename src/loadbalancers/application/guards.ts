@@ -1,5 +1,7 @@
 /** What guards an application load balancer: a web ACL, one of WAF Classic, a protection of Shield. Each is left alone unless it is asked for. */
+import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
+import type { Cloud } from "../../aws/cloud.ts";
 import { isAwsError } from "../../aws/errors.ts";
 import { type Made, type Step, step } from "../../aws/plan.ts";
 import type { Protection, Protections } from "../../aws/protections.ts";
@@ -94,4 +96,18 @@ function planShield(lb: string, isWanted: boolean | undefined, arn: string | Mad
     settledBy: ["ResourceNotFoundException"],
   };
   return [step(deleteProtection, { ProtectionId: shield.id }, options)];
+}
+
+/** Ends our protections of load balancers that go: AWS keeps a protection when what it protects is deleted. */
+export async function endProtections(
+  loadBalancers: readonly { readonly name: string; readonly arn: string }[],
+  cloud: Cloud,
+  ask: Ask,
+  onStep: (step: Step) => void,
+): Promise<void> {
+  for (const { name, arn } of loadBalancers) {
+    cloud.protections.forget(arn);
+    const seen = await observeGuards(arn, ["shield"], cloud.protections, ask);
+    await apply(planShield(`load balancer ${name}`, false, arn, seen), cloud, { ...ask, onStep });
+  }
 }

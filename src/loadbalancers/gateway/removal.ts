@@ -20,7 +20,7 @@ import { bindingLabels } from "./names.ts";
 import { ownerOf } from "./owner.ts";
 import type { SeenGateway } from "./report.ts";
 import type { Objects } from "./seen.ts";
-import { endProtections } from "./shield.ts";
+import { unshield } from "./shield.ts";
 import { tellGone, unlessTold } from "./tell.ts";
 import { during, logStep, staleMs, waitMs } from "./telling.ts";
 import { keyOf } from "./view.ts";
@@ -36,12 +36,7 @@ export async function removeGateway(gateway: SeenGateway, context: GatewayContex
   const left = bindingsOf(bindingLabels(flavour, view), context.bindings);
   const removal = await during("FailedDeployModel", gateway, context, ask, async () => {
     await deleteBindings(left, context, ask.signal);
-    await endProtections(
-      gateway,
-      (await findLoadBalancers(owner, inventory, freshAges, ask)).found as readonly FoundBalancer[],
-      context,
-      ask,
-    );
+    await unshield(gateway, (await findLoadBalancers(owner, inventory, freshAges, ask)).found as readonly FoundBalancer[], context, ask);
     try {
       return await remove(owner, { inventory, settings: { disableNodeIngress: true }, book }, ask, {
         kinds: owner.kinds,

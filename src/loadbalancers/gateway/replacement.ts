@@ -9,7 +9,7 @@ import { canTakeOver, type FoundBalancer, retire } from "../elbv2/replacement.ts
 import type { GatewayContext } from "./context.ts";
 import { ownerOf } from "./owner.ts";
 import type { SeenGateway } from "./report.ts";
-import { endProtections } from "./shield.ts";
+import { unshield } from "./shield.ts";
 import type { GatewaySurvey } from "./survey.ts";
 import { logStep, staleMs } from "./telling.ts";
 import { keyOf } from "./view.ts";
@@ -71,6 +71,6 @@ export async function retireReplaced(
   ask: Ask,
 ): Promise<void> {
   const { flavour, settings, inventory } = context;
-  await endProtections(gateway, loadBalancers, context, ask);
+  await unshield(gateway, loadBalancers, context, ask);
   return retire(loadBalancers, ownerOf(gateway.view, flavour, settings), inventory, ask, logStep(context, gateway));
 }

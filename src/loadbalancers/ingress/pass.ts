@@ -71,7 +71,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
     throw new GroupFault(message);
   }
   if (replaced.inTheWay.length > 0) {
-    await failing("FailedDeployModel", () => retire(replaced.inTheWay, owner, context, ask));
+    await failing("FailedDeployModel", () => retire(group, replaced.inTheWay, owner, context, ask));
     return again(staleMs, "a load balancer of the other scheme replaces the one that was deleted");
   }
   await recordPlan(group, members, survey, context, ask);
@@ -132,7 +132,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
     return done;
   }
   if (guarded.error !== undefined) throw guarded.error;
-  const moved = await finishReplacement(replaced, owner, context, ask);
+  const moved = await finishReplacement(group, replaced, owner, context, ask);
   setbacks.throwFirst();
   if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
   const unsettled = left ?? front.outcome ?? guarded.outcome ?? moved ?? waits;

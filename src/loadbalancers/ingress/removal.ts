@@ -17,6 +17,7 @@ import type { GroupContext } from "./context.ts";
 import { removeFrontend } from "./frontend-pass.ts";
 import type { Group } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
+import { unshield } from "./shield.ts";
 import { GroupFault, letAllGo, logStep, stale, telling, waitMs, warnLeaving } from "./telling.ts";
 
 const clearedMs = 30_000;
@@ -41,6 +42,9 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   const removal = await telling(members, "FailedDeployModel", context, ask, async () => {
     if (!(await removeFrontend(owner, context, ask)))
       return { kind: "waiting", why: "the load balancer in front goes first", refused: false, left: undefined } as const;
+    const standing = async () => (await findLoadBalancers(owner, inventory, freshAges, ask)).found as readonly FoundApplication[];
+    const leaving = group.leaving.map((ingress) => ({ ingress }));
+    await unshield(leaving, standing, group, context, ask);
     try {
       return await remove(owner, parts, ask, {
         kinds: owner.kinds,
@@ -51,12 +55,7 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
       });
     } catch (error) {
       if (!refusesDeletion(error)) throw error;
-      const { found } = await findLoadBalancers(owner, inventory, freshAges, ask);
-      await apply(
-        found.map((lb) => unprotection(lb as FoundApplication)),
-        inventory.cloud,
-        ask,
-      );
+      await apply((await standing()).map(unprotection), inventory.cloud, ask);
       return { kind: "waiting", why: "the load balancer may be deleted now", refused: false, left: undefined } as const;
     }
   });

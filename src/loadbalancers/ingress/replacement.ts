@@ -24,6 +24,8 @@ import type { Survey } from "../survey.ts";
 import type { SeenTargetGroup } from "../target-group-plan.ts";
 import type { GroupContext } from "./context.ts";
 import type { GroupDesire } from "./desire.ts";
+import type { Group } from "./groups.ts";
+import { unshield } from "./shield.ts";
 import { staleMs } from "./telling.ts";
 
 /** Names are looked up anew every minute, and those who keep them for others need a few. */
@@ -122,6 +124,7 @@ export function noteHandOver(
 
 /** The old one goes when clients have had time to follow. */
 export async function finishReplacement(
+  group: Group,
   { loadBalancers }: Replaced,
   owner: LoadBalancerOwner,
   context: GroupContext,
@@ -133,24 +136,28 @@ export async function finishReplacement(
   if (since === undefined) return again(lookMs, `the targets of the new load balancer are not as healthy as those of ${old.name} yet`);
   const left = since + handOverMs - context.host.world.clock.monotonic();
   if (left > 0) return again(Math.min(left, handOverMs), `clients are given time to leave ${old.name}`);
-  await retire(loadBalancers, owner, context, ask);
+  await retire(group, loadBalancers, owner, context, ask);
   return again(staleMs, `what belonged to ${old.name} goes`);
 }
 
 /** Deletes load balancers that others have replaced. What protects them was meant for what is served. */
 export async function retire(
+  group: Group,
   loadBalancers: readonly FoundApplication[],
   owner: LoadBalancerOwner,
-  { inventory, host }: GroupContext,
+  context: GroupContext,
   ask: Ask,
 ): Promise<void> {
+  const { inventory, host } = context;
   const carryOut = (steps: readonly Step[]) =>
     apply(steps, inventory.cloud, { ...ask, onStep: ({ what, why }) => host.log.info(what, { why, group: owner.key }) });
   for (const lb of loadBalancers) {
     const deletion = application.planDeletion(lb, owner.noun);
     try {
       // Its marks were read a while ago, and it may have been given to somebody else since.
-      if (await isOwn(lb, owner, inventory, ask)) await carryOut(deletion);
+      if (!(await isOwn(lb, owner, inventory, ask))) continue;
+      await unshield(group.members, async () => [lb], group, context, ask);
+      await carryOut(deletion);
     } catch (error) {
       if (!refusesDeletion(error)) throw error;
       await carryOut([unprotection(lb), ...deletion]);
