@@ -154,7 +154,6 @@ export const volumeMutants: readonly Mutant[] = [
     file: "src/volumes/roles/snapshotter.ts",
     changes: [
       ["return content.status?.readyToUse && !isBeingCreated ? done :", "return content.status === null ? done :"],
-      ["if (snapshot.readyToUse || !isTold) {", "if (snapshot.readyToUse || isTold) {"],
       ["return snapshot.readyToUse ? done : again(", "return again("],
     ],
     killedBy: "what is in order is left alone",
