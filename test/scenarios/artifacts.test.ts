@@ -390,6 +390,28 @@ test("masters: without the flag nobody waits for them; with it they get two minu
   assert.deepEqual(keeper.unready(), []);
 });
 
+test("masters: each has its own two minutes, and each is told of", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const keeper = world.start("--wait-for-masters");
+  const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" }];
+  const labels = { "node-role.kubernetes.io/control-plane": "" };
+  const join = (name: string) => world.say("POST", "/api/v1/nodes", { metadata: { name, labels }, spec: { taints } });
+  const told = () => world.eventsOf("MasterUninitialized").map(({ involvedObject }) => involvedObject.name);
+  await join("master-0");
+  await world.pass(minute);
+  await join("master-1");
+  await world.pass(30_000);
+  await world.say("PATCH", "/api/v1/nodes/master-0", { spec: { taints: [] } });
+  await world.pass(minute);
+  assert.deepEqual([keeper.unready(), told()], [[], []], "master-1 has had ninety seconds");
+  await world.pass(40_000);
+  assert.deepEqual([keeper.unready(), told()], [["masters-source"], ["master-1"]]);
+  await join("master-2");
+  await world.pass(2 * minute + 10_000);
+  assert.deepEqual(told(), ["master-1", "master-2"]);
+});
+
 const installMap = "/api/v1/namespaces/d8-system/configmaps";
 
 /** The configuration as it is stored. */

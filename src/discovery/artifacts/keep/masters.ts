@@ -31,32 +31,28 @@ export function masterWatch({
   readonly nodes: Nodes;
   readonly recorder: EventRecorder;
 }): Controller & { problem(): string | undefined } {
-  let since: number | undefined;
+  /** When a master was first seen to wait, by its uid; and which have been told of. */
+  let waiting: ReadonlyMap<string, { readonly since: number; readonly told: boolean }> = new Map();
   let problem: string | undefined;
   return {
     name: "masters",
     concurrency: 1,
     sources: [watchSource(nodes, () => [key])],
     async reconcile() {
-      const late = uninitialisedMasters(nodes.list());
-      if (late.length === 0) {
-        since = problem = undefined;
-        return done;
-      }
       const now = host.world.clock.monotonic();
-      since ??= now;
-      const left = since + patienceMs - now;
-      if (left > 0) return again(left, "masters are not initialised yet");
+      const seen = uninitialisedMasters(nodes.list()).map((node) => ({ node, since: waiting.get(node.metadata.uid)?.since ?? now }));
+      const late = seen.filter(({ since }) => since + patienceMs <= now).map(({ node }) => node);
       const names = late.map(({ metadata }) => metadata.name);
-      if (problem === undefined) {
-        host.log.warn("masters are not initialised: is the controller manager running?", { masters: names });
-        for (const node of late) {
-          const why = `It has had the taint ${uninitializedTaint} for two minutes or longer: is the controller manager running?`;
-          recorder.record(objectRef(nodeResource, node), "Warning", "MasterUninitialized", why);
-        }
+      const untold = late.filter(({ metadata }) => waiting.get(metadata.uid)?.told !== true);
+      waiting = new Map(seen.map(({ node, since }) => [node.metadata.uid, { since, told: late.includes(node) }]));
+      problem = late.length === 0 ? undefined : `timeout waiting for master nodes: ${names.join(", ")}`;
+      if (untold.length > 0) host.log.warn("masters are not initialised: is the controller manager running?", { masters: names });
+      for (const node of untold) {
+        const why = `It has had the taint ${uninitializedTaint} for two minutes or longer: is the controller manager running?`;
+        recorder.record(objectRef(nodeResource, node), "Warning", "MasterUninitialized", why);
       }
-      problem = `timeout waiting for master nodes: ${names.join(", ")}`;
-      return done;
+      const next = Math.min(...seen.map(({ since }) => since + patienceMs - now).filter((left) => left > 0));
+      return Number.isFinite(next) ? again(next, "masters are not initialised yet") : done;
     },
     problem: () => problem,
   };
