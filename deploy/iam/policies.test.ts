@@ -52,6 +52,16 @@ test("a domain's calls are granted by its own features", () => {
   }
 });
 
+test("services without regions are not asked for under a condition on the cluster's region", () => {
+  for (const [path, { Statement }] of all) {
+    for (const { Sid, Action, Condition } of Statement) {
+      if (!JSON.stringify(Condition ?? {}).includes("aws:RequestedRegion")) continue;
+      const global = [Action].flat().filter((action) => /^(iam|route53|shield|globalaccelerator):/.test(action));
+      assert.deepEqual(global, [], `${path}: ${Sid}`);
+    }
+  }
+});
+
 test("a statement's name is its own within the policy, and letters and digits as IAM wants it", () => {
   for (const [path, { Statement }] of all) {
     const names = Statement.map(({ Sid }) => Sid);

@@ -10,7 +10,7 @@ const ec2Arn = (resource: string) => `arn:*:ec2:*:*:${resource}`;
 const machines = [ec2Arn("instance/*"), ec2Arn("volume/*")];
 /** The tag that the machine controller knows its machines by. */
 const machineTag = "kubernetes.io/cluster/CLUSTER_ID";
-const toMachines: Condition = { StringEquals: { "iam:PassedToService": "ec2.amazonaws.com" } };
+const toMachines: Condition = { StringEquals: { "iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"] } };
 
 /** A role is given to instances only, and in the strict policies only the one that the layouts make. */
 const passNodeRole: Grant = {
@@ -39,7 +39,10 @@ export const machineControllerGrants: readonly Grant[] = [
     strict: [
       { resources: machines, condition: { StringEquals: { [`aws:RequestTag/${machineTag}`]: "1" } } },
       {
-        resources: ["image/*", "key-pair/*", "network-interface/*", "security-group/*", "snapshot/*", "subnet/*"].map(ec2Arn),
+        // A class with `spot` makes a request for one, which has no tags of its own.
+        resources: [
+          ...["image/*", "key-pair/*", "network-interface/*", "security-group/*", "snapshot/*", "spot-instances-request/*", "subnet/*"],
+        ].map(ec2Arn),
         condition: inRegion,
       },
     ],
@@ -92,15 +95,26 @@ const instanceGrants: readonly Grant[] = [
         "Subnets",
       ),
       ...describe("Tags", "Volumes", "VolumesModifications", "VpcAttribute", "Vpcs"),
-      "iam:GetInstanceProfile",
       "sts:GetCallerIdentity",
     ],
   },
   {
+    sid: "ReadNodeProfile",
+    why: "Read the profile that brings the role of nodes to instances",
+    calls: [],
+    // IAM has no regions: under a condition on the region of the cluster nothing of it is allowed.
+    also: ["iam:GetInstanceProfile"],
+    resources: ["arn:*:iam::*:instance-profile/*-node"],
+    strict: [{ resources: ["arn:*:iam::ACCOUNT_ID:instance-profile/*-node"] }],
+  },
+  {
     sid: "MakeInstances",
-    why: "Launch, change and terminate instances",
+    why: "Launch, change and terminate instances; their groups are changed at their interface, `requireIMDSv2` at their metadata options",
     ...everywhere,
-    also: ["ec2:ModifyInstanceAttribute", "ec2:RunInstances", "ec2:StartInstances", "ec2:StopInstances", "ec2:TerminateInstances"],
+    also: [
+      ...["ModifyInstanceAttribute", "ModifyInstanceMetadataOptions", "ModifyNetworkInterfaceAttribute", "RunInstances"],
+      ...["StartInstances", "StopInstances", "TerminateInstances"],
+    ].map((action) => `ec2:${action}`),
   },
   {
     sid: "MakeVolumes",
@@ -143,6 +157,15 @@ export const layoutBaseGrants: readonly Grant[] = [
       ...["DeleteInternetGateway", "DeleteNatGateway", "DeleteSubnet", "DeleteVpc", "DeleteVpcEndpoints", "DetachInternetGateway"],
       ...["DisassociateSubnetCidrBlock", "DisassociateVpcCidrBlock", "ModifySubnetAttribute", "ModifyVpcAttribute", "ModifyVpcEndpoint"],
     ].map((action) => `ec2:${action}`),
+  },
+  {
+    sid: "NameEndpoints",
+    why: "Let EC2 bring the names of a service to the endpoint that takes its place",
+    calls: [],
+    // Asked for on the way of CreateVpcEndpoint, for a zone that is not the account's; Route 53 has no regions.
+    also: ["route53:AssociateVPCWithHostedZone"],
+    resources: ["*"],
+    optional: "`vpcEndpoints` cannot name services other than s3 and dynamodb",
   },
   {
     sid: "MakeRoutes",
