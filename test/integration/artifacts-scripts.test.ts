@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -218,6 +218,27 @@ test("aliases: the first run of a master links volumes to the names they are att
   await machine.file("var/lib/bashible/kubernetes-data-device-installed", "");
   await machine.run(step, { group: "master", ...first });
   assert.equal(await machine.read("dev/xvdf"), undefined, "the data disk is installed: names do not matter any more");
+});
+
+test("aliases: a disk that no tool can name, or an image without a tool, keeps nobody from the other disks and from going on", async (t) => {
+  const machine = await Machine.start(t);
+  for (const index of [0, 1, 2]) await machine.file(`dev/nvme${index}n1`, "");
+  const step = steps["001_create_nvme_ebs_aliases.sh.tpl"]!;
+  const first = { group: "master", variables: { FIRST_BASHIBLE_RUN: "yes" } };
+  const bare = await machine.run(step, first);
+  assert.equal(bare.status, 0, "the platform looks for the disk itself, or tells that it is not there");
+  assert.match(bare.output, /warning: .*nvme0n1 has no name of a volume/);
+  // As Amazon's own does for a disk of the machine itself.
+  await machine.program(
+    "ebsnvme-id",
+    'case "$2" in *nvme1n1) echo "[ERROR] Not an EBS device" >&2; exit 1 ;; *nvme2n1) echo sdf ;; *) echo /dev/xvda ;; esac',
+  );
+  await symlink(join(machine.root, "dev/nvme9n1"), join(machine.root, "dev/sdf"));
+  const { status, output } = await machine.run(step, first);
+  assert.equal(status, 0, output);
+  assert.match(output, /nvme1n1 has no name of a volume/);
+  assert.equal(await readlink(join(machine.root, "dev/xvda")), join(machine.root, "dev/nvme0n1"));
+  assert.equal(await readlink(join(machine.root, "dev/sdf")), join(machine.root, "dev/nvme2n1"), "a link that led nowhere");
 });
 
 test("binaries: fetched once from where the settings say, and only what its checksum says is installed", async (t) => {

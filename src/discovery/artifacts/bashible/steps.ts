@@ -62,11 +62,14 @@ fairlead_create_aliases() {
   local device name
   for device in /dev/nvme0n1 /dev/nvme1n1 /dev/nvme2n1; do
     [ -e "$device" ] || continue
-    name="$(fairlead_device_name "$device")" || return 1
+    # A disk of the machine itself has no such name; and the platform may find the one for data without it.
+    name="$(fairlead_device_name "$device")" || {
+      echo "warning: $device has no name of a volume that can be read" >&2
+      continue
+    }
     name="$(basename "$name")"
-    # Disks of the machine itself are called otherwise.
     case "$name" in
-      sd* | xvd*) [ -e "/dev/$name" ] || ln -s "$device" "/dev/$name" ;;
+      sd* | xvd*) [ -e "/dev/$name" ] || ln -sfn "$device" "/dev/$name" ;;
       *) ;;
     esac
   done
