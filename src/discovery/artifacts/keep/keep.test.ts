@@ -125,6 +125,14 @@ test("root disks: sizes are written where they are missing, and comments and ord
     /masterNodeGroup\.instanceClass: has an alias in it; write diskSizeGb by hand/,
   );
   assert.throws(() => withRootDisks("x: &c {diskSizeGb: 1}\nmasterNodeGroup:\n  instanceClass:\n    <<: *c\n"), /has an alias in it/);
+  for (const elsewhere of [
+    "x: &g {name: a, instanceClass: {ami: b}}\nnodeGroups: [*g]\n",
+    "x: &g [{name: a, instanceClass: {ami: b}}]\nnodeGroups: *g\n",
+    "x: &g {instanceClass: {ami: b}}\nmasterNodeGroup: *g\n",
+    "x: &g {instanceClass: {ami: b}}\nnodeGroups: [{<<: *g, name: a}]\n",
+  ]) {
+    assert.throws(() => withRootDisks(elsewhere), /has an alias in it/, elsewhere);
+  }
 });
 
 test("root disks: clusters of before release 1.63, and those of which nobody knows the release", () => {

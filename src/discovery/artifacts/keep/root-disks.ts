@@ -40,21 +40,27 @@ export function mayLackSizes(version: string | undefined): boolean {
 export function withRootDisks(text: string): string | undefined {
   const document = parseYamlDocument(text);
   const groups = document.get("nodeGroups") as { readonly items?: readonly unknown[] } | undefined;
-  const classes = [
+  const classes: readonly (readonly (string | number)[])[] = [
     ["masterNodeGroup", "instanceClass"],
-    ...(groups?.items ?? []).map((_, index) => ["nodeGroups", index, "instanceClass"] as const),
+    ...(isAlias(groups) ? [["nodeGroups"]] : []),
+    ...(groups?.items ?? []).map((_, index) => ["nodeGroups", index, "instanceClass"]),
   ];
   const lacking = classes.filter((path) => {
-    const found = document.getIn(path, true);
-    // Who has no class is told by whoever reads the configuration. What an anchor elsewhere says is not known here.
-    if (isAlias(found) || (isMap(found) && found.has("<<"))) {
+    if (path.some((_, depth) => isElsewhere(document.getIn(path.slice(0, depth + 1), true), path[depth + 1] ?? "diskSizeGb"))) {
       throw new ArtifactsInputInvalid([`validate ${configurationKey}: ${path.join(".")}: has an alias in it; write diskSizeGb by hand`]);
     }
+    const found = document.getIn(path, true);
+    // Who has no class is told by whoever reads the configuration.
     return isMap(found) && !found.has("diskSizeGb");
   });
   if (lacking.length === 0) return undefined;
   for (const path of lacking) document.setIn([...path, "diskSizeGb"], sizeGb);
   return document.toString({ lineWidth: 0 });
+}
+
+/** Whether an anchor elsewhere says what is in this place: what it says is not known here, and others may say the same. */
+function isElsewhere(node: unknown, key: string | number): boolean {
+  return isAlias(node) || (isMap(node) && node.has("<<") && !node.has(key));
 }
 
 export function rootDiskMigration({
