@@ -23,7 +23,7 @@ output "cloud_discovery_data" {
     error_message = "No zone is left: zones has none of the region's (${join(", ", local.zones)})."
   }
   precondition {
-    condition     = !local.ipv6 || module.vpc.ipv6_cidr_block != ""
+    condition     = !local.ipv6 || try(length(module.vpc.ipv6_cidr_block) > 0, false)
     error_message = "ipv6 needs a VPC with an IPv6 block: existingVPCID has none."
   }
   precondition {
