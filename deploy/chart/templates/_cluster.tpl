@@ -46,7 +46,7 @@
 {{- define "fairlead.artifactsSection" -}}
 {{- $artifacts := .Values.artifacts -}}
 settings: {{ .Release.Namespace }}/{{ include "fairlead.componentName" (list . "artifacts") }}
-leader-elect-resource-namespace: {{ .Release.Namespace }}
+leader-elect-resource-namespace: {{ .Release.Namespace | quote }}
 instance-classes: {{ $artifacts.instanceClasses }}
 spot-nodes: {{ $artifacts.spotNodes }}
 host-addresses: {{ $artifacts.hostAddresses }}
