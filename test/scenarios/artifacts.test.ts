@@ -210,7 +210,11 @@ test("a class that the platform's settings asked for and ours do not is left; on
 
 test("the platform's own definition of instance classes stays, with what it knows more; one that knows less is set right", async () => {
   const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  for (const less of [false, true]) {
+  for (const [less, more] of [
+    [false, true],
+    [true, false],
+    [true, true],
+  ] as const) {
     const world = new ArtifactsWorld();
     await world.install();
     const theirs = structuredClone(instanceClassDefinition) as unknown as {
@@ -221,14 +225,20 @@ test("the platform's own definition of instance classes stays, with what it know
     for (const version of theirs.spec.versions) {
       const { spec } = version.schema.openAPIV3Schema.properties;
       const { iops: _, ...rest } = spec.properties as Record<string, object>;
-      spec.properties = less ? rest : { ...spec.properties, kmsKey: { type: "string", description: "Of theirs." } };
+      spec.properties = { ...(less ? rest : spec.properties), ...(more && { kmsKey: { type: "string", description: "Of theirs." } }) };
     }
-    if (!less) theirs.spec.versions.push({ ...theirs.spec.versions[0]!, name: "v2" });
+    if (more && !less) theirs.spec.versions.push({ ...theirs.spec.versions[0]!, name: "v2" });
     await world.say("POST", definitions, theirs);
     world.start();
     await world.pass(minute);
     const written = world.writes.filter((write) => write.includes("customresourcedefinitions"));
-    assert.deepEqual(written, less ? [`PATCH ${definitions}/awsinstanceclasses.deckhouse.io`] : []);
+    assert.deepEqual(written, more ? [] : [`PATCH ${definitions}/awsinstanceclasses.deckhouse.io`]);
+    const told = world.events("ArtifactForeign").join();
+    assert.equal(
+      /what users have written there would go/.test(told),
+      less && more,
+      "a definition of a newer platform that has dropped a field",
+    );
   }
 });
 

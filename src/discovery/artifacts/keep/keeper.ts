@@ -144,7 +144,8 @@ class Keeper {
     const { name = "", namespace } = (step.do === "delete" ? step.stored : step.object).metadata ?? {};
     const what = nameOf(of, { name, namespace });
     if (step.do === "leave") {
-      const why = "it is not as it should be, and it is not the provider's (labels heritage=deckhouse, module=cloud-provider-aws)";
+      const foreign = "it is not as it should be, and it is not the provider's (labels heritage=deckhouse, module=cloud-provider-aws)";
+      const why = step.loss ?? foreign;
       host.log.warn("an object of somebody else is left alone", { object: what, why });
       recorder.record(objectRef(of, step.stored), "Warning", "ArtifactForeign", `Left alone: ${why}`);
       return;

@@ -11,8 +11,8 @@ export type Step =
   /** Parameters of a storage class cannot be changed: it is deleted, and made anew. Volumes do not mind. */
   | { readonly do: "replace"; readonly object: KubeObject; readonly stored: Stored<KubeObject> }
   | { readonly do: "delete"; readonly stored: Stored<KubeObject> }
-  /** Somebody else's object has the name, and is not as wanted. */
-  | { readonly do: "leave"; readonly object: KubeObject; readonly stored: Stored<KubeObject> };
+  /** Somebody else's object has the name, and is not as wanted; or it cannot be made so without a loss, which is told. */
+  | { readonly do: "leave"; readonly object: KubeObject; readonly stored: Stored<KubeObject>; readonly loss?: string };
 
 /** What is to be done about one object that is wanted; undefined: nothing. */
 export function planObject(object: KubeObject, stored: Stored<KubeObject> | undefined): Step | undefined {
@@ -24,6 +24,7 @@ export function planObject(object: KubeObject, stored: Stored<KubeObject> | unde
     if (wanted.provisioner !== seen.provisioner) return { do: "leave", object, stored };
     if (!sameVolumes(wanted, seen)) return { do: "replace", object: marked(object), stored };
   }
+  if (object.kind === "CustomResourceDefinition" && !coversAll(object, stored)) return { do: "leave", object, stored, loss: lostFields };
   const merge = difference(stored, object);
   return merge && { do: "patch", object, stored, merge };
 }
@@ -60,6 +61,16 @@ function knowsAll(stored: Definition, wanted: Definition): boolean {
     const own = stored.spec?.versions?.find(({ name }) => name === version.name);
     const [has, needs] = [own?.schema?.openAPIV3Schema, version.schema?.openAPIV3Schema];
     return own?.served === true && own.storage === version.storage && has !== undefined && hasFields(has, needs ?? {});
+  });
+}
+
+const lostFields = "it lacks versions or fields of ours and has others: with ours in its place, what users have written there would go";
+
+/** Whether a definition has every version and field of another, so that nothing is lost when it takes its place. */
+function coversAll(wanted: Definition, stored: Definition): boolean {
+  return (stored.spec?.versions ?? []).every((version) => {
+    const own = wanted.spec?.versions?.find(({ name }) => name === version.name)?.schema?.openAPIV3Schema;
+    return own !== undefined && hasFields(own, version.schema?.openAPIV3Schema ?? {});
   });
 }
 
