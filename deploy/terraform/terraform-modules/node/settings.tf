@@ -84,8 +84,8 @@ locals {
     type = try(local.instance_class.diskType, var.rootDiskDefaults.type)
   }
 
-  # The provider shows a digest of it; marked as sensitive it would be another value than in states that are there.
-  user_data = nonsensitive(var.cloudConfig == "" ? "" : base64decode(var.cloudConfig))
+  # From release 6 on the provider shows it as it is: it stays marked. Changes of it are ignored, so no state that is there differs by the mark.
+  user_data = nonsensitive(var.cloudConfig == "") ? "" : base64decode(var.cloudConfig)
 }
 
 data "aws_availability_zones" "available" {}

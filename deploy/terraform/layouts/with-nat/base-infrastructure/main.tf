@@ -38,7 +38,7 @@ resource "aws_instance" "bastion" {
   vpc_security_group_ids = local.bastion_groups
   source_dest_check      = false
   iam_instance_profile   = aws_iam_instance_profile.node.name
-  user_data              = nonsensitive(var.bastionCloudConfig == "" ? null : base64decode(var.bastionCloudConfig))
+  user_data              = nonsensitive(var.bastionCloudConfig == "") ? null : base64decode(var.bastionCloudConfig)
   tags                   = merge(local.tags, { Name = "${local.prefix}-bastion" })
 
   root_block_device {
