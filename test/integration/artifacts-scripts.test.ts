@@ -284,6 +284,7 @@ test("credential provider: enabled where the program is, and kubelet is restarte
   assert.match(absent.output, /is not there: images of ECR are pulled without a login/);
   await machine.file(binary, "");
   await chmod(join(machine.root, binary), 0o755);
+  assert.equal((await machine.run(step, { before: "bb-flag-set() { return 1; }" })).status, 1, "ended before kubelet was told");
   const enabled = await machine.run(step, { before: functions });
   assert.deepEqual(enabled, { status: 0, output: "flag kubelet-need-restart\nflag kubelet-enable-credential-provider\n" });
   const config = parse((await machine.read(configFile))!) as { kind: string; apiVersion: string; providers: object[] };

@@ -146,8 +146,9 @@ END_OF_CONFIG
   if cmp -s "$file.new" "$file"; then
     rm "$file.new"
   else
-    mv "$file.new" "$file"
+    # First: a run that ends in between would not see the change again.
     fairlead_flag kubelet-need-restart
+    mv "$file.new" "$file"
   fi
   fairlead_flag kubelet-enable-credential-provider
 }
