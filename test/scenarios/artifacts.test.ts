@@ -107,6 +107,16 @@ test("broken YAML with keys in it is told by its line, and never by its text", a
   assert.doesNotMatch(message! + keeper.lines.join(), /wJalrXUtnFEMI/);
 });
 
+test("an alias that leads nowhere is told like any other broken YAML, and not by its name", async () => {
+  const { world, keeper } = await kept();
+  const data = { "cloud-provider-cluster-configuration.yaml": Buffer.from("provider: *wJalrXUtnFEMI\n").toString("base64") };
+  await world.say("PATCH", configurationPath, { data });
+  await world.pass(minute);
+  const [message = ""] = world.events("ArtifactsInvalid");
+  assert.match(message, /validate cloud-provider-cluster-configuration\.yaml: it has an alias without an anchor/);
+  assert.doesNotMatch(message + keeper.lines.join(), /wJalrXUtnFEMI/);
+});
+
 test("without the Secret nothing is made, and it is made when the Secret comes", async () => {
   const world = new ArtifactsWorld();
   world.start();

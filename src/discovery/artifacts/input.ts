@@ -128,7 +128,13 @@ export function readArtifactsInput(text: string): ArtifactsInput {
 
 /** YAML or JSON as a value. */
 export function parseYaml(text: string): unknown {
-  return parseYamlDocument(text).toJS() ?? {};
+  const document = parseYamlDocument(text);
+  try {
+    return document.toJS() ?? {};
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new ArtifactsInputInvalid(["it has an alias without an anchor, or aliases that stand for too much"]);
+  }
 }
 
 /** The same as a document that can be changed. Errors tell the line and never its text, in which there may be keys of the account. */
