@@ -44,7 +44,11 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
       {
         service: "ec2",
         action: "CreateVpc",
-        input: { CidrBlock: "10.0.0.0/16", TagSpecifications: [{ ResourceType: "vpc", Tags: [{ Key: "Name", Value: "sandbox" }] }] },
+        input: {
+          CidrBlock: "10.0.0.0/16",
+          AmazonProvidedIpv6CidrBlock: false,
+          TagSpecifications: [{ ResourceType: "vpc", Tags: [{ Key: "Name", Value: "sandbox" }] }],
+        },
         gives: { "module.vpc.aws_vpc.kube[0]": "Vpc.VpcId" },
       },
       {
@@ -54,6 +58,15 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
       },
       { service: "iam", action: "CreateInstanceProfile", input: { InstanceProfileName: "sandbox-node" } },
       { service: "iam", action: "AddRoleToInstanceProfile", input: { InstanceProfileName: "sandbox-node", RoleName: "sandbox-node" } },
+      {
+        service: "ec2",
+        action: "CreateRouteTable",
+        input: {
+          VpcId: "<module.vpc.aws_vpc.kube[0]>",
+          TagSpecifications: [{ ResourceType: "route-table", Tags: [{ Key: "Name", Value: "sandbox-public" }] }],
+        },
+        gives: { "aws_route_table.kube_public": "RouteTable.RouteTableId" },
+      },
       {
         service: "ec2",
         action: "CreateRouteTable",
@@ -85,12 +98,107 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
       },
       {
         service: "ec2",
-        action: "CreateRouteTable",
+        action: "CreateSubnet",
         input: {
           VpcId: "<module.vpc.aws_vpc.kube[0]>",
-          TagSpecifications: [{ ResourceType: "route-table", Tags: [{ Key: "Name", Value: "sandbox-public" }] }],
+          CidrBlock: "10.0.32.0/19",
+          AvailabilityZone: "us-east-1b",
+          TagSpecifications: [
+            {
+              ResourceType: "subnet",
+              Tags: [
+                { Key: "Name", Value: "sandbox-public-1" },
+                { Key: "kubernetes.io/cluster/6f1c2e4a-0b7d-4c53-9a51-3d2f1e0c9b8a", Value: "shared" },
+                { Key: "kubernetes.io/cluster/sandbox", Value: "shared" },
+                { Key: "kubernetes.io/role/elb", Value: "1" },
+              ],
+            },
+          ],
         },
-        gives: { "aws_route_table.kube_public": "RouteTable.RouteTableId" },
+        gives: { "aws_subnet.kube_public[1]": "Subnet.SubnetId" },
+      },
+      {
+        service: "ec2",
+        action: "ModifySubnetAttribute",
+        input: { SubnetId: "<aws_subnet.kube_public[1]>", MapPublicIpOnLaunch: { Value: true } },
+      },
+      {
+        service: "ec2",
+        action: "CreateSubnet",
+        input: {
+          VpcId: "<module.vpc.aws_vpc.kube[0]>",
+          CidrBlock: "10.0.96.0/19",
+          AvailabilityZone: "us-east-1a",
+          TagSpecifications: [
+            {
+              ResourceType: "subnet",
+              Tags: [
+                { Key: "Name", Value: "sandbox-internal-0" },
+                { Key: "kubernetes.io/cluster/6f1c2e4a-0b7d-4c53-9a51-3d2f1e0c9b8a", Value: "shared" },
+                { Key: "kubernetes.io/cluster/sandbox", Value: "shared" },
+                { Key: "kubernetes.io/role/internal-elb", Value: "1" },
+              ],
+            },
+          ],
+        },
+        gives: { "aws_subnet.kube_internal[0]": "Subnet.SubnetId" },
+      },
+      {
+        service: "ec2",
+        action: "ModifySubnetAttribute",
+        input: { SubnetId: "<aws_subnet.kube_internal[0]>", MapPublicIpOnLaunch: { Value: false } },
+      },
+      {
+        service: "ec2",
+        action: "CreateSubnet",
+        input: {
+          VpcId: "<module.vpc.aws_vpc.kube[0]>",
+          CidrBlock: "10.0.0.0/19",
+          AvailabilityZone: "us-east-1a",
+          TagSpecifications: [
+            {
+              ResourceType: "subnet",
+              Tags: [
+                { Key: "Name", Value: "sandbox-public-0" },
+                { Key: "kubernetes.io/cluster/6f1c2e4a-0b7d-4c53-9a51-3d2f1e0c9b8a", Value: "shared" },
+                { Key: "kubernetes.io/cluster/sandbox", Value: "shared" },
+                { Key: "kubernetes.io/role/elb", Value: "1" },
+              ],
+            },
+          ],
+        },
+        gives: { "aws_subnet.kube_public[0]": "Subnet.SubnetId" },
+      },
+      {
+        service: "ec2",
+        action: "ModifySubnetAttribute",
+        input: { SubnetId: "<aws_subnet.kube_public[0]>", MapPublicIpOnLaunch: { Value: true } },
+      },
+      {
+        service: "ec2",
+        action: "CreateSubnet",
+        input: {
+          VpcId: "<module.vpc.aws_vpc.kube[0]>",
+          CidrBlock: "10.0.64.0/19",
+          AvailabilityZone: "us-east-1c",
+          TagSpecifications: [
+            {
+              ResourceType: "subnet",
+              Tags: [
+                { Key: "Name", Value: "sandbox-public-2" },
+                { Key: "kubernetes.io/cluster/6f1c2e4a-0b7d-4c53-9a51-3d2f1e0c9b8a", Value: "shared" },
+                { Key: "kubernetes.io/cluster/sandbox", Value: "shared" },
+                { Key: "kubernetes.io/role/elb", Value: "1" },
+              ],
+            },
+          ],
+        },
+        gives: { "aws_subnet.kube_public[2]": "Subnet.SubnetId" },
+      },
+      {
+        service: "ec2",
+        action: "ModifySubnetAttribute",
+        input: { SubnetId: "<aws_subnet.kube_public[2]>", MapPublicIpOnLaunch: { Value: true } },
       },
       {
         service: "ec2",
@@ -146,107 +254,31 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
       },
       {
         service: "ec2",
-        action: "CreateSubnet",
+        action: "CreateSecurityGroup",
+        input: { GroupName: "sandbox-loadbalancer", Description: "Managed by Terraform", VpcId: "<module.vpc.aws_vpc.kube[0]>" },
+        gives: { "module.security-groups.aws_security_group.loadbalancer[0]": "GroupId" },
+      },
+      {
+        service: "ec2",
+        action: "RevokeSecurityGroupEgress",
         input: {
-          VpcId: "<module.vpc.aws_vpc.kube[0]>",
-          CidrBlock: "10.0.96.0/19",
-          AvailabilityZone: "us-east-1a",
-          TagSpecifications: [
-            {
-              ResourceType: "subnet",
-              Tags: [
-                { Key: "Name", Value: "sandbox-internal-0" },
-                { Key: "kubernetes.io/cluster/6f1c2e4a-0b7d-4c53-9a51-3d2f1e0c9b8a", Value: "shared" },
-                { Key: "kubernetes.io/cluster/sandbox", Value: "shared" },
-                { Key: "kubernetes.io/role/internal-elb", Value: "1" },
-              ],
-            },
-          ],
+          GroupId: "<module.security-groups.aws_security_group.loadbalancer[0]>",
+          IpPermissions: [{ IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
         },
-        gives: { "aws_subnet.kube_internal[0]": "Subnet.SubnetId" },
       },
       {
         service: "ec2",
-        action: "ModifySubnetAttribute",
-        input: { SubnetId: "<aws_subnet.kube_internal[0]>", MapPublicIpOnLaunch: { Value: false } },
+        action: "CreateSecurityGroup",
+        input: { GroupName: "sandbox-ssh-accessible", Description: "Managed by Terraform", VpcId: "<module.vpc.aws_vpc.kube[0]>" },
+        gives: { "module.security-groups.aws_security_group.ssh-accessible[0]": "GroupId" },
       },
       {
         service: "ec2",
-        action: "CreateSubnet",
+        action: "RevokeSecurityGroupEgress",
         input: {
-          VpcId: "<module.vpc.aws_vpc.kube[0]>",
-          CidrBlock: "10.0.64.0/19",
-          AvailabilityZone: "us-east-1c",
-          TagSpecifications: [
-            {
-              ResourceType: "subnet",
-              Tags: [
-                { Key: "Name", Value: "sandbox-public-2" },
-                { Key: "kubernetes.io/cluster/6f1c2e4a-0b7d-4c53-9a51-3d2f1e0c9b8a", Value: "shared" },
-                { Key: "kubernetes.io/cluster/sandbox", Value: "shared" },
-                { Key: "kubernetes.io/role/elb", Value: "1" },
-              ],
-            },
-          ],
+          GroupId: "<module.security-groups.aws_security_group.ssh-accessible[0]>",
+          IpPermissions: [{ IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
         },
-        gives: { "aws_subnet.kube_public[2]": "Subnet.SubnetId" },
-      },
-      {
-        service: "ec2",
-        action: "ModifySubnetAttribute",
-        input: { SubnetId: "<aws_subnet.kube_public[2]>", MapPublicIpOnLaunch: { Value: true } },
-      },
-      {
-        service: "ec2",
-        action: "CreateSubnet",
-        input: {
-          VpcId: "<module.vpc.aws_vpc.kube[0]>",
-          CidrBlock: "10.0.0.0/19",
-          AvailabilityZone: "us-east-1a",
-          TagSpecifications: [
-            {
-              ResourceType: "subnet",
-              Tags: [
-                { Key: "Name", Value: "sandbox-public-0" },
-                { Key: "kubernetes.io/cluster/6f1c2e4a-0b7d-4c53-9a51-3d2f1e0c9b8a", Value: "shared" },
-                { Key: "kubernetes.io/cluster/sandbox", Value: "shared" },
-                { Key: "kubernetes.io/role/elb", Value: "1" },
-              ],
-            },
-          ],
-        },
-        gives: { "aws_subnet.kube_public[0]": "Subnet.SubnetId" },
-      },
-      {
-        service: "ec2",
-        action: "ModifySubnetAttribute",
-        input: { SubnetId: "<aws_subnet.kube_public[0]>", MapPublicIpOnLaunch: { Value: true } },
-      },
-      {
-        service: "ec2",
-        action: "CreateSubnet",
-        input: {
-          VpcId: "<module.vpc.aws_vpc.kube[0]>",
-          CidrBlock: "10.0.32.0/19",
-          AvailabilityZone: "us-east-1b",
-          TagSpecifications: [
-            {
-              ResourceType: "subnet",
-              Tags: [
-                { Key: "Name", Value: "sandbox-public-1" },
-                { Key: "kubernetes.io/cluster/6f1c2e4a-0b7d-4c53-9a51-3d2f1e0c9b8a", Value: "shared" },
-                { Key: "kubernetes.io/cluster/sandbox", Value: "shared" },
-                { Key: "kubernetes.io/role/elb", Value: "1" },
-              ],
-            },
-          ],
-        },
-        gives: { "aws_subnet.kube_public[1]": "Subnet.SubnetId" },
-      },
-      {
-        service: "ec2",
-        action: "ModifySubnetAttribute",
-        input: { SubnetId: "<aws_subnet.kube_public[1]>", MapPublicIpOnLaunch: { Value: true } },
       },
       {
         service: "ec2",
@@ -285,40 +317,40 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
       },
       {
         service: "ec2",
-        action: "CreateSecurityGroup",
-        input: { GroupName: "sandbox-ssh-accessible", Description: "Managed by Terraform", VpcId: "<module.vpc.aws_vpc.kube[0]>" },
-        gives: { "module.security-groups.aws_security_group.ssh-accessible[0]": "GroupId" },
-      },
-      {
-        service: "ec2",
-        action: "RevokeSecurityGroupEgress",
-        input: {
-          GroupId: "<module.security-groups.aws_security_group.ssh-accessible[0]>",
-          IpPermissions: [{ IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
-        },
-      },
-      {
-        service: "ec2",
-        action: "CreateSecurityGroup",
-        input: { GroupName: "sandbox-loadbalancer", Description: "Managed by Terraform", VpcId: "<module.vpc.aws_vpc.kube[0]>" },
-        gives: { "module.security-groups.aws_security_group.loadbalancer[0]": "GroupId" },
-      },
-      {
-        service: "ec2",
-        action: "RevokeSecurityGroupEgress",
-        input: {
-          GroupId: "<module.security-groups.aws_security_group.loadbalancer[0]>",
-          IpPermissions: [{ IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
-        },
-      },
-      {
-        service: "ec2",
         action: "CreateRoute",
         input: {
           RouteTableId: "<aws_route_table.kube_public>",
           DestinationCidrBlock: "0.0.0.0/0",
           GatewayId: "<aws_internet_gateway.kube[0]>",
         },
+      },
+      {
+        service: "ec2",
+        action: "AssociateRouteTable",
+        input: { RouteTableId: "<aws_route_table.kube_public>", SubnetId: "<aws_subnet.kube_public[0]>" },
+        gives: { "aws_route_table_association.kube_public[0]": "AssociationId" },
+      },
+      {
+        service: "ec2",
+        action: "CreateNatGateway",
+        input: {
+          AllocationId: "<aws_eip.natgw>",
+          SubnetId: "<aws_subnet.kube_public[0]>",
+          TagSpecifications: [{ ResourceType: "natgateway", Tags: [{ Key: "Name", Value: "sandbox" }] }],
+        },
+        gives: { "aws_nat_gateway.kube": "NatGateway.NatGatewayId" },
+      },
+      {
+        service: "ec2",
+        action: "AssociateRouteTable",
+        input: { RouteTableId: "<aws_route_table.kube_public>", SubnetId: "<aws_subnet.kube_public[1]>" },
+        gives: { "aws_route_table_association.kube_public[1]": "AssociationId" },
+      },
+      {
+        service: "ec2",
+        action: "AssociateRouteTable",
+        input: { RouteTableId: "<aws_route_table.kube_public>", SubnetId: "<aws_subnet.kube_public[2]>" },
+        gives: { "aws_route_table_association.kube_public[2]": "AssociationId" },
       },
       {
         service: "ec2",
@@ -340,46 +372,10 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
       },
       {
         service: "ec2",
-        action: "CreateNatGateway",
-        input: {
-          AllocationId: "<aws_eip.natgw>",
-          SubnetId: "<aws_subnet.kube_public[0]>",
-          TagSpecifications: [{ ResourceType: "natgateway", Tags: [{ Key: "Name", Value: "sandbox" }] }],
-        },
-        gives: { "aws_nat_gateway.kube": "NatGateway.NatGatewayId" },
-      },
-      {
-        service: "ec2",
-        action: "AssociateRouteTable",
-        input: { RouteTableId: "<aws_route_table.kube_public>", SubnetId: "<aws_subnet.kube_public[1]>" },
-        gives: { "aws_route_table_association.kube_public[1]": "AssociationId" },
-      },
-      {
-        service: "ec2",
         action: "AuthorizeSecurityGroupIngress",
         input: {
-          GroupId: "<module.security-groups.aws_security_group.node[0]>",
-          IpPermissions: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: "<module.security-groups.aws_security_group.node[0]>" }] }],
-        },
-      },
-      {
-        service: "ec2",
-        action: "AssociateRouteTable",
-        input: { RouteTableId: "<aws_route_table.kube_public>", SubnetId: "<aws_subnet.kube_public[0]>" },
-        gives: { "aws_route_table_association.kube_public[0]": "AssociationId" },
-      },
-      {
-        service: "ec2",
-        action: "AssociateRouteTable",
-        input: { RouteTableId: "<aws_route_table.kube_public>", SubnetId: "<aws_subnet.kube_public[2]>" },
-        gives: { "aws_route_table_association.kube_public[2]": "AssociationId" },
-      },
-      {
-        service: "ec2",
-        action: "AuthorizeSecurityGroupIngress",
-        input: {
-          GroupId: "<module.security-groups.aws_security_group.node[0]>",
-          IpPermissions: [{ IpProtocol: "icmp", FromPort: -1, ToPort: -1, IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
+          GroupId: "<module.security-groups.aws_security_group.loadbalancer[0]>",
+          IpPermissions: [{ IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
         },
       },
       {
@@ -412,8 +408,16 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
         service: "ec2",
         action: "AuthorizeSecurityGroupIngress",
         input: {
-          GroupId: "<module.security-groups.aws_security_group.loadbalancer[0]>",
-          IpPermissions: [{ IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
+          GroupId: "<module.security-groups.aws_security_group.node[0]>",
+          IpPermissions: [{ IpProtocol: "icmp", FromPort: -1, ToPort: -1, IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
+        },
+      },
+      {
+        service: "ec2",
+        action: "AuthorizeSecurityGroupIngress",
+        input: {
+          GroupId: "<module.security-groups.aws_security_group.node[0]>",
+          IpPermissions: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: "<module.security-groups.aws_security_group.node[0]>" }] }],
         },
       },
       {
@@ -427,6 +431,16 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
       },
     ],
     remove: [
+      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_public[0]>" } },
+      {
+        service: "ec2",
+        action: "RevokeSecurityGroupIngress",
+        input: {
+          GroupId: "<module.security-groups.aws_security_group.node[0]>",
+          IpPermissions: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: "<module.security-groups.aws_security_group.node[0]>" }] }],
+        },
+      },
+      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_internal[0]>" } },
       {
         service: "ec2",
         action: "RevokeSecurityGroupIngress",
@@ -440,23 +454,28 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
         action: "DeleteRoute",
         input: { RouteTableId: "<aws_route_table.kube_public>", DestinationCidrBlock: "0.0.0.0/0" },
       },
+      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_internal[1]>" } },
+      { service: "ec2", action: "DeleteKeyPair", input: { KeyName: "sandbox" } },
       {
         service: "ec2",
-        action: "RevokeSecurityGroupEgress",
+        action: "RevokeSecurityGroupIngress",
+        input: {
+          GroupId: "<module.security-groups.aws_security_group.ssh-accessible[0]>",
+          IpPermissions: [{ IpProtocol: "tcp", FromPort: 22, ToPort: 22, IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
+        },
+      },
+      { service: "iam", action: "RemoveRoleFromInstanceProfile", input: { InstanceProfileName: "sandbox-node", RoleName: "sandbox-node" } },
+      { service: "iam", action: "DeleteInstanceProfile", input: { InstanceProfileName: "sandbox-node" } },
+      {
+        service: "ec2",
+        action: "RevokeSecurityGroupIngress",
         input: {
           GroupId: "<module.security-groups.aws_security_group.loadbalancer[0]>",
-          IpPermissions: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: "<module.security-groups.aws_security_group.node[0]>" }] }],
+          IpPermissions: [{ IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
         },
       },
       { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_internal[2]>" } },
-      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_public[2]>" } },
-      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_public[0]>" } },
-      {
-        service: "ec2",
-        action: "DeleteRoute",
-        input: { RouteTableId: "<aws_route_table.kube_internal>", DestinationCidrBlock: "0.0.0.0/0" },
-      },
-      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_internal[0]>" } },
+      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_public[1]>" } },
       {
         service: "ec2",
         action: "RevokeSecurityGroupIngress",
@@ -467,60 +486,45 @@ export const layoutSteps: Readonly<Record<"base" | "node", LayoutStep>> = {
           ],
         },
       },
+      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_public[2]>" } },
+      { service: "iam", action: "DeleteRolePolicy", input: { RoleName: "sandbox-node", PolicyName: "sandbox-node" } },
       {
         service: "ec2",
-        action: "RevokeSecurityGroupIngress",
+        action: "DeleteRoute",
+        input: { RouteTableId: "<aws_route_table.kube_internal>", DestinationCidrBlock: "0.0.0.0/0" },
+      },
+      {
+        service: "ec2",
+        action: "RevokeSecurityGroupEgress",
         input: {
-          GroupId: "<module.security-groups.aws_security_group.node[0]>",
+          GroupId: "<module.security-groups.aws_security_group.loadbalancer[0]>",
           IpPermissions: [{ IpProtocol: "-1", UserIdGroupPairs: [{ GroupId: "<module.security-groups.aws_security_group.node[0]>" }] }],
         },
       },
-      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_public[1]>" } },
-      { service: "ec2", action: "DeleteKeyPair", input: { KeyName: "sandbox" } },
-      {
-        service: "ec2",
-        action: "RevokeSecurityGroupIngress",
-        input: {
-          GroupId: "<module.security-groups.aws_security_group.loadbalancer[0]>",
-          IpPermissions: [{ IpProtocol: "-1", IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
-        },
-      },
-      { service: "ec2", action: "DisassociateRouteTable", input: { AssociationId: "<aws_route_table_association.kube_internal[1]>" } },
-      {
-        service: "ec2",
-        action: "RevokeSecurityGroupIngress",
-        input: {
-          GroupId: "<module.security-groups.aws_security_group.ssh-accessible[0]>",
-          IpPermissions: [{ IpProtocol: "tcp", FromPort: 22, ToPort: 22, IpRanges: [{ CidrIp: "0.0.0.0/0" }] }],
-        },
-      },
-      { service: "iam", action: "DeleteRolePolicy", input: { RoleName: "sandbox-node", PolicyName: "sandbox-node" } },
-      { service: "iam", action: "RemoveRoleFromInstanceProfile", input: { InstanceProfileName: "sandbox-node", RoleName: "sandbox-node" } },
-      { service: "iam", action: "DeleteInstanceProfile", input: { InstanceProfileName: "sandbox-node" } },
-      { service: "ec2", action: "DeleteNatGateway", input: { NatGatewayId: "<aws_nat_gateway.kube>" } },
-      { service: "ec2", action: "DeleteSecurityGroup", input: { GroupId: "<module.security-groups.aws_security_group.node[0]>" } },
-      { service: "ec2", action: "DeleteRouteTable", input: { RouteTableId: "<aws_route_table.kube_public>" } },
-      { service: "ec2", action: "DeleteSecurityGroup", input: { GroupId: "<module.security-groups.aws_security_group.loadbalancer[0]>" } },
-      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_internal[2]>" } },
-      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_internal[1]>" } },
-      { service: "ec2", action: "DeleteRouteTable", input: { RouteTableId: "<aws_route_table.kube_internal>" } },
-      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_internal[0]>" } },
       {
         service: "ec2",
         action: "DeleteSecurityGroup",
         input: { GroupId: "<module.security-groups.aws_security_group.ssh-accessible[0]>" },
       },
+      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_internal[2]>" } },
+      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_internal[1]>" } },
+      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_internal[0]>" } },
+      { service: "ec2", action: "DeleteRouteTable", input: { RouteTableId: "<aws_route_table.kube_public>" } },
       { service: "iam", action: "DeleteRole", input: { RoleName: "sandbox-node" } },
-      { service: "ec2", action: "ReleaseAddress", input: { AllocationId: "<aws_eip.natgw>" } },
-      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_public[1]>" } },
-      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_public[2]>" } },
-      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_public[0]>" } },
+      { service: "ec2", action: "DeleteNatGateway", input: { NatGatewayId: "<aws_nat_gateway.kube>" } },
+      { service: "ec2", action: "DeleteRouteTable", input: { RouteTableId: "<aws_route_table.kube_internal>" } },
+      { service: "ec2", action: "DeleteSecurityGroup", input: { GroupId: "<module.security-groups.aws_security_group.node[0]>" } },
+      { service: "ec2", action: "DeleteSecurityGroup", input: { GroupId: "<module.security-groups.aws_security_group.loadbalancer[0]>" } },
       {
         service: "ec2",
         action: "DetachInternetGateway",
         input: { InternetGatewayId: "<aws_internet_gateway.kube[0]>", VpcId: "<module.vpc.aws_vpc.kube[0]>" },
       },
       { service: "ec2", action: "DeleteInternetGateway", input: { InternetGatewayId: "<aws_internet_gateway.kube[0]>" } },
+      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_public[0]>" } },
+      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_public[2]>" } },
+      { service: "ec2", action: "DeleteSubnet", input: { SubnetId: "<aws_subnet.kube_public[1]>" } },
+      { service: "ec2", action: "ReleaseAddress", input: { AllocationId: "<aws_eip.natgw>" } },
       { service: "ec2", action: "DeleteVpc", input: { VpcId: "<module.vpc.aws_vpc.kube[0]>" } },
     ],
   },
