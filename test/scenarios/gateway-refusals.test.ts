@@ -98,6 +98,57 @@ for (const restart of [false, true]) {
   });
 }
 
+test("what stays in the place of a refused rule stays with it when rules before it come and go", async (t) => {
+  const world = await gatewayBed(t, "web", "api");
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"]);
+  let generation = 1;
+  const edit = async (...rules: readonly object[]) => {
+    generation += 1;
+    await world.change("httproutes", "shop", { metadata: { generation }, spec: { rules } });
+    await settle(world, 180_000);
+    return paths(world);
+  };
+  await world.route("shop", {}, { rules: [rule("/first"), rule("/b", "api"), rule("/")] });
+  await world.programmed("edge");
+  const bad = rule(badPath, "api");
+  assert.deepEqual(await edit(rule("/first"), bad, rule("/")), ["/first", "/b", "/*"]);
+  assert.deepEqual(await edit(bad, rule("/")), ["/b", "/*"], "the one that was deleted is gone");
+  assert.deepEqual(await edit(rule("/longer"), bad, rule("/")), ["/longer", "/b", "/*"]);
+  assert.deepEqual(await edit(rule("/longer"), rule("/mended", "api"), rule("/")), ["/longer", "/mended", "/*"]);
+});
+
+for (const restart of [false, true]) {
+  const when = restart ? "while nobody looked" : "at once";
+  test(`what stands for a refused rule is made into no other route's, nor put behind one that answers everything: ${when}`, async (t) => {
+    const world = await gatewayBed(t, "web", "api");
+    let end = world.serve();
+    const together = async (change: () => Promise<void>) => {
+      if (restart) end();
+      await change();
+      if (restart) end = world.serve();
+      await settle(world, 180_000);
+      return paths(world);
+    };
+    await world.gateway("edge", ["HTTP:80"]);
+    await world.route("shop", {}, { rules: [rule("/b", "api")] });
+    await world.route("all", { "/": ["web:80"] });
+    await world.programmed("edge");
+    const added = await together(async () => {
+      await world.change("httproutes", "shop", { metadata: { generation: 2 }, spec: { rules: [rule(badPath, "api")] } });
+      await world.route("other", { "/longer": ["web:80"] });
+    });
+    assert.deepEqual(added, ["/longer", "/b", "/*"]);
+    await world.change("httproutes", "shop", { metadata: { generation: 3 }, spec: { rules: [rule("/b", "api")] } });
+    await settle(world, 180_000);
+    const dropped = await together(async () => {
+      await world.change("httproutes", "shop", { metadata: { generation: 4 }, spec: { rules: [rule(badPath, "api")] } });
+      await world.drop("httproutes", "other");
+    });
+    assert.deepEqual(dropped, ["/b", "/*"]);
+  });
+}
+
 test("a redirect that AWS refuses to change stays what it was", async (t) => {
   const world = await gatewayBed(t, "web", "api");
   world.serve();

@@ -48,16 +48,18 @@ const defaultQuota = 100;
 const tooManyGroups = "TooManyUniqueTargetGroupsPerLoadBalancer";
 
 export function planRules(wanted: readonly ListenerRule[], seen: readonly SeenRule[], context: RulesContext): Step[] {
-  const { kept, moved, changed, added, removed } = matchRules(wanted, seen, context.arnOf);
+  const { kept, moved, rewired, reused, added, removed } = matchRules(wanted, seen, context.arnOf);
   const creations = added.map((rule) => creation(rule, context));
   const deletions = removed.map((rule) => ruleDeletion(rule, context));
+  const changes = (pairs: readonly Pair[]) => pairs.map(([rule, present]) => change(rule, present, context));
   // New rules come first, so that nobody is left without an answer, unless AWS may not take so many at once.
   const isCrowded = seen.length + added.length > defaultQuota;
   return [
     ...(moved.length > 0 ? [move(moved, removed, context)] : []),
-    ...changed.map(([rule, present]) => change(rule, present, context)),
-    ...(isCrowded ? [...deletions, ...creations] : [...creations, ...deletions]),
-    ...[...new Set([...kept, ...moved, ...changed])].flatMap(([rule, present]) =>
+    ...changes(rewired),
+    // Should AWS refuse a new rule, what its author asked for before still stands: no other has been made of it yet.
+    ...(isCrowded ? [...deletions, ...creations, ...changes(reused)] : [...creations, ...changes(reused), ...deletions]),
+    ...[...new Set([...kept, ...moved, ...rewired, ...reused])].flatMap(([rule, present]) =>
       rule.untagged ? [] : planTags(ruleName(rule, context), present.arn, rule.tags ?? context.tags, present.tags, context.isForeignTag),
     ),
   ];
@@ -70,8 +72,10 @@ interface Matches {
   readonly kept: readonly Pair[];
   /** In another place than they should be. */
   readonly moved: readonly Pair[];
-  /** Right but for what they do, or another rule in their place. */
-  readonly changed: readonly Pair[];
+  /** Right but for what they do. */
+  readonly rewired: readonly Pair[];
+  /** Another rule in their place. */
+  readonly reused: readonly Pair[];
   readonly added: readonly ListenerRule[];
   readonly removed: readonly SeenRule[];
 }
@@ -104,12 +108,13 @@ function matchRules(wanted: readonly ListenerRule[], seen: readonly SeenRule[], 
   const [misplaced, different] = match(unsettled, isSame);
   // One that answers the same requests in another way is changed wherever it stands: they are never left without an answer.
   const [rewired, unknown] = match(different, (rule, present) => sameConditions(rule.conditions, present.conditions));
-  const [changed, added] = match(unknown, isSamePlace);
+  const [reused, added] = match(unknown, isSamePlace);
   const isMoved = ([rule, present]: Pair) => !isSamePlace(rule, present);
   return {
     kept: [...settled, ...standing.filter((pair) => !isMoved(pair))],
     moved: [...misplaced, ...rewired.filter(isMoved), ...standing.filter(isMoved)],
-    changed: [...rewired, ...changed],
+    rewired,
+    reused,
     added,
     removed: [...open],
   };

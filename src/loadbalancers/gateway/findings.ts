@@ -17,6 +17,8 @@ export interface AskedRule {
   readonly route: string;
   readonly ruleIndex: number;
   readonly conditions: readonly Condition[];
+  /** What the rule of the route asks for now, as text, where that cannot be had and this stays in its place. */
+  readonly heldFor?: string;
 }
 
 /** What AWS said of this very wish, if it has refused it. */

@@ -9,12 +9,12 @@ import { type Filtered, filtered, hasRedirect } from "./filters.ts";
 import type { AskedRule, Findings } from "./findings.ts";
 import type { Groups, Share } from "./groups.ts";
 import { conditionsOf } from "./matches.ts";
-import { parts } from "./names.ts";
+import { partOf, parts } from "./names.ts";
 import type { Port } from "./ports.ts";
 import { compareRules, type Placed } from "./precedence.ts";
 import { ruleKey } from "./refused.ts";
 import { fixedResponse, preRouting, redirectQuery, ruleSettings, sourceIps, stickiness } from "./rule-actions.ts";
-import { type DraftRule, standingFor, withKept } from "./standing.ts";
+import { type DraftRule, formerOf, standingFor, withKept } from "./standing.ts";
 import { tagsOf } from "./tags.ts";
 import { keyOf, type RouteMatch, type RouteRule, type RouteView, routeKeyOf } from "./view.ts";
 
@@ -34,17 +34,29 @@ export function rulesOf(draft: Draft, port: Port, groups: Groups, findings: Find
   const drafts = built.flatMap(({ key, rule }) => (held.has(key) ? [] : [rule]));
   const kept = [...held.values()].flatMap((each) => keptFor(each, drafts, draft, port, findings));
   for (const { key, entry, rule } of built) if (!held.has(key)) findings.rules.push(askedRule(port, entry, rule));
-  return placed(draft, port.port, withKept(drafts, kept, standingRules(draft, port.port)));
+  return placed(draft, port.port, withKept(drafts, kept, standingRules(draft, port.port), placeIn(draft, port.port)));
 }
 
 /** All rules of a port as they stand. */
 export function rulesAsTheyStand(draft: Draft, port: number): readonly ListenerRule[] {
   const standing = standingRules(draft, port);
-  return placed(draft, port, withKept([], standing, standing));
+  return placed(draft, port, withKept([], standing, standing, placeIn(draft, port)));
 }
 
 const standingRules = ({ standingListeners }: Draft, port: number): readonly SeenRule[] =>
   standingListeners.find((listener) => listener.port === port)?.rules ?? [];
+
+/**
+ * Where a rule stands among the others. An attempt that AWS has cut short may have put it last, to make room; its tags are written
+ * after everything else, and still say where it was.
+ */
+function placeIn({ settings, flavour }: Draft, port: number): (rule: SeenRule) => number {
+  if (!settings.gates.listenerRulesTagging) return ({ priority }) => priority;
+  return ({ priority, tags }) => {
+    const [of, place] = (partOf(tags, flavour) ?? "").split(":");
+    return of === String(port) && Number(place) > 0 ? Number(place) : priority;
+  };
+}
 
 function placed(draft: Draft, port: number, drafts: readonly DraftRule[]): readonly ListenerRule[] {
   return drafts.map((rule, i): ListenerRule => {
@@ -87,12 +99,12 @@ function heldAmong(built: readonly Built[], findings: Findings): ReadonlyMap<str
 }
 
 function refusalOf(key: string, built: readonly Built[], findings: Findings): HeldFault | undefined {
-  const message = findings.ask(
-    key,
-    built.map(({ rule: { conditions, actions, transforms, tags } }) => [conditions, actions, transforms, tags]),
-  );
+  const message = findings.ask(key, wishOf(built));
   return message === undefined ? undefined : new HeldFault(message);
 }
+
+const wishOf = (built: readonly Built[]) =>
+  built.map(({ rule: { conditions, actions, transforms, tags } }) => [conditions, actions, transforms, tags]);
 
 /** What stays in the place of a rule that is held, with what is behind it. */
 function keptFor({ built, fault }: Held, drafts: readonly DraftRule[], draft: Draft, { port }: Port, findings: Findings) {
@@ -101,12 +113,13 @@ function keptFor({ built, fault }: Held, drafts: readonly DraftRule[], draft: Dr
   const held = {
     route: routeKeyOf(route),
     ruleIndex,
+    wish: JSON.stringify(wishOf(built)),
     partPrefix: parts.ofRoute(draft.gateway, route),
     drafts: built.map(({ rule }) => rule),
   };
   const kept = standingFor(held, drafts, { standing: standingRules(draft, port), targetGroups: draft.targetGroups, former });
   for (const arn of kept.flatMap(leadsTo)) findings.keptGroups.add(arn);
-  findings.rules.push(...former.filter((each) => each.route === held.route && each.ruleIndex === ruleIndex));
+  findings.rules.push(...formerOf(held, former).map((each) => ({ ...each, ruleIndex, heldFor: held.wish })));
   if (!fault.isUnknown || kept.length === 0) findings.fail(route, ruleIndex, fault);
   return kept;
 }

@@ -36,6 +36,8 @@ export interface HeldRule {
   /** The route's key. */
   readonly route: string;
   readonly ruleIndex: number;
+  /** What it asks for, as text. */
+  readonly wish: string;
   /** How the parts of its target groups begin. */
   readonly partPrefix: string;
   readonly drafts: readonly Pick<DraftRule, "conditions">[];
@@ -58,22 +60,40 @@ export function standingFor(
   { standing, targetGroups, former }: RulesThatStand,
 ): readonly SeenRule[] {
   const own = new Set(targetGroups.filter(({ part = "" }) => part.startsWith(held.partPrefix)).map(({ arn }) => arn));
+  const its = formerOf(held, former);
   const isIts = (rule: SeenRule) => {
     if (held.drafts.some(({ conditions }) => sameConditions(conditions, rule.conditions))) return true;
     const asker = former.find(({ conditions }) => sameConditions(conditions, rule.conditions));
-    if (asker) return asker.route === held.route && asker.ruleIndex === held.ruleIndex;
+    if (asker) return its.includes(asker);
     return leadsTo(rule).some((arn) => own.has(arn));
   };
   return standing.filter((rule) => isIts(rule) && !drafts.some(({ conditions }) => sameConditions(conditions, rule.conditions)));
 }
 
+/** What it asked for before. One that asks for the same still is known by that: its place among its route's rules may be another now. */
+export function formerOf<Rule extends Omit<AskedRule, "port">>(
+  { route, ruleIndex, wish }: Pick<HeldRule, "route" | "ruleIndex" | "wish">,
+  former: readonly Rule[],
+): readonly Rule[] {
+  const own = former.filter((each) => each.route === route);
+  const same = own.filter(({ heldFor }) => heldFor === wish);
+  return same.length > 0 ? same : own.filter((each) => each.ruleIndex === ruleIndex);
+}
+
 /** Puts rules that stay as they are between those that are asked for: before those that stand and that they come before now. */
-export function withKept(drafts: readonly DraftRule[], kept: readonly SeenRule[], standing: readonly SeenRule[]): readonly DraftRule[] {
-  const placeOf = ({ keeps, conditions }: DraftRule) =>
-    standing.find((rule) => (keeps ? rule.arn === keeps : sameConditions(conditions, rule.conditions)))?.priority ?? 0;
+export function withKept(
+  drafts: readonly DraftRule[],
+  kept: readonly SeenRule[],
+  standing: readonly SeenRule[],
+  placeOf: (rule: SeenRule) => number,
+): readonly DraftRule[] {
+  const placeNow = ({ keeps, conditions }: DraftRule) => {
+    const present = standing.find((rule) => (keeps ? rule.arn === keeps : sameConditions(conditions, rule.conditions)));
+    return present ? placeOf(present) : 0;
+  };
   const all = [...drafts];
-  for (const rule of new Set(kept.toSorted((a, b) => a.priority - b.priority))) {
-    const at = all.findIndex((draft) => placeOf(draft) > rule.priority);
+  for (const rule of new Set(kept.toSorted((a, b) => placeOf(a) - placeOf(b)))) {
+    const at = all.findIndex((draft) => placeNow(draft) > placeOf(rule));
     all.splice(at < 0 ? all.length : at, 0, keptRule(rule));
   }
   return all;
