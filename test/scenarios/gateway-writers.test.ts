@@ -81,6 +81,29 @@ test("a status of a route or a ListenerSet that somebody else changes at the sam
   assert.deepEqual(told?.toSorted(), ["example.com/other", "gateway.k8s.aws/alb"]);
 });
 
+test("a Gateway that has left is let go at once, also where its new controller writes to it in the same moment", async (t) => {
+  const world = await gatewayBed(t, "web");
+  world.serve();
+  await world.gatewayClass("theirs", "elsewhere");
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge");
+  let conflicts = 0;
+  world.cluster.faults.add({
+    match({ method, url }) {
+      const isLast = method === "PATCH" && url.pathname === gatewayPath && world.all("elbv2/load-balancers").length === 0;
+      if (isLast) conflicts += 1;
+      return isLast;
+    },
+    effect: { kind: "refuse", status: 409 },
+    times: 1,
+  });
+  await world.change("gateways", "edge", { spec: { gatewayClassName: "theirs" } });
+  await world.until("its load balancer is gone", () => world.all("elbv2/load-balancers").length === 0, 15 * 60_000);
+  await settle(world, 240_000);
+  assert.deepEqual([conflicts, world.get("gateways", "edge")?.metadata.finalizers ?? []], [1, []]);
+});
+
 test("a Gateway that the API server cannot write to for a while is not told that it is invalid", async (t) => {
   const world = await gatewayBed(t, "web", "api");
   world.serve();

@@ -58,11 +58,12 @@ export async function removeGateway(gateway: SeenGateway, context: GatewayContex
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
   const unsaid = unlessTold(await tellGone(gateway.view, context, ask));
   if (unsaid) return unsaid;
-  context.leaving.delete(keyOf(view));
   const isFree = await during("FailedRemoveFinalizer", gateway, context, ask, () =>
     report.setFinalizer(gateway, flavour.controllerName, false, ask.signal),
   );
-  return isFree ? done : again(staleMs, "the Gateway has changed in the meantime");
+  if (!isFree) return again(staleMs, "the Gateway has changed in the meantime");
+  context.leaving.delete(keyOf(view));
+  return done;
 }
 
 async function forget(gateway: SeenGateway, context: GatewayContext, ask: Ask): Promise<void> {
