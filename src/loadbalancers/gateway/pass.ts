@@ -109,13 +109,14 @@ async function ensureGateway(gateway: SeenGateway, loaded: Loaded, context: Gate
   await during("FailedDeployModel", gateway, context, ask, async () => deployed.setbacks.throwFirst());
   if (deployed.waits ?? waits) return (deployed.waits ?? waits)!;
   if (!(await recordSecrets(gateway, logInsOf(loaded.wish, objectSources(context.objects)), context, ask.signal))) return stale;
-  if (!(await report.annotate(gateway, addOns.after, ask.signal))) return stale;
   const key = keyOf(gateway.view);
   context.memory.set(key, { usesBackendGroup: desire.usesBackendGroup, isRead: !isGlance });
   if (!isGlance) context.due.delete(key);
   if (told || deployed.wroteBindings || seen.steps.length > 0) report.reconciled(gateway);
   const moved = await deploying(() => finishReplacement(gateway, survey, context, ask));
   if (moved) return moved;
+  // One that is replaced is guarded as it was for as long as it stands.
+  if (!(await report.annotate(gateway, addOns.after, ask.signal))) return stale;
   await during("FailedBuildModel", gateway, context, ask, async () => throwFirst(survey.unasked));
   if (desire.refused.size > 0) return again(triedAgainMs, "what AWS has refused is tried again");
   if (isGlance) return done;

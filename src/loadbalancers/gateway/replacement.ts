@@ -6,6 +6,7 @@ import type { Ask } from "../../aws/ask.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import type { Ensured } from "../apply.ts";
 import { canTakeOver, type FoundBalancer, retire } from "../elbv2/replacement.ts";
+import { isOwn } from "../find.ts";
 import type { GatewayContext } from "./context.ts";
 import { ownerOf } from "./owner.ts";
 import type { SeenGateway } from "./report.ts";
@@ -71,6 +72,14 @@ export async function retireReplaced(
   ask: Ask,
 ): Promise<void> {
   const { flavour, settings, inventory } = context;
-  await unshield(gateway, loadBalancers, context, ask);
-  return retire(loadBalancers, ownerOf(gateway.view, flavour, settings), inventory, ask, logStep(context, gateway));
+  const owner = ownerOf(gateway.view, flavour, settings);
+  // Their marks were read a while ago: of one that was given to somebody else since, the protection is theirs too.
+  const own = await Promise.all(loadBalancers.map((lb) => isOwn(lb, owner, inventory, ask)));
+  await unshield(
+    gateway,
+    loadBalancers.filter((_, i) => own[i]),
+    context,
+    ask,
+  );
+  return retire(loadBalancers, owner, inventory, ask, logStep(context, gateway));
 }
