@@ -145,7 +145,7 @@ test("a route that leaves a Gateway that is gone is told of it no more, wherever
   assert.deepEqual(world.get("httproutes", "shop")?.status?.parents, []);
 });
 
-test("a route that leaves a ListenerSet whose Gateway is gone is told of it no more", async (t) => {
+test("a route of a ListenerSet whose Gateway is gone is told so, and one that leaves it is told of it no more", async (t) => {
   const world = await bed(t);
   world.serve();
   await world.gateway("edge", ["HTTP:80"], { allowedListeners: { namespaces: { from: "Same" } } });
@@ -159,6 +159,7 @@ test("a route that leaves a ListenerSet whose Gateway is gone is told of it no m
   assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"]);
   await world.drop("gateways", "edge");
   await gone(world, "edge");
+  assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=False ParentRefDoesNotExist", "ResolvedRefs=True ResolvedRefs"]);
   await world.change("httproutes", "shop", { spec: { parentRefs: [{ name: "edge" }] } });
   await world.world.advance(60_000);
   const parents = world.get("httproutes", "shop")?.status?.parents ?? [];

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import type { ApplicationLoadBalancer, ManagedGroup, NetworkLoadBalancer } from "../model.ts";
 import { managedGroups } from "../model.ts";
 import type { LoadBalancerSettings, TargetGroupSettings } from "./config.ts";
-import { GatewayFault } from "./fault.ts";
+import { GatewayFault, HeldFault } from "./fault.ts";
 import { flavours } from "./flavours.ts";
-import { desired, gateway, gatewayUid, listener, route, rule, type Scene, service, sourcesOf } from "./gateway.fixture.ts";
+import { backend, desired, gateway, gatewayUid, listener, route, rule, type Scene, service, sourcesOf } from "./gateway.fixture.ts";
 import { loadBalancerName, managedGroupName, parts, targetGroupName } from "./names.ts";
 
 const application = (scene: Scene = {}) => desired(scene).model as ApplicationLoadBalancer;
@@ -513,4 +513,29 @@ test("tags: flags go before the author's unless a gate says otherwise; a key tha
   assert.equal(tags({ defaultTags: { a: "flag" }, gates: { ...settings.gates, defaultTagsLowPriority: true } }).model.tags.a, "author");
   assert.deepEqual(tags({ externalManagedTags: ["a"] }).problems, ["external managed tag key a cannot be specified"]);
   assert.equal(parts.rule(80, 3), "80:3");
+});
+
+test("a target group that nobody could be asked about is told to no route whose listener stands, on either kind of load balancer", () => {
+  const told = (flavour: Scene["flavour"], listener: string, kind: "HTTPRoute" | "TCPRoute", stands: boolean) => {
+    const [protocol = "", port] = listener.split(":");
+    const actions = [{ Type: "forward" as const, TargetGroupArn: "arn:given" }];
+    const conditions = [{ Field: "path-pattern", PathPatternConfig: { Values: ["/*"] } }];
+    const rules = kind === "HTTPRoute" ? [{ arn: "arn:rule", priority: 1, actions, conditions, transforms: [], tags: {} }] : [];
+    const { failures } = desired({
+      flavour: flavour!,
+      gateway: gateway([listener]),
+      routes: [route("web", [rule([backend("TargetGroupName given")])], { kind })],
+      sources: {
+        standingListeners: stands ? [{ port: Number(port), protocol, certificates: [], actions, rules }] : [],
+        targetGroupArn() {
+          throw new HeldFault("nobody answers", { isUnknown: true });
+        },
+      },
+    });
+    return [...failures.values()].flat().map(({ reason }) => reason);
+  };
+  assert.deepEqual(told(flavours.alb, "HTTP:80", "HTTPRoute", true), []);
+  assert.deepEqual(told(flavours.nlb, "TCP:80", "TCPRoute", true), []);
+  assert.deepEqual(told(flavours.alb, "HTTP:80", "HTTPRoute", false), ["Pending"]);
+  assert.deepEqual(told(flavours.nlb, "TCP:80", "TCPRoute", false), ["Pending"]);
 });

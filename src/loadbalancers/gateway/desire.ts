@@ -182,7 +182,8 @@ function ofNetwork(draft: Draft, base: Base, { addressType, choice }: Place, gro
     throw new GatewayFault("ipAddressType dualstack-without-public-ipv4 is for Application LoadBalancers: it takes ipv4 or dualstack");
   const listeners = listenersOf<NetworkListener>(draft, findings, {
     make(port) {
-      const forward = networkForward(port, groups, findings);
+      const stands = draft.standingListeners.some((listener) => listener.port === port.port);
+      const forward = networkForward(port, groups, findings, stands);
       if (forward === undefined) return undefined;
       const protocol = port.protocol as NetworkListener["protocol"];
       const made = listenerOf(draft, port, (message) => findings.warn(message));

@@ -21,15 +21,17 @@ export function winnerOf(routes: readonly AttachedRoute[]): RouteView | undefine
  * All rules of a route contribute; undefined where nothing takes traffic, and the port is not listened on. Throws a `HeldFault` where
  * what stands has to stay.
  */
-export function networkForward(port: Port, groups: Groups, findings: Findings): Forward | undefined {
+export function networkForward(port: Port, groups: Groups, findings: Findings, stands: boolean): Forward | undefined {
   const route = winnerOf(port.routes);
   if (route === undefined) return undefined;
   const shares = route.rules.flatMap((rule, ruleIndex): readonly Share[] => {
     const fail = (failure: RouteFailure) => findings.fail(route, ruleIndex, failure);
     const made = attempt(() => groups.sharesOf(route, rule, port, fail));
     if ("value" in made) return made.value;
-    fail(made.fault);
-    if (made.fault instanceof HeldFault) throw made.fault;
+    const { fault } = made;
+    // That somebody could not be asked is no fault of a route that is served.
+    if (!(stands && fault instanceof HeldFault && fault.isUnknown)) fail(fault);
+    if (fault instanceof HeldFault) throw fault;
     return [];
   });
   const forward = forwardTo(shares, port);

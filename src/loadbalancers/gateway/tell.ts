@@ -126,7 +126,7 @@ export async function tellRoutes(
   return told.every(Boolean);
 }
 
-const goneConditions = ({ view }: SeenRoute, { kind, namespace, name }: SeenRoute["view"]["parentRefs"][number]) => {
+const goneConditions = ({ view }: SeenRoute, { kind, namespace, name }: Pick<ParentRef, "kind" | "namespace" | "name">) => {
   const message = `${kind} ${keyOf({ namespace: namespace || view.namespace, name })} is gone`;
   return routeConditions(view, { reason: "ParentRefDoesNotExist", message }, []);
 };
@@ -144,20 +144,24 @@ function tellRoute(route: SeenRoute, verdicts: readonly ParentVerdict[], context
 export async function tellGone(gateway: ObjectName, context: TellContext, { signal }: Ask): Promise<boolean> {
   const { controllerName } = context.flavour;
   const { routes, sets } = context.objects;
-  const isSetOf = ({ kind, namespace, name }: ParentRef, { view }: SeenRoute) => {
-    const set = sets?.get(keyOf({ namespace: namespace || view.namespace, name }));
-    // One that is gone nobody else looks after either.
-    return kind === "ListenerSet" && (set === undefined || gatewaysOfSet(set).includes(keyOf(gateway)));
+  const setOf = ({ namespace, name }: ParentRef, { view }: SeenRoute) => sets?.get(keyOf({ namespace: namespace || view.namespace, name }));
+  const isSetOf = (ref: ParentRef, route: SeenRoute) => {
+    const set = ref.kind === "ListenerSet" ? setOf(ref, route) : undefined;
+    return set !== undefined && gatewaysOfSet(set).includes(keyOf(gateway));
   };
+  // Of one that is gone nobody else looks after its routes either.
+  const isGoneSet = (ref: ParentRef, route: SeenRoute) => ref.kind === "ListenerSet" && setOf(ref, route) === undefined;
+  const concerns = (ref: ParentRef, route: SeenRoute) => names(ref, route, gateway) || isSetOf(ref, route);
   const told: boolean[] = [];
   for (const route of routes.flatMap((kind) => kind.list())) {
-    const refs = route.view.parentRefs.filter((ref) => names(ref, route, gateway));
-    const wasTold = route.parents.some(
-      ({ parentRef, ...entry }) =>
-        entry.controllerName === controllerName && (names(parentRef, route, gateway) || isSetOf(parentRef, route)),
-    );
-    if (!wasTold) continue;
-    const verdicts = refs.map((ref) => ({ ref, conditions: goneConditions(route, ref) }));
+    const own = route.parents.filter((entry) => entry.controllerName === controllerName).map(({ parentRef }) => parentRef);
+    if (!own.some((ref) => concerns(ref, route) || isGoneSet(ref, route))) continue;
+    const refs = route.view.parentRefs.filter((ref) => concerns(ref, route));
+    const gone = goneSets(route, controllerName, context.objects);
+    const verdicts = [
+      ...refs.map((ref) => ({ ref, conditions: goneConditions(route, { ...gateway, kind: "Gateway" }) })),
+      ...gone.map((ref) => ({ ref, conditions: goneConditions(route, ref) })),
+    ];
     told.push(await tellRoute(route, verdicts, context, signal));
   }
   return told.every(Boolean);
