@@ -169,3 +169,26 @@ test("a route of a ListenerSet whose Gateway is gone is told so, and one that le
   );
   assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=False ParentRefDoesNotExist", "ResolvedRefs=True ResolvedRefs"]);
 });
+
+test("a route whose ListenerSet is gone is told nothing of a Gateway that another controller serves", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"], { allowedListeners: { namespaces: { from: "Same" } } });
+  await world.gateway("low", ["TCP:80"], { gatewayClassName: "nlb" });
+  await world.add("listenersets", "more", {
+    parentRef: { name: "edge" },
+    listeners: [{ name: "more", port: 8080, protocol: "HTTP" }],
+  });
+  await world.route("shop", { "/": ["web:80"] }, { parentRefs: [{ kind: "ListenerSet", name: "more" }, { name: "low" }] });
+  await world.programmed("edge");
+  await world.drop("listenersets", "more");
+  await world.world.advance(60_000);
+  await world.change("gateways", "low", { metadata: { labels: { looked: "at" }, generation: 2 } });
+  await world.change("httproutes", "shop", { metadata: { generation: 2 }, spec: { hostnames: ["shop.example.com"] } });
+  await world.world.advance(600_000);
+  const ofAlb = world.get("httproutes", "shop")?.status?.parents?.filter(({ controllerName }) => controllerName === "gateway.k8s.aws/alb");
+  assert.deepEqual(
+    ofAlb?.map(({ parentRef }) => parentRef.name),
+    ["more"],
+  );
+});

@@ -143,8 +143,10 @@ function tellRoute(route: SeenRoute, verdicts: readonly ParentVerdict[], context
  */
 export async function tellGone(gateway: ObjectName, context: TellContext, { signal }: Ask): Promise<boolean> {
   const { controllerName } = context.flavour;
-  const { routes, sets } = context.objects;
-  const setOf = ({ namespace, name }: ParentRef, { view }: SeenRoute) => sets?.get(keyOf({ namespace: namespace || view.namespace, name }));
+  const { gateways, routes, sets } = context.objects;
+  const isThere = gateways.get(keyOf(gateway)) !== undefined;
+  const objectOf = ({ namespace, name }: ParentRef, { view }: SeenRoute) => keyOf({ namespace: namespace || view.namespace, name });
+  const setOf = (ref: ParentRef, route: SeenRoute) => sets?.get(objectOf(ref, route));
   const isSetOf = (ref: ParentRef, route: SeenRoute) => {
     const set = ref.kind === "ListenerSet" ? setOf(ref, route) : undefined;
     return set !== undefined && gatewaysOfSet(set).includes(keyOf(gateway));
@@ -156,7 +158,9 @@ export async function tellGone(gateway: ObjectName, context: TellContext, { sign
   for (const route of routes.flatMap((kind) => kind.list())) {
     const own = route.parents.filter((entry) => entry.controllerName === controllerName).map(({ parentRef }) => parentRef);
     if (!own.some((ref) => concerns(ref, route) || isGoneSet(ref, route))) continue;
-    const refs = route.view.parentRefs.filter((ref) => concerns(ref, route));
+    const isTold = (ref: ParentRef) => own.some((each) => each.kind === ref.kind && objectOf(each, route) === objectOf(ref, route));
+    // Of one that another controller serves it is told what it was told here before, and no more.
+    const refs = route.view.parentRefs.filter((ref) => concerns(ref, route) && (isTold(ref) || !isThere));
     const gone = goneSets(route, controllerName, context.objects);
     const verdicts = [
       ...refs.map((ref) => ({ ref, conditions: goneConditions(route, { ...gateway, kind: "Gateway" }) })),
