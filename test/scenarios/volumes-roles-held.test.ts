@@ -70,6 +70,27 @@ test("a PersistentVolume that is deleted when its claim is bound keeps its disk"
   assert.equal(world.disks.length, 1);
 });
 
+test("a bound PersistentVolume that is deleted goes by what is said of its disk when its claim goes", async () => {
+  for (const last of ["Delete", "Retain"] as const) {
+    const world = await claimWorld();
+    world.start();
+    await world.class("now", atOnce);
+    await world.claim("data", { storageClassName: "now" });
+    await world.until("it is bound", isBound(world, "data"));
+    const { name } = (await world.persistentVolumes())[0]!.metadata;
+    const say = (persistentVolumeReclaimPolicy: string) =>
+      world.change(persistentVolumes, name, { spec: { persistentVolumeReclaimPolicy } });
+    await world.remove(persistentVolumes, name);
+    await say("Retain");
+    await world.world.advance(60_000);
+    await say(last);
+    await world.remove(claims, "data");
+    await world.until("both are gone", async () => (await world.persistentVolumes()).length === 0, 10 * 60_000);
+    await world.world.advance(60_000);
+    assert.equal(world.disks.length, last === "Retain" ? 1 : 0);
+  }
+});
+
 test("a claim whose parameters make no sense is never held, and goes without anybody", async () => {
   const world = await claimWorld();
   const kill = world.start();

@@ -202,11 +202,14 @@ export function wantsDeletion(volume: SeenVolume): boolean {
   return isOfDriver(volume) && status?.phase === "Released" && spec?.persistentVolumeReclaimPolicy === "Delete";
 }
 
-/** Whether a PersistentVolume is to go and its disk is to stay: then nothing is left for us to do. */
+/**
+ * Whether a PersistentVolume is to go and its disk is to stay: then nothing is left for us to do. As long as it is bound somebody
+ * may still say otherwise, and a finalizer cannot come back to what is leaving.
+ */
 export function mayGo(volume: SeenVolume): boolean {
-  const { metadata, spec } = volume;
+  const { metadata, spec, status } = volume;
   if (metadata.deletionTimestamp === undefined || !metadata.finalizers?.includes(volumeFinalizer)) return false;
-  return isOfDriver(volume) && spec?.persistentVolumeReclaimPolicy !== "Delete";
+  return isOfDriver(volume) && status?.phase !== "Bound" && spec?.persistentVolumeReclaimPolicy !== "Delete";
 }
 
 /** Whether a PersistentVolume is to go before Kubernetes has bound it, and its disk with it. It is bound to nobody any more then. */
