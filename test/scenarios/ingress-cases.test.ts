@@ -375,3 +375,22 @@ test("one that goes to another controller no longer shows the address of a load 
   await world.until("it is let go", () => (world.get("shop")?.metadata.finalizers ?? []).length === 0, 900_000);
   assert.equal(world.hostname("shop"), "");
 });
+
+test("the shared security group that somebody has deleted by hand is made again when the next load balancer needs it", async (t) => {
+  const world = await ingressWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  world.serve();
+  await world.ingress("first", { "*": ["Prefix / web:80"] });
+  await world.until("it is served", () => world.hostname("first") !== "", 120_000);
+  // Refused for as long as a load balancer has it; the controller keeps it for whoever comes next.
+  await world.ingress("waits", { "*": ["Prefix / web:80"] }, { "backend-protocol": "SMTP" });
+  await world.drop("first");
+  await world.until("it is gone", () => world.get("first") === undefined, 600_000);
+  const groups = world.aws.account.store.table<{ id: string; name: string }>("ec2/security-groups");
+  const shared = groups.values().find(({ name }) => name.startsWith("k8s-traffic-"))!;
+  groups.delete(shared.id);
+  await world.ingress("second", { "*": ["Prefix / web:80"] });
+  await world.until("it is served again", () => world.hostname("second") !== "", 10 * 60_000);
+  assert.ok(groups.values().some(({ name }) => name.startsWith("k8s-traffic-")));
+});

@@ -162,6 +162,7 @@ function deployOrTell<T>(
       return await work();
     } catch (error) {
       ask.signal.throwIfAborted();
+      context.backendGroup.noteFailure(error);
       // What passes by itself, or is the API server's, is no fault of the Gateway.
       if (isRefusal(error)) {
         await tellRejected(gateway, "Invalid", "Check Gateway Events for more information.", context, ask);

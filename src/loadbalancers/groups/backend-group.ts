@@ -12,6 +12,7 @@ import { planGroupDeletion, planGroupTags, tagList } from "./managed.ts";
 
 const resourceTag = "elbv2.k8s.aws/resource";
 const resource = "backend-sg";
+const missingGroup = ["InvalidSecurityGroup", "InvalidGroup.NotFound", "InvalidSecurityGroupID.NotFound"];
 
 export interface BackendGroupOptions {
   readonly inventory: Inventory;
@@ -66,6 +67,15 @@ export class BackendGroup {
       this.#making = undefined;
       throw error;
     }
+  }
+
+  /** AWS does not know a group that it was given: should it be this one, which somebody has deleted by hand, the next one looks again. */
+  noteFailure(error: unknown): void {
+    const root = error instanceof Error && isAwsError(error.cause) ? error.cause : error;
+    if (!isAwsError(root) || !missingGroup.includes(root.code)) return;
+    const name = backendGroupName(this.#options.settings.cluster);
+    this.#making = undefined;
+    this.#options.inventory.touchGroup({ name }, name);
   }
 
   /** To be called when nobody needs it any more. Says whether it is gone. */

@@ -82,6 +82,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
     for (const [key, model] of desire.understood) memory.set(key, model);
   };
   const deployed = await failing("FailedDeployModel", () => deploy(group, survey, setbacks, context, ask)).catch((error: unknown) => {
+    context.backendGroup.noteFailure(error);
     // What got no answer, and what was done before it, is what they have now.
     if (isAwsError(error, "transient", "throttled")) remember();
     throw error;
