@@ -1,10 +1,9 @@
 /** How a history of load balancers that users share is played: faults for a while, then order, then nothing. */
-import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { BalancerReplica, type BalancerScene } from "./balancer-replica.ts";
 import type { BalancersScene } from "./balancers-scene.ts";
 import { crashAfterWrites } from "./crash-after-writes.ts";
 import { comeToNothing, comeToOrder, type EndingScene, type EndingTimes } from "./ending.ts";
-import { type FaultMix, injectFaults } from "./faults.ts";
+import { badDays, type FaultMix, injectFaults } from "./faults.ts";
 import { Replicas } from "./replicas.ts";
 
 const faultsMs = 6 * 60_000;
@@ -54,20 +53,8 @@ export async function playBalancers<Scene extends PlayedScene>(
   scene.cluster.close();
 }
 
-/** What AWS's bad days look like. */
-const effects: readonly Effect[] = [
-  { kind: "throttle" },
-  { kind: "throttle" },
-  { kind: "lose-answer" },
-  { kind: "lose-answer" },
-  { kind: "cut" },
-  { kind: "delay", ms: 3_000 },
-  { kind: "fail", code: "InternalFailure", status: 500 },
-  { kind: "fail", code: "AccessDenied", status: 403 },
-];
-
 function faultMixOf({ chance }: PlayedScene): FaultMix {
   const actions = ["*", "*", "ec2:*", "elasticloadbalancing:*", "*:Create*", "*:Delete*", "*:Modify*", "elasticloadbalancing:*Rule*"];
-  const trouble = () => ({ effect: chance.pick(effects)!, action: chance.pick(actions)!, probability: chance.between(0.1, 0.9) });
+  const trouble = () => ({ effect: chance.pick(badDays)!, action: chance.pick(actions)!, probability: chance.between(0.1, 0.9) });
   return { agent: "fairlead", aws: [trouble, trouble, trouble, trouble, trouble], awsMs: 60_000, maxPauseMs: 20_000 };
 }

@@ -4,12 +4,11 @@
  * wanted must stand, and when the last Service is gone the account must be as it was before the first.
  */
 import "../../src/commands/load-balancer-controller/operate.ts";
-import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { BalancerReplica } from "./balancer-replica.ts";
 import { ClassesScene } from "./classes-scene.ts";
 import { deleteAll, runPods, useDeployments, useServices } from "./classes-users.ts";
 import { comeToNothing, comeToOrder, type EndingTimes } from "./ending.ts";
-import { type FaultMix, injectFaults } from "./faults.ts";
+import { badDays, type FaultMix, injectFaults } from "./faults.ts";
 import { ManagerReplica } from "./manager-replica.ts";
 import { type Outcome, played } from "./outcome.ts";
 import { Replicas, type Resident } from "./replicas.ts";
@@ -77,21 +76,9 @@ function residents<R extends Resident>(
   return town;
 }
 
-/** What AWS's bad days look like. */
-const effects: readonly Effect[] = [
-  { kind: "throttle" },
-  { kind: "throttle" },
-  { kind: "lose-answer" },
-  { kind: "lose-answer" },
-  { kind: "cut" },
-  { kind: "delay", ms: 3_000 },
-  { kind: "fail", code: "InternalFailure", status: 500 },
-  { kind: "fail", code: "AccessDenied", status: 403 },
-];
-
 function faultMixOf({ chance, history }: ClassesScene, managers: Replicas<ManagerReplica>): FaultMix {
   const actions = ["*", "*", "ec2:*", "elasticloadbalancing:*", "*:Create*", "*:Delete*", "*:Modify*", "elasticloadbalancing:*Targets"];
-  const trouble = () => ({ effect: chance.pick(effects)!, action: chance.pick(actions)!, probability: chance.between(0.1, 0.9) });
+  const trouble = () => ({ effect: chance.pick(badDays)!, action: chance.pick(actions)!, probability: chance.between(0.1, 0.9) });
   const managerCrashes = () => {
     const replica = chance.pick(managers.all());
     if (replica === undefined) return;

@@ -1,7 +1,7 @@
 /** Faults of replicas, of their network links and of the servers, injected for a while. */
 import { sleep } from "../../src/runtime/world.ts";
 import type { Cloud } from "../../src/sandbox/cloud/cloud.ts";
-import type { FaultRule } from "../../src/sandbox/cloud/controls/faults.ts";
+import type { Effect, FaultRule } from "../../src/sandbox/cloud/controls/faults.ts";
 import type { EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
 import type { VirtualWorld } from "../../src/sandbox/virtual-clock.ts";
 import type { Chance } from "./chance.ts";
@@ -31,6 +31,18 @@ export interface FaultMix {
   /** What can happen in this world only. */
   readonly own?: readonly (() => void)[];
 }
+
+/** What AWS's bad days look like. */
+export const badDays: readonly Effect[] = [
+  { kind: "throttle" },
+  { kind: "throttle" },
+  { kind: "lose-answer" },
+  { kind: "lose-answer" },
+  { kind: "cut" },
+  { kind: "delay", ms: 3_000 },
+  { kind: "fail", code: "InternalFailure", status: 500 },
+  { kind: "fail", code: "AccessDenied", status: 403 },
+];
 
 type Town = Replicas<Resident>;
 

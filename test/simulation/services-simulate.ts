@@ -5,7 +5,7 @@
 import type { Effect } from "../../src/sandbox/cloud/controls/faults.ts";
 import { loadClients } from "../bed/service-world.ts";
 import { comeToNothing, comeToOrder, type EndingTimes } from "./ending.ts";
-import { type FaultMix, injectFaults } from "./faults.ts";
+import { badDays, type FaultMix, injectFaults } from "./faults.ts";
 import { ManagerReplica } from "./manager-replica.ts";
 import { live, report } from "./nodes-users.ts";
 import { type Outcome, played } from "./outcome.ts";
@@ -60,18 +60,7 @@ async function play(scene: ServicesScene): Promise<void> {
   scene.cluster.close();
 }
 
-/** What AWS's bad days look like. */
-const effects: readonly Effect[] = [
-  { kind: "throttle" },
-  { kind: "throttle" },
-  { kind: "lose-answer" },
-  { kind: "lose-answer" },
-  { kind: "cut" },
-  { kind: "delay", ms: 3_000 },
-  { kind: "fail", code: "InternalFailure", status: 500 },
-  { kind: "fail", code: "AccessDenied", status: 403 },
-  { kind: "fail", code: "RequestExpired", status: 400 },
-];
+const effects: readonly Effect[] = [...badDays, { kind: "fail", code: "RequestExpired", status: 400 }];
 
 function faultMixOf({ chance }: ServicesScene): FaultMix {
   const actions = ["*", "*", "ec2:*", "elasticloadbalancing:*", "*:Create*", "*:Delete*", "ec2:*SecurityGroup*"];

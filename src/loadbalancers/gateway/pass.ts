@@ -1,6 +1,6 @@
 /** One look at a Gateway, carried out and told. */
 import type { Ask } from "../../aws/ask.ts";
-import { isAwsError } from "../../aws/errors.ts";
+import { awsErrorIn, isAwsError } from "../../aws/errors.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import { isActive } from "../elbv2/load-balancer-parts.ts";
 import { triedAgainMs } from "../refusals.ts";
@@ -175,7 +175,7 @@ function deployOrTell<T>(
 
 /** Whether AWS does not take what the Gateway asks for. */
 function isRefusal(error: unknown): boolean {
-  const root = error instanceof Error && isAwsError(error.cause) ? error.cause : error;
+  const root = awsErrorIn(error);
   return isAwsError(root) && !isAwsError(root, "throttled", "transient", "clock-skew", "credentials", "expired-credentials");
 }
 

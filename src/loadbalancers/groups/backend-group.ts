@@ -3,7 +3,7 @@
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { createSecurityGroup } from "../../aws/ec2-actions.ts";
-import { isAwsError } from "../../aws/errors.ts";
+import { awsErrorIn, isAwsError } from "../../aws/errors.ts";
 import type { SecurityGroup } from "../../aws/security-groups.ts";
 import { backendGroupName, clusterTag } from "../controller-names.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
@@ -71,8 +71,7 @@ export class BackendGroup {
 
   /** AWS does not know a group that it was given: should it be this one, which somebody has deleted by hand, the next one looks again. */
   noteFailure(error: unknown): void {
-    const root = error instanceof Error && isAwsError(error.cause) ? error.cause : error;
-    if (!isAwsError(root) || !missingGroup.includes(root.code)) return;
+    if (!missingGroup.includes(awsErrorIn(error)?.code ?? "")) return;
     const name = backendGroupName(this.#options.settings.cluster);
     this.#making = undefined;
     this.#options.inventory.touchGroup({ name }, name);

@@ -1,7 +1,7 @@
 /** The cases of attachments beside those of attachments.test.ts: repeated calls, kept names, waits, and what is told of late ones. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { publishRequest, refusedWith, volumeWorld } from "../../../test/bed/volume-world.ts";
+import { publishRequest, refusedWith, type VolumeWorld, volumeWorld } from "../../../test/bed/volume-world.ts";
 import { describeInstances } from "../../aws/ec2-actions.ts";
 import { obstructions } from "../../sandbox/cloud/ec2/volumes/state.ts";
 import type { StringMap } from "../csi/messages.ts";
@@ -69,10 +69,8 @@ test("a volume whose attachment EC2 carries out late is not said to be detached 
   assert.equal(world.calls("ec2:AttachVolume"), 1);
 });
 
-test("a driver that has just started does not say that a volume is detached for which the one before it may have asked", async () => {
-  const world = await volumeWorld();
-  const [node] = world.nodes;
-  const { volumeId } = await world.create("pvc-1");
+/** A driver asks for an attachment that EC2 carries out late, and is gone before it has an answer. */
+async function diesWhileAttaching(world: VolumeWorld, volumeId: string): Promise<void> {
   world.aws.controls.faults.add({ action: "ec2:AttachVolume", effect: { kind: "delay", ms: 20_000 }, times: 1 });
   const dead = new Promise<never>(() => {});
   let alive = true;
@@ -81,9 +79,16 @@ test("a driver that has just started does not say that a volume is detached for 
     return alive ? answer : dead;
   });
   await world.load();
-  void world.begin("ControllerPublishVolume", publishRequest(volumeId, node!.id));
+  void world.begin("ControllerPublishVolume", publishRequest(volumeId, world.nodes[0]!.id));
   await world.world.advance(5_000);
   alive = false;
+}
+
+test("a driver that has just started does not say that a volume is detached for which the one before it may have asked", async () => {
+  const world = await volumeWorld();
+  const [node] = world.nodes;
+  const { volumeId } = await world.create("pvc-1");
+  await diesWhileAttaching(world, volumeId);
   world.driver = world.start();
   await world.unpublish(volumeId, node!);
   await world.world.advance(10 * 60_000);
@@ -100,17 +105,7 @@ test("a driver that stood by does not say that a volume is detached for which th
   const { volumeId } = await world.create("pvc-1");
   const standby = world.start();
   await world.world.advance(60 * 60_000);
-  world.aws.controls.faults.add({ action: "ec2:AttachVolume", effect: { kind: "delay", ms: 20_000 }, times: 1 });
-  const dead = new Promise<never>(() => {});
-  let alive = true;
-  world.driver = world.start(world.world, async (request) => {
-    const answer = await (alive ? world.aws.handle(request) : dead);
-    return alive ? answer : dead;
-  });
-  await world.load();
-  void world.begin("ControllerPublishVolume", publishRequest(volumeId, node!.id));
-  await world.world.advance(5_000);
-  alive = false;
+  await diesWhileAttaching(world, volumeId);
   world.driver = standby;
   await world.unpublish(volumeId, node!);
   await world.world.advance(10 * 60_000);

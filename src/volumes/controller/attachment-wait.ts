@@ -110,7 +110,7 @@ export async function requestEnded(volumeId: string, nodeId: string, rpc: Rpc, c
   const { clock } = host.world;
   const id = volumeId + nodeId;
   const mayCome = () =>
-    (uncertainAttachments.ageMs(id) ?? lateMs) < lateMs || (attachmentsBegan.ageMs() < inFlightMs && !settledDetachments.has(id));
+    (uncertainAttachments.ageMs(id) ?? lateMs) < lateMs || (attachmentsBegan.note() < inFlightMs && !settledDetachments.has(id));
   await poll(clock, schedule, rpc.signal, async () => {
     if (!mayCome()) return true;
     const instance = await cloud.instances.lookup(nodeId, ask(rpc));

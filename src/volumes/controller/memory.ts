@@ -53,8 +53,8 @@ export class FirstTime {
     this.#clock = clock;
   }
 
-  /** How long ago that was: no time at all when this is the first. */
-  ageMs(): number {
+  /** Notes that it is asked for now, and says how long ago it first was. */
+  note(): number {
     this.#at ??= this.#clock.monotonic();
     return this.#clock.monotonic() - this.#at;
   }

@@ -26,7 +26,7 @@ export async function publishVolume(request: PublishVolumeRequest, rpc: Rpc, con
   refuseHyperPod(nodeId);
   if (!isVolumeId(volumeId)) throw noVolume(volumeId);
   return context.inFlight.run(volumeId + nodeId, `An operation with the given Volume ${volumeId} already exists`, async () => {
-    context.attachmentsBegan.ageMs();
+    context.attachmentsBegan.note();
     const device = await attach(volumeId, nodeId, rpc, context);
     if (request.volumeContext[contextKeys.waitForInitialization] === "true") await initialised(volumeId, rpc, context);
     return { [contextKeys.devicePath]: device };
