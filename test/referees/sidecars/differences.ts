@@ -34,6 +34,7 @@ const differences: readonly Difference[] = [
 /** Events that are not compared, and why. */
 const otherEvents: readonly (readonly [about: RegExp, why: string])[] = [
   [/^Lease /, "the sidecars elect no leader here"],
+  [/^Service kubernetes /, "the API server repairs its own Service's address when it looks before its caches are filled"],
   [
     /^PersistentVolumeClaim data Warning VolumeResizeFailed$/,
     "csi-resizer's two controllers sometimes write to the claim at the same time",
