@@ -197,3 +197,20 @@ test("a listener that somebody made by hand goes when the Service is looked at t
   await world.world.advance(120_000);
   assert.deepEqual(listeners(), [80]);
 });
+
+test("the shared security group that somebody has deleted by hand is made again when the next load balancer needs it", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.classService("first", ip);
+  await world.settled("first");
+  // Keeps the controller from giving the group up with the first.
+  await world.classService("waits", { ...ip, "target-group-attributes": "no.such.attribute=1" });
+  await world.drop("first");
+  await world.until("it is gone", () => world.get("first") === undefined, 600_000);
+  const groups = world.aws.account.store.table<{ id: string; name: string }>("ec2/security-groups");
+  const shared = () => groups.values().find(({ name }) => name.startsWith("k8s-traffic-"));
+  groups.delete(shared()!.id);
+  await world.classService("second", ip);
+  await world.settled("second");
+  assert.ok(shared());
+});

@@ -68,3 +68,16 @@ test("one that is between two groups when its class vanishes keeps the address t
   }
   assert.deepEqual(world.get("moves")?.metadata.finalizers, ["group.ingress.k8s.aws/new"]);
 });
+
+test("what AWS refuses of one that is between two groups is asked for once by each of them", async (t) => {
+  const world = await bed(t);
+  world.aws.controls.faults.add({ action: "elasticloadbalancing:DescribeTags", effect: { kind: "delay", ms: 5_000 }, probability: 1 });
+  await world.change("moves", { "target-group-attributes": "no.such.attribute=1" });
+  world.serve();
+  await world.world.advance(1_000);
+  await move(world, "new");
+  await world.world.advance(5 * 60_000);
+  const { ModifyTargetGroupAttributes: asked = 0 } = world.calls();
+  assert.ok(asked === 1 || asked === 2, `${asked} calls`);
+  assert.match(world.events("moves").join("\n"), /no\.such\.attribute/);
+});

@@ -18,7 +18,7 @@ import type { GroupContext } from "./context.ts";
 import { managedSource } from "./desire.ts";
 import type { Group } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
-import { isSameWish } from "./refusals.ts";
+import { isSameWish, refusalKey } from "./refusals.ts";
 import type { GroupSurvey } from "./survey.ts";
 import { logStep } from "./telling.ts";
 
@@ -48,7 +48,10 @@ export async function deploy(
     const model = refused === undefined ? undefined : survey.desire.understood.get(refused);
     const last = refused === undefined ? undefined : context.memory.get(refused);
     if (refused === undefined || (model === undefined && last === undefined)) throw error;
-    if (model) context.refusals.note(refused, model, messageOf(error));
+    const by = refusalKey(group.id, refused);
+    // What was to be left out already and is not would be asked for without end.
+    if (model && context.refusals.of(by, model) !== undefined) throw error;
+    if (model) context.refusals.note(by, model, messageOf(error));
     // What is remembered of it AWS has not taken either.
     if (model === undefined || (last && isSameWish(last, model))) context.memory.delete(refused);
     return "refused";

@@ -20,6 +20,7 @@ import { applyGuards } from "./guard-pass.ts";
 import { leaveUnbuilt } from "./leaving.ts";
 import { ownerOf } from "./owner.ts";
 import { recordPlan } from "./plan-annotation.ts";
+import { refusalKey } from "./refusals.ts";
 import { removeGroup } from "./removal.ts";
 import { addressOf, finishReplacement, noteHandOver, retire } from "./replacement.ts";
 import type { FailureReason } from "./report.ts";
@@ -61,7 +62,8 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
   if (faults.size > 0 || seen.problems.length > 0) context.metrics.failed("FailedBuildModel");
   for (const [key, texts] of faults) {
     const ingress = seenOf(key);
-    if (ingress) report.failed(ingress, context.refusals.has(key) ? "FailedDeployModel" : "FailedBuildModel", texts.join("; "));
+    if (ingress)
+      report.failed(ingress, context.refusals.has(refusalKey(group.id, key)) ? "FailedDeployModel" : "FailedBuildModel", texts.join("; "));
   }
   if (seen.problems.length > 0) {
     const message = seen.problems.map((problem) => problem.message).join("; ");

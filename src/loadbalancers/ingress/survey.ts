@@ -23,6 +23,7 @@ import type { Group } from "./groups.ts";
 import { mentionedGuards } from "./guards.ts";
 import { type LookUps, lookUp } from "./look-ups.ts";
 import { frontOwnerOf } from "./owner.ts";
+import { refusalKey } from "./refusals.ts";
 import { besides, givenGroups, type Replaced, withFreeNames } from "./replacement.ts";
 import { concernedBy, withResets } from "./resets.ts";
 import { keyOf } from "./view.ts";
@@ -163,7 +164,7 @@ async function look(
           targetGroupArn: (name) => targetGroups.get(name),
           webAcl: (name) => webAcls.get(name),
           seen: around.seen as SeenApplication,
-          refusal: (key, model) => context.refusals?.of(key, model),
+          refusal: (key, model) => context.refusals?.of(refusalKey(group.id, key), model),
         };
         asked = sources;
         desire = withFreeNames(desireGroup(group, around.standing?.name, context.memory, sources), taken);

@@ -8,6 +8,7 @@ import { annotationKey } from "./annotations.ts";
 import type { GroupContext } from "./context.ts";
 import { finalizerOf, type Group, type GroupId, stackOf } from "./groups.ts";
 import { frontendName, loadBalancerName } from "./names.ts";
+import { refusalKey } from "./refusals.ts";
 import type { FailureReason } from "./report.ts";
 import type { SeenIngress } from "./seen.ts";
 import { type IngressView, keyOf } from "./view.ts";
@@ -54,10 +55,8 @@ async function letGo(leaving: IngressView, group: GroupId, context: GroupContext
   const { memory, secrets, refusals, report } = context;
   const key = keyOf(leaving);
   if (memory.get(key)?.stack === stackOf(group)) memory.delete(key);
-  if (leaving.isDeleted) {
-    secrets.forget(key);
-    refusals.forget(key);
-  }
+  refusals.forget(refusalKey(group, key));
+  if (leaving.isDeleted) secrets.forget(key);
   const ingress = context.ingresses.get(key);
   if (ingress === undefined) return true;
   if (!leaving.isDeleted) await unpublish(ingress, group, context, ask);

@@ -29,12 +29,14 @@ export const stages = {
 } as const satisfies Readonly<Record<string, Stage>>;
 
 /** Does the work of a stage. A failure is counted, and told where users look. */
-export function during<T>(stage: Stage, service: SeenService, { report, metrics }: ClassContext, { signal }: Ask, work: () => Promise<T>) {
+export function during<T>(stage: Stage, service: SeenService, context: ClassContext, { signal }: Ask, work: () => Promise<T>) {
+  const { report, metrics, backendGroup } = context;
   return metrics.stage(stage.name, async () => {
     try {
       return await work();
     } catch (error) {
       signal.throwIfAborted();
+      backendGroup.noteFailure(error);
       report.failed(service, stage.reason, messageOf(error));
       throw error;
     }
