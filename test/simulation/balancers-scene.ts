@@ -5,10 +5,11 @@ import { type Network, standardNetwork } from "../../src/sandbox/cloud/network.t
 import { Shapes } from "../../src/sandbox/cloud/protocol/shapes.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/sandbox/cluster/embedded/cluster.ts";
 import { type VirtualWorld, virtualWorld } from "../../src/sandbox/virtual-clock.ts";
-import { actionOf, isRead } from "./aws-requests.ts";
+import { actionOf, bodyOf, isRead } from "./aws-requests.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { History } from "./history.ts";
 import { LeaseRule } from "./lease-rule.ts";
+import { Repeats } from "./repeats.ts";
 import { streamedListsOf } from "./streamed-lists.ts";
 
 /** Compiled once: they are the same in every history. */
@@ -47,6 +48,7 @@ export abstract class BalancersScene {
   onWrite: () => void = () => {};
   /** When AWS last refused to change a load balancer, by its name. */
   readonly #refused = new Map<string, number>();
+  readonly #refusedAgain = new Repeats(10);
   readonly #told = new Set<string>();
 
   constructor(seed: number) {
@@ -105,7 +107,7 @@ export abstract class BalancersScene {
       return answer;
     } finally {
       if (!isRead(request)) {
-        if (isRefused) this.#refused.set(loadBalancerIn(request), this.world.clock.monotonic());
+        if (isRefused) this.#noteRefused(request);
         else this.#changed(actionOf(request));
         this.onWrite();
       }
@@ -133,6 +135,14 @@ export abstract class BalancersScene {
   protected isTriedAgain(hostname: string): boolean {
     const at = [...this.#refused].flatMap(([name, time]) => (name !== "" && hostname.includes(name) ? [time] : []));
     return at.some((time) => this.world.clock.monotonic() - time < retriesMs);
+  }
+
+  /** Virtual time hardly passes in such a loop, so that a history with one would not end. */
+  #noteRefused(request: HttpRequest): void {
+    const now = this.world.clock.monotonic();
+    this.#refused.set(loadBalancerIn(request), now);
+    const loop = this.#refusedAgain.note(`${actionOf(request)} ${bodyOf(request)}`, now);
+    if (loop !== undefined) this.history.end("what AWS refuses is not asked for in a hot loop", `${actionOf(request)}, ${loop}`);
   }
 
   #changed(by: string): void {

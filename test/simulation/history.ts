@@ -11,7 +11,7 @@ export function endHistoriesWith(rule: string): void {
 
 /** Everything that happened in one simulated world, in order, as a story a person can read. */
 export class History {
-  /** Resolves when the decisive rule is broken. */
+  /** Resolves when a rule is broken that ends it. */
   readonly over: Promise<void>;
   readonly #end: () => void;
   #isOver = false;
@@ -39,12 +39,21 @@ export class History {
     const breach = `${rule}: ${how}`;
     this.tell("BROKEN", breach);
     this.#violations.push(breach);
-    if (decisiveRule === undefined || !breach.startsWith(decisiveRule)) return;
+    if (decisiveRule !== undefined && breach.startsWith(decisiveRule)) this.#close();
+  }
+
+  /** A rule was broken in such a way that there is nothing more to see. */
+  end(rule: string, how: string): void {
+    this.broken(rule, how);
+    this.#close();
+  }
+
+  #close(): void {
     this.#isOver = true;
     this.#end();
   }
 
-  /** Whether the decisive rule was broken. */
+  /** Whether a rule was broken that ends the history. */
   get isOver(): boolean {
     return this.#isOver;
   }

@@ -62,4 +62,11 @@ export const ingressMutants: readonly Mutant[] = [
     ],
     killedBy: "nothing foreign is touched",
   },
+  {
+    name: "groups-share-what-is-refused",
+    world: "ingresses",
+    file: "src/loadbalancers/ingress/refusals.ts",
+    changes: [["stackOf(group)}", "stackOf(group).slice(0, 0)}"]],
+    killedBy: "what AWS refuses is not asked for in a hot loop",
+  },
 ];

@@ -7,7 +7,7 @@ export interface Outcome {
   readonly seed: number;
   readonly violations: readonly string[];
   readonly hash: string;
-  /** The decisive rule was broken, and the rest was not played. */
+  /** A rule was broken that ends a history, and the rest was not played. */
   readonly isOver: boolean;
   story(): string;
 }
