@@ -22,8 +22,23 @@ export const apiServerFlags = {
   "kube-api-qps": undecided(float32, "no client-side limit: the API server's fairness decides", "Requests to the API server per second."),
 };
 
+/** How a program with these flags reaches the API server. */
+export function apiServerAccess(
+  options: FlagValues<typeof apiServerFlags> & FlagValues<typeof kubeconfigFlags> & Readonly<Record<OwnAccountFlag, boolean>>,
+) {
+  return {
+    kubeconfig: options.kubeconfig,
+    master: options.master,
+    limit: rateLimit(options),
+    // A dry run makes no service accounts; what it reads it reads as itself.
+    ownAccounts: options["use-service-account-credentials"] && !options["dry-run"],
+  };
+}
+
+type OwnAccountFlag = "use-service-account-credentials" | "dry-run";
+
 /** No limit unless one is given; a rate of 0 or less is none either. */
-export function rateLimit(options: FlagValues<typeof apiServerFlags>): RateLimit | undefined {
+function rateLimit(options: FlagValues<typeof apiServerFlags>): RateLimit | undefined {
   const qps = options["kube-api-qps"];
   const burst = options["kube-api-burst"];
   if ((qps === undefined && burst === undefined) || (qps !== undefined && qps <= 0)) return undefined;

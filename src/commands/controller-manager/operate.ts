@@ -1,7 +1,7 @@
 /** The controller manager as a process: from its options to what `process/` runs. */
 
 import { CloudUnusable, ConfigurationFailed } from "../../process/errors.ts";
-import { electionTimings, rateLimit } from "../../process/flags.ts";
+import { apiServerAccess, electionTimings } from "../../process/flags.ts";
 import type { LeadershipOptions } from "../../process/leadership.ts";
 import { type Network, operate as operateProcess } from "../../process/operate.ts";
 import type { ControllerEntry, Program } from "../../process/program.ts";
@@ -43,14 +43,7 @@ export async function operate({ options, version, host, logs, table, network, st
     host,
     network,
     stop,
-    kube: {
-      component,
-      kubeconfig: options.kubeconfig,
-      master: options.master,
-      limit: rateLimit(options),
-      // A dry run makes no service accounts; what it reads it reads as itself.
-      ownAccounts: options["use-service-account-credentials"] && !options["dry-run"],
-    },
+    kube: { component, ...apiServerAccess(options) },
     aws: config.aws,
     leadership,
     serve: (health) => openSecurePort(host, options, { logs, health, configuration: () => configz(options) }),

@@ -1,7 +1,7 @@
 /** A process with several programs in it: one connection to AWS and to the API server, one set of informers, all leases. */
 import { selfOnNode } from "../../identity/self.ts";
 import { CloudUnusable } from "../../process/errors.ts";
-import { electionTimings, rateLimit } from "../../process/flags.ts";
+import { apiServerAccess, electionTimings } from "../../process/flags.ts";
 import type { LeadershipOptions } from "../../process/leadership.ts";
 import { operate as operateProcess } from "../../process/operate.ts";
 import { openSecurePort } from "../../process/secure-port.ts";
@@ -32,14 +32,7 @@ export async function operate(
     host,
     network,
     stop,
-    kube: {
-      component,
-      kubeconfig: options.kubeconfig,
-      master: options.master,
-      limit: rateLimit(options),
-      // A dry run makes no service accounts; what it reads it reads as itself.
-      ownAccounts: options["use-service-account-credentials"] && !options["dry-run"],
-    },
+    kube: { component, ...apiServerAccess(options) },
     aws: cloudConfig.aws,
     ...(onNode && { self: selfOnNode(cloudConfig.aws, host.world.environment.NODE_NAME ?? "") }),
     leadership: leadershipOf(component, options, parts),

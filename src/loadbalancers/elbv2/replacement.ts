@@ -4,11 +4,12 @@ import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import { isOwn } from "../find.ts";
 import { type Inventory, reconcileAges } from "../inventory.ts";
-import type { BackendHealth, Found, LoadBalancerKind, Seen } from "../kind.ts";
+import type { BackendHealth, LoadBalancerKind, Seen } from "../kind.ts";
 import { kindOf, type LoadBalancerOwner } from "../owner.ts";
 import type { Survey } from "../survey.ts";
 import type { SeenTargetGroup } from "../target-group-plan.ts";
 import { isBehind } from "../target-groups.ts";
+import type { FoundBalancer } from "./found.ts";
 import { healthOf } from "./health.ts";
 import { isActive, refusesDeletion, unprotection } from "./load-balancer-parts.ts";
 
@@ -37,11 +38,6 @@ export async function inTheWayOf<LoadBalancer extends { readonly name: string; r
   const all = given.length === 0 ? [] : await targetGroups.all(reconcileAges.presentMs, ask, by);
   const shared = all.filter(({ TargetGroupArn: arn = "" }) => given.includes(arn));
   return loadBalancers.filter((lb) => lb.name === name || shared.some((group) => isBehind(group, lb.arn)));
-}
-
-/** A load balancer of either kind. */
-export interface FoundBalancer extends Found {
-  readonly arn: string;
 }
 
 /** Load balancers of an owner that another one replaces, and the target groups behind them. */

@@ -1,7 +1,7 @@
 /** Everything that would be done for a Gateway, and nothing of it done. */
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
-import type { FoundBalancer } from "../elbv2/replacement.ts";
+import type { FoundBalancer } from "../elbv2/found.ts";
 import { reconcileAges } from "../inventory.ts";
 import { leftovers, planRemoval } from "../remove.ts";
 import { said } from "./conditions.ts";

@@ -5,8 +5,8 @@
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
+import type { FoundBalancer } from "../elbv2/found.ts";
 import { refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
-import type { FoundBalancer } from "../elbv2/replacement.ts";
 import { findLoadBalancers } from "../find.ts";
 import { freshAges } from "../inventory.ts";
 import { remove } from "../remove.ts";

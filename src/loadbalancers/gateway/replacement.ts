@@ -5,7 +5,8 @@
 import type { Ask } from "../../aws/ask.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import type { Ensured } from "../apply.ts";
-import { canTakeOver, type FoundBalancer, retire } from "../elbv2/replacement.ts";
+import type { FoundBalancer } from "../elbv2/found.ts";
+import { canTakeOver, retire } from "../elbv2/replacement.ts";
 import { isOwn } from "../find.ts";
 import type { GatewayContext } from "./context.ts";
 import { ownerOf } from "./owner.ts";

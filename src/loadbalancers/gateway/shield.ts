@@ -1,7 +1,7 @@
 /** Protections by Shield of load balancers that go. */
 import type { Ask } from "../../aws/ask.ts";
 import { endProtections } from "../application/guards.ts";
-import type { FoundBalancer } from "../elbv2/replacement.ts";
+import type { FoundBalancer } from "../elbv2/found.ts";
 import { recordedAddOns } from "./add-ons.ts";
 import type { GatewayContext } from "./context.ts";
 import type { SeenGateway } from "./report.ts";

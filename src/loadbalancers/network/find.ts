@@ -1,12 +1,9 @@
 /** A network load balancer as the list of all of them tells it. */
 import type { AvailabilityZone, LoadBalancer } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { type Found, hostnameOf } from "../kind.ts";
+import { type FoundBalancer, foundBalancer } from "../elbv2/found.ts";
 
-export interface FoundNetwork extends Found {
+export interface FoundNetwork extends FoundBalancer {
   readonly kind: "network";
-  readonly arn: string;
-  readonly state: string;
-  readonly addressType: string;
   readonly zones: readonly FoundZone[];
   /** Whether it has prefixes of addresses of its own towards IPv6 targets. */
   readonly sourceNat: boolean;
@@ -25,16 +22,7 @@ export interface FoundZone {
 
 export function foundNetwork(description: LoadBalancer): FoundNetwork {
   return {
-    kind: "network",
-    name: description.LoadBalancerName ?? "",
-    hostname: hostnameOf(description),
-    internal: description.Scheme === "internal",
-    subnets: (description.AvailabilityZones ?? []).flatMap(({ SubnetId }) => SubnetId ?? []),
-    securityGroups: description.SecurityGroups ?? [],
-    createdAt: description.CreatedTime?.getTime() ?? 0,
-    arn: description.LoadBalancerArn ?? "",
-    state: description.State?.Code ?? "",
-    addressType: description.IpAddressType ?? "ipv4",
+    ...foundBalancer("network", description),
     zones: (description.AvailabilityZones ?? []).map(foundZone),
     sourceNat: description.EnablePrefixForIpv6SourceNat === "on",
     privateLinkRules: privateLinkRules(description),
