@@ -252,6 +252,74 @@ test("the platform's own definition of instance classes stays, with what it know
   }
 });
 
+test("a definition that an earlier release wrote gets what the new one allows; a change that somebody made to ours stays", async () => {
+  const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/awsinstanceclasses.deckhouse.io";
+  const name = "awsinstanceclasses.deckhouse.io";
+  const others = structuredClone(instanceClassDefinition.spec.versions);
+  const allows = (world: ArtifactsWorld) =>
+    world
+      .find("customresourcedefinitions.apiextensions.k8s.io", name)
+      .spec.versions.map(
+        (each: (typeof others)[number]) => each.schema.openAPIV3Schema.properties.spec.properties.capacity.properties.cpu.pattern,
+      );
+  for (const each of others) each.schema.openAPIV3Schema.properties.spec.properties.capacity.properties.cpu.pattern = "^[0-9]+$";
+  const { world, keeper } = await kept();
+  const { annotations } = world.find("customresourcedefinitions.apiextensions.k8s.io", name).metadata;
+  await world.say("PATCH", path, { spec: { versions: others } });
+  await world.pass(6 * minute);
+  assert.deepEqual(allows(world), ["^[0-9]+$", "^[0-9]+$"], "it is as much theirs as ours");
+  keeper.stop();
+  await keeper.ended;
+  const earlier = Object.fromEntries(Object.keys(annotations).map((key) => [key, "0123456789abcdef"]));
+  await world.say("PATCH", path, { metadata: { annotations: earlier } });
+  world.start();
+  await world.pass(minute);
+  assert.deepEqual(allows(world), ["^[0-9]+m?$", "^[0-9]+m?$"]);
+  assert.deepEqual(world.find("customresourcedefinitions.apiextensions.k8s.io", name).metadata.annotations, annotations);
+});
+
+test("a class that every cluster has stays with the parameters of the platform's settings, until ours name it", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const labels = { heritage: "deckhouse", module: "cloud-provider-aws", app: "ebs-csi-driver" };
+  const parameters = { type: "gp3", iops: "6000" };
+  const rest = { provisioner: "ebs.csi.aws.com", allowVolumeExpansion: true, volumeBindingMode: "WaitForFirstConsumer" };
+  await world.say("POST", storage, { metadata: { name: "gp3", labels }, parameters, ...rest });
+  const gp3 = () => world.find("storageclasses.storage.k8s.io", "gp3");
+  const { uid } = gp3().metadata;
+  world.start();
+  await world.pass(minute);
+  assert.deepEqual([gp3().metadata.uid, gp3().parameters], [uid, parameters]);
+  assert.ok(!world.writes.some((write) => write.endsWith("/gp3")));
+  await world.settle({ defaultStorageClass: "gp3" });
+  await world.pass(minute);
+  assert.deepEqual([gp3().metadata.uid, gp3().metadata.annotations[defaultClass]], [uid, "true"], "the default moves all the same");
+  await world.settle({ storageClass: { provision: [{ name: "gp3", type: "gp3" }] } });
+  await world.pass(minute);
+  assert.deepEqual(gp3().parameters, { type: "gp3" });
+  await world.settle({ storageClass: { provision: [{ name: "gp3", type: "gp3", iops: "4000" }] } });
+  await world.pass(minute);
+  await world.settle({});
+  await world.pass(minute);
+  assert.deepEqual(gp3().parameters, { type: "gp3" }, "what ours asked for goes with the settings");
+});
+
+test("a class that somebody's finalizer holds is waited for, told of, and made anew as soon as it is gone", async () => {
+  const { world, keeper } = await kept();
+  const gp3 = () => world.find("storageclasses.storage.k8s.io", "gp3");
+  await world.say("PATCH", `${storage}/gp3`, { metadata: { finalizers: ["example.org/hold"] } });
+  await world.say("PATCH", `${storage}/st1`, { metadata: { finalizers: ["example.org/hold"] } });
+  world.writes.length = 0;
+  await world.settle({ storageClass: { provision: [{ name: "gp3", type: "gp3", iops: "6000" }], exclude: ["st1"] } });
+  await world.pass(10 * minute);
+  assert.match(keeper.lines.join(""), /gp3 is being deleted and waits for example\.org\/hold/);
+  const deletions = world.writes.filter((write) => write.startsWith("DELETE")).toSorted();
+  assert.deepEqual(deletions, [`DELETE ${storage}/gp3`, `DELETE ${storage}/st1`], "it is asked once");
+  await world.say("PATCH", `${storage}/gp3`, { metadata: { finalizers: null } });
+  await world.pass(1000);
+  assert.deepEqual(gp3().parameters, { type: "gp3", iops: "6000" });
+});
+
 test("a default that a user chooses takes the mark from ours", async () => {
   const { world } = await kept();
   const metadata = { name: "mine", annotations: { [defaultClass]: "true" } };

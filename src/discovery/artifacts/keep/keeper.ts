@@ -42,6 +42,14 @@ export interface KeeperOptions {
 const resyncMs = 5 * 60_000;
 const key = "artifacts";
 
+/** An object that is to be made anew, or that somebody has deleted, is still there. */
+class ObjectLeaving extends Error {
+  override readonly name = "ObjectLeaving";
+  constructor(what: string, { metadata: { finalizers = [] } }: Stored<KubeObject>) {
+    super(`${what} is being deleted and waits for ${finalizers.join(", ") || "the API server"}`);
+  }
+}
+
 /** Several objects could not be brought to the cluster; the others were. */
 class ArtifactsIncomplete extends AggregateError {
   override readonly name = "ArtifactsIncomplete";
@@ -89,7 +97,8 @@ class Keeper {
         failures.push(error);
       }
     };
-    for (const object of objects) await attempt(() => this.#bring(object, signal));
+    const provisioned = new Set(input.storageClass.provision.map(({ name }) => name));
+    for (const object of objects) await attempt(() => this.#bring(object, provisioned, signal));
     for (const each of unwantedClasses(objects, storageClasses.list())) {
       await attempt(() => this.#apply(storageClassResource, { do: "delete", stored: each as Stored<KubeObject> }, signal));
     }
@@ -130,11 +139,12 @@ class Keeper {
     recorder.record(about, "Warning", "ArtifactsInvalid", `Artifacts cannot be made, and stay as they are: ${message}`);
   }
 
-  async #bring(object: KubeObject, signal: AbortSignal): Promise<Step | undefined> {
+  async #bring(object: KubeObject, provisioned: ReadonlySet<string>, signal: AbortSignal): Promise<Step | undefined> {
     const of = keptResource(object)!;
     const { name = "", namespace } = object.metadata ?? {};
     const stored = await getIfThere(this.#options.kube, of, { name, namespace }, signal);
-    const step = planObject(object, stored);
+    if (stored?.metadata.deletionTimestamp !== undefined) throw new ObjectLeaving(nameOf(of, { name, namespace }), stored);
+    const step = planObject(object, stored, provisioned);
     if (step !== undefined) await this.#apply(of, step, signal);
     return step;
   }
@@ -165,6 +175,7 @@ class Keeper {
     } catch (error) {
       rethrowIfStopped(error, signal);
       if (step.do === "delete" && isApiError(error, "not-found")) return;
+      if (step.do === "replace" && isApiError(error, "already-exists")) throw new ObjectLeaving(what, step.stored);
       // In the log only: the object may not be there to be told of.
       host.log.error("cannot bring an object to what is wanted", { object: what, tried: step.do, error });
       throw error;

@@ -1,4 +1,5 @@
 /** From the objects that are wanted and those that are there to what is to be done. Pure. */
+import { createHash } from "node:crypto";
 import type { Frozen, KubeObject, Stored } from "../../../kube/resource.ts";
 import type { StorageClass } from "../../../kube/types.ts";
 import { scriptsAnnotation } from "../registration.ts";
@@ -14,28 +15,51 @@ export type Step =
   /** Somebody else's object has the name, and is not as wanted; or it cannot be made so without a loss, which is told. */
   | { readonly do: "leave"; readonly object: KubeObject; readonly stored: Stored<KubeObject>; readonly loss?: string };
 
-/** What is to be done about one object that is wanted; undefined: nothing. */
-export function planObject(object: KubeObject, stored: Stored<KubeObject> | undefined): Step | undefined {
+/** What is to be done about one object that is wanted; undefined: nothing. `provisioned` are the names of storage classes in the settings. */
+export function planObject(
+  object: KubeObject,
+  stored: Stored<KubeObject> | undefined,
+  provisioned: ReadonlySet<string> = new Set(),
+): Step | undefined {
   if (stored === undefined) return { do: "create", object: marked(object) };
   if (staysAsFound(object, stored)) return undefined;
   if (!isOurs(stored)) return contains(specOf(stored), specOf(object)) ? undefined : { do: "leave", object, stored };
-  if (object.kind === "StorageClass") {
-    const [wanted, seen] = [object as StorageClass, stored as Stored<StorageClass>];
-    if (wanted.provisioner !== seen.provisioner) return { do: "leave", object, stored };
-    if (!sameVolumes(wanted, seen)) return { do: "replace", object: marked(object), stored };
+  if (object.kind === "StorageClass") return planClass(object as StorageClass, stored as Stored<StorageClass>, provisioned);
+  if (object.kind === "CustomResourceDefinition") {
+    return coversAll(object, stored) ? planPatch(marked(object), stored) : { do: "leave", object, stored, loss: lostFields };
   }
-  if (object.kind === "CustomResourceDefinition" && !coversAll(object, stored)) return { do: "leave", object, stored, loss: lostFields };
+  return planPatch(object, stored);
+}
+
+function planPatch(object: KubeObject, stored: Stored<KubeObject>): Step | undefined {
   const merge = difference(stored, object);
   return merge && { do: "patch", object, stored, merge };
 }
 
+function planClass(wanted: StorageClass, seen: Stored<StorageClass>, provisioned: ReadonlySet<string>): Step | undefined {
+  if (wanted.provisioner !== seen.provisioner) return { do: "leave", object: wanted, stored: seen };
+  if (sameVolumes(wanted, seen)) return planPatch(wanted, seen);
+  // One that every cluster has and that is not ours was asked for with these parameters in the settings of the platform's module.
+  const isTheirs = !provisioned.has(seen.metadata.name) && seen.metadata.annotations?.[makerAnnotation] === undefined;
+  if (isTheirs && builtInClasses.includes(seen.metadata.name)) return planPatch(withoutParameters(wanted), seen);
+  return { do: "replace", object: marked(wanted), stored: seen };
+}
+
+function withoutParameters({ parameters: _, ...rest }: StorageClass): StorageClass {
+  return rest;
+}
+
 /**
  * The network of pods cannot be exchanged under them. The platform's own scripts on nodes are as right as ours. And a definition that knows all
- * that ours does may know more: with a field or a version of it, what users have written there would go.
+ * that ours does may know more: with a field or a version of it, what users have written there would go. One that an earlier release of ours
+ * wrote is brought up to date, because it may differ in what it allows only.
  */
 function staysAsFound(object: KubeObject, stored: Stored<KubeObject>): boolean {
   const made = (of: KubeObject) => of.metadata?.annotations?.[scriptsAnnotation];
-  if (object.kind === "CustomResourceDefinition") return knowsAll(stored, object);
+  if (object.kind === "CustomResourceDefinition") {
+    const written = stored.metadata.annotations?.[definitionAnnotation];
+    return knowsAll(stored, object) && (written === undefined || written === digestOf(object));
+  }
   return object.metadata?.name === cniSecretName || (made(object) !== undefined && made(stored) === undefined);
 }
 
@@ -92,11 +116,26 @@ function sameVolumes(a: StorageClass, b: Stored<StorageClass>): boolean {
 
 /** Who made a storage class. Those that are there already do not get it: to be as wanted they need not be written. */
 const makerAnnotation = "artifacts.fairlead.io/made-by";
+/** A digest of the definition as we wrote it last: with another one it was an earlier release; with the same one, what differs is somebody's change. */
+const definitionAnnotation = "artifacts.fairlead.io/definition";
 
 function marked(object: KubeObject): KubeObject {
-  if (object.kind !== "StorageClass") return object;
+  const mark = markOf(object);
+  if (mark === undefined) return object;
   const { metadata = {} } = object;
-  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, [makerAnnotation]: "fairlead" } } };
+  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...mark } } };
+}
+
+function markOf(object: KubeObject): Readonly<Record<string, string>> | undefined {
+  if (object.kind === "StorageClass") return { [makerAnnotation]: "fairlead" };
+  return object.kind === "CustomResourceDefinition" ? { [definitionAnnotation]: digestOf(object) } : undefined;
+}
+
+function digestOf(object: KubeObject): string {
+  return createHash("sha256")
+    .update(JSON.stringify(specOf(object)))
+    .digest("hex")
+    .slice(0, 16);
 }
 
 /**
@@ -111,6 +150,7 @@ export function unwantedClasses(
   return seen.filter(
     (each) =>
       isOurs(each as KubeObject) &&
+      each.metadata.deletionTimestamp === undefined &&
       each.metadata.labels?.app === "ebs-csi-driver" &&
       each.provisioner === "ebs.csi.aws.com" &&
       (each.metadata.annotations?.[makerAnnotation] !== undefined || builtInClasses.includes(each.metadata.name)) &&
