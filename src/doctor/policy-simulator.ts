@@ -1,6 +1,7 @@
 /** IAM's policy simulator, for the actions that cannot be tried. */
 import type { Ask } from "../aws/ask.ts";
 import type { Clouds } from "../aws/cloud.ts";
+import { requestedRegion } from "../aws/global-services.ts";
 import { simulatePrincipalPolicy } from "../aws/identity-actions.ts";
 import { partitionOf } from "../aws/partitions.ts";
 import { messageOf } from "../runtime/message-of.ts";
@@ -35,7 +36,7 @@ export async function simulate(
   const callFor = ({ action, grant }: Question) => ({
     PolicySourceArn: principal,
     ResourceArns: [resourceFor(action, grant, samples)],
-    ContextEntries: contextOf(grant, samples),
+    ContextEntries: contextOf(action, grant, samples),
   });
   for (const alike of Map.groupBy(questions, (question) => JSON.stringify(callFor(question))).values()) {
     const ActionNames = [...new Set(alike.map(({ action }) => action))];
@@ -94,13 +95,13 @@ function nameFor(resource: string, samples: Samples): string {
 }
 
 /** What AWS would find at the call: whatever the policies that we ship ask for. */
-function contextOf({ condition = {}, strict = [] }: Grant, samples: Samples) {
+function contextOf(action: string, { condition = {}, strict = [] }: Grant, samples: Samples) {
   const { clusterId, region, vpc } = samples;
   const filled = (text: string) => text.replaceAll("CLUSTER_ID", clusterId).replaceAll("REGION", region).replaceAll("VPC_ID", vpc);
   const values: Record<string, string> = {
     [`aws:ResourceTag/kubernetes.io/cluster/${clusterId}`]: "owned",
     [`aws:RequestTag/kubernetes.io/cluster/${clusterId}`]: "owned",
-    "aws:RequestedRegion": region,
+    "aws:RequestedRegion": requestedRegion(action.split(":")[0]!, region),
   };
   const conditions: readonly Condition[] = [condition, ...strict.map((part) => part.condition ?? {})];
   for (const keys of conditions.flatMap((each) => Object.values(each))) {

@@ -1,4 +1,6 @@
 /** The front door: finds the service and the operation of a request, checks who asks, lets faults strike, runs it. */
+
+import { requestedRegion } from "../../aws/global-services.ts";
 import type { HttpRequest } from "../../runtime/http.ts";
 import { sleep, type World } from "../../runtime/world.ts";
 import { judge } from "./access/policy.ts";
@@ -212,8 +214,11 @@ export class Gateway {
     if (principal === ANONYMOUS || service.undeniable?.includes(called)) return;
     const { account, controls } = this.#options;
     const { policy } = controls.settings();
+    const where = requestedRegion(service.name, region);
     for (const permission of [operation.permission ?? routed.action, ...operation.alsoNeeds(input)]) {
-      const verdict = judge(policy, principal.arn, permission, () => checkedResources(account, { permission, called, input, region }));
+      const verdict = judge(policy, principal.arn, permission, () =>
+        checkedResources(account, { permission, called, input, region: where }),
+      );
       if (verdict !== "allowed") throw service.protocol.refusals.denied(principal.arn, permission, verdict === "explicitly denied");
     }
     // EC2 answers a dry run where the call would have gone through.

@@ -2,6 +2,7 @@
  * What the calls of a cluster are checked on, as the service authorization reference tells it
  * (https://docs.aws.amazon.com/service-authorization/latest/reference/): which resources, and what is known of each.
  */
+import { requestedRegion } from "../../../aws/global-services.ts";
 import { type Account, arn } from "../account.ts";
 import { autoScalingOf } from "../autoscaling/state.ts";
 import { KINDS } from "../ec2/kinds.ts";
@@ -14,6 +15,7 @@ export interface Attempt {
   /** The operation that was called, which may need further permissions: `CreateSecurityGroup`. */
   readonly called: string;
   readonly input: Readonly<Record<string, unknown>>;
+  /** Where the call was made. */
   readonly region: string;
 }
 
@@ -21,7 +23,8 @@ export interface Attempt {
 export function checkedResources(account: Account, attempt: Attempt): readonly CheckedResource[] {
   const { permission, called, input, region } = attempt;
   const [service = "", action = ""] = permission.split(":");
-  const request: Record<string, string> = { "aws:RequestedRegion": region };
+  // Passing a role is checked as a part of the call; a service that calls another for the caller calls it where that one is.
+  const request: Record<string, string> = { "aws:RequestedRegion": action === "PassRole" ? region : requestedRegion(service, region) };
   for (const [key, value] of requestTags(input)) request[`aws:RequestTag/${key}`] = value;
   if (action !== called) request[`${service}:CreateAction`] = called;
   const found = resourcesOf(account, service, action, attempt).map(({ name, tags = {}, vpcId }) => ({

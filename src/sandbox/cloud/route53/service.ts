@@ -1,4 +1,5 @@
 /** Route 53, as far as domains are proven with it. */
+import { requestedRegion } from "../../../aws/global-services.ts";
 import {
   ChangeResourceRecordSets$,
   type ChangeResourceRecordSetsRequest,
@@ -22,7 +23,7 @@ export function route53Service(account: Account): Service {
     name: "route53",
     signingName: "route53",
     address: { path: "/2013-04-01/" },
-    region: { only: HOMES[account.partition] ?? "us-east-1" },
+    region: { only: requestedRegion("route53", account.region) },
     protocol: restXml("https://route53.amazonaws.com/doc/2013-04-01/"),
     operations: [
       read<ListHostedZonesRequest, object>(ListHostedZones$, (input) => listZones(account, input)),
@@ -30,8 +31,6 @@ export function route53Service(account: Account): Service {
     ],
   };
 }
-
-const HOMES: Readonly<Record<string, string>> = { aws: "us-east-1", "aws-cn": "cn-northwest-1", "aws-us-gov": "us-gov-west-1" };
 
 function listZones(account: Account, { Marker, MaxItems }: ListHostedZonesRequest): object {
   const refuse = (message: string) => new ServiceError("InvalidInput", message);
