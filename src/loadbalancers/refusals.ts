@@ -34,8 +34,9 @@ export class Refusals<Wish> {
   of(key: string, wish: Wish): string | undefined {
     const refusal = this.#refused.get(key);
     if (refusal === undefined) return undefined;
-    if (refusal.wish === this.#textOf(wish) && this.#clock.monotonic() < refusal.until) return refusal.message;
-    this.#refused.delete(key);
+    if (this.#clock.monotonic() >= refusal.until) this.#refused.delete(key);
+    // One look asks several times, with and without others whose say changes the wish: that it differs once does not end the refusal.
+    else if (refusal.wish === this.#textOf(wish)) return refusal.message;
     return undefined;
   }
 

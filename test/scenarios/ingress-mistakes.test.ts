@@ -167,3 +167,25 @@ for (const [what, { annotations = {}, rules, says }] of Object.entries(mistakes)
     });
   }
 }
+
+test("of two that AWS refuses each is refused once, also where one decides what the other asks for", async (t) => {
+  const world = await ingressWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  await world.pods("web", 1);
+  const given = world.aws.account.ec2.securityGroups.values().find(() => true)!.id;
+  const refused = { ...shared, "target-group-attributes": "no.such.attribute=1" };
+  // With groups that are given the bindings of all members say nothing of rules; without them they do.
+  await world.ingress("a", { "a.example.com": ["Prefix / web:80"] }, { ...refused, "security-groups": given });
+  await world.ingress("b", { "b.example.com": ["Prefix / web:80"] }, refused);
+  await world.ingress("c", { "c.example.com": ["Prefix / web:80"] }, shared);
+  world.aws.controls.faults.add({
+    action: "elasticloadbalancing:ModifyTargetGroupAttributes",
+    effect: { kind: "delay", ms: 1_000 },
+    probability: 1,
+  });
+  world.serve();
+  await world.until("c is served", () => world.hostname("c") !== "", 60_000);
+  assert.equal(world.calls().ModifyTargetGroupAttributes, 2);
+  for (const name of ["a", "b"]) assert.match(world.events(name).join("\n"), /FailedDeployModel: .*no\.such\.attribute/);
+});

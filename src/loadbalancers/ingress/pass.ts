@@ -81,7 +81,10 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
   const isCleared = seen.steps.length === 0 || (await context.checkpoints.clear(group, context.ingresses, ask.signal));
   if (!isCleared || !(await recordBefore(group, survey, context, ask.signal))) return stale;
   const remember = () => {
-    for (const [key, model] of desire.understood) memory.set(key, model);
+    for (const [key, model] of desire.understood) {
+      memory.set(key, model);
+      context.refusals.forget(refusalKey(group.id, key));
+    }
   };
   const deployed = await failing("FailedDeployModel", () => deploy(group, survey, setbacks, context, ask)).catch((error: unknown) => {
     context.backendGroup.noteFailure(error);
