@@ -165,7 +165,7 @@ export const layoutBaseGrants: readonly Grant[] = [
     // Asked for on the way of CreateVpcEndpoint, for a zone that is not the account's; Route 53 has no regions.
     also: ["route53:AssociateVPCWithHostedZone"],
     resources: ["*"],
-    optional: "`vpcEndpoints` cannot name services other than s3 and dynamodb",
+    optional: "`vpcEndpoints` cannot name services other than s3, s3express and dynamodb",
   },
   {
     sid: "MakeRoutes",

@@ -147,6 +147,27 @@ for (const layout of layouts) {
   });
 }
 
+test("vpcEndpoints: S3 Express is a route, and in China names have the domain that AWS gives them", async (t) => {
+  const kinds = async (at: string, ...vpcEndpoints: string[]) => {
+    const bed = await layoutBed(t, at);
+    const base = bed.base(standard);
+    const wanted = { ...inputs(configuration(standard, at)), vpcEndpoints };
+    await base.apply(wanted);
+    assert.deepEqual(await base.plan(wanted), {});
+    const { VpcEndpoints = [] } = await bed.aws.ec2.send(new DescribeVpcEndpointsCommand({}));
+    return VpcEndpoints.map(({ ServiceName, VpcEndpointType }) => `${VpcEndpointType} ${ServiceName}`).sort();
+  };
+  assert.deepEqual(await kinds(region, "s3express"), [`Gateway com.amazonaws.${region}.s3express`]);
+  const chinese = ["s3", "sts", "ecr.dkr", "elasticloadbalancing", "cn.com.amazonaws.cn-north-1.s3"];
+  assert.deepEqual(await kinds("cn-north-1", ...chinese), [
+    "Gateway com.amazonaws.cn-north-1.s3",
+    "Interface cn.com.amazonaws.cn-north-1.ecr.dkr",
+    "Interface cn.com.amazonaws.cn-north-1.s3",
+    "Interface cn.com.amazonaws.cn-north-1.sts",
+    "Interface com.amazonaws.cn-north-1.elasticloadbalancing",
+  ]);
+});
+
 test("vpcEndpoints without a group that lets nodes in, and names that are none, are refused", async (t) => {
   const bed = await layoutBed(t, region);
   const base = bed.base(standard);

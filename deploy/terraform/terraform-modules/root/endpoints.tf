@@ -1,6 +1,6 @@
 # Services of AWS that machines reach without a way to the Internet: linked into every base-infrastructure.
 variable "vpcEndpoints" {
-  description = "Opt-in. Services of AWS that get an endpoint in the VPC: ec2, ecr.api, ecr.dkr, sts, elasticloadbalancing, s3, or whole names. s3 and dynamodb are routes and cost nothing; each of the others costs per zone and hour."
+  description = "Opt-in. Services of AWS that get an endpoint in the VPC: ec2, ecr.api, ecr.dkr, sts, elasticloadbalancing, s3, or whole names. s3, s3express and dynamodb are routes and cost nothing; each of the others costs per zone and hour."
   type        = list(string)
   default     = []
 
@@ -17,9 +17,21 @@ variable "vpcEndpointSecurityGroups" {
 }
 
 locals {
-  endpoint_names   = { for name in var.vpcEndpoints : name => can(regex("^(com|cn\\.com)\\.amazonaws\\.", name)) ? name : "com.amazonaws.${local.config.provider.region}.${name}" }
-  gateway_names    = { for name, service in local.endpoint_names : name => service if can(regex("\\.(s3|dynamodb)$", service)) }
-  interface_names  = { for name, service in local.endpoint_names : name => service if !can(regex("\\.(s3|dynamodb)$", service)) }
+  # In partitions with a domain of their own the names of some services begin with it, those of others do not, and no rule tells which:
+  # `aws ec2 describe-vpc-endpoint-services` does. Services that are not listed here are given by their whole names.
+  endpoint_domains = {
+    cn   = { prefix = "cn.com.amazonaws", services = ["autoscaling", "cloudformation", "ebs", "ec2", "ecr.api", "ecr.dkr", "eks", "elasticfilesystem", "fsx", "lambda", "monitoring", "sqs", "sts"] }
+    eusc = { prefix = "eu.amazonaws", services = ["ecr.api", "ecr.dkr"] }
+  }
+  endpoint_domain = try(local.endpoint_domains[split("-", local.config.provider.region)[0]], { prefix = "", services = [] })
+  endpoint_names = {
+    for name in var.vpcEndpoints : name => can(regex("^(com|cn\\.com)\\.amazonaws\\.", name)) || strcontains(name, ".${local.config.provider.region}.") ? name : join(".", [
+      contains(local.endpoint_domain.services, name) ? local.endpoint_domain.prefix : "com.amazonaws", local.config.provider.region, name
+    ])
+  }
+
+  gateway_names    = { for name, service in local.endpoint_names : name => service if can(regex("^com\\.amazonaws\\.[^.]+\\.(s3|s3express|dynamodb)$", service)) }
+  interface_names  = { for name, service in local.endpoint_names : name => service if !contains(keys(local.gateway_names), name) }
   endpoint_groups  = length(var.vpcEndpointSecurityGroups) > 0 ? var.vpcEndpointSecurityGroups : module.security-groups.additional_security_groups
   endpoint_subnets = [for index, zone in local.zones : local.node_subnets[index].id if can(regex("^[a-z]+(-[a-z]+)+-[0-9]+[a-z]$", zone))]
 }

@@ -99,6 +99,19 @@ test("a gateway endpoint puts a route into its tables, which goes with it and no
   assert.deepEqual([await routes(), (await ec2.send(new DescribeVpcEndpointsCommand({}))).VpcEndpoints], [[], []]);
 });
 
+test("in China some services have names with its own domain, and gateways do not", async () => {
+  const { ec2 } = cloudBed({ region: "cn-north-1" });
+  const { VpcId } = await vpcWith(ec2);
+  const make = (ServiceName: string, VpcEndpointType: "Interface" | "Gateway") =>
+    ec2.send(new CreateVpcEndpointCommand({ VpcId, ServiceName, VpcEndpointType, PrivateDnsEnabled: false }));
+  await refused(make("com.amazonaws.cn-north-1.ecr.api", "Interface"), "InvalidServiceName");
+  await refused(make("cn.com.amazonaws.cn-north-1.s3", "Gateway"), "InvalidServiceName");
+  await refused(make("cn.com.amazonaws.cn-north-1.elasticloadbalancing", "Interface"), "InvalidServiceName");
+  await make("cn.com.amazonaws.cn-north-1.ecr.api", "Interface");
+  await make("com.amazonaws.cn-north-1.elasticloadbalancing", "Interface");
+  await make("com.amazonaws.cn-north-1.s3", "Gateway");
+});
+
 test("an interface endpoint has one interface per zone, needs the VPC's DNS for its names, and holds its subnets until it is gone", async () => {
   const { ec2, world } = cloudBed();
   const { VpcId, subnets } = await vpcWith(ec2, "us-east-1a", "us-east-1b", "us-east-1a");

@@ -15,6 +15,7 @@ import {
   type ModifyVpcEndpointResult,
   type State,
 } from "@aws-sdk/client-ec2";
+import type { Account } from "../account.ts";
 import { ServiceError } from "../errors.ts";
 import { type Operations, read, write } from "../service.ts";
 import type { Table } from "../store.ts";
@@ -44,8 +45,11 @@ const CREATION_MS = 60_000;
 const DELETION_MS = 60_000;
 
 /** Services that route tables lead to, with the prefix list of their addresses. */
-const gatewayServices: Readonly<Record<string, string>> = { s3: "pl-63a5400a", dynamodb: "pl-02cd2c6b" };
+const gatewayServices: Readonly<Record<string, string>> = { s3: "pl-63a5400a", dynamodb: "pl-02cd2c6b", s3express: "pl-02ca5e1e" };
 const interfaceServices = ["autoscaling", "ec2", "ecr.api", "ecr.dkr", "elasticloadbalancing", "events", "kms", "logs", "s3", "sqs", "sts"];
+
+/** Services whose names have China's own domain there, as DescribeVpcEndpointServices lists them; those of the others are as elsewhere. */
+const chineseServices = ["autoscaling", "ec2", "ecr.api", "ecr.dkr", "s3", "sqs", "sts"];
 
 /** The account's endpoints by id. */
 export function vpcEndpoints(ec2: Ec2): Table<VpcEndpoint> {
@@ -83,9 +87,8 @@ function create(ec2: Ec2, input: CreateVpcEndpointRequest): VpcEndpoint {
   const vpc = find(ec2.vpcs, KINDS.vpc, input.VpcId ?? "");
   const service = input.ServiceName ?? "";
   const type = (input.VpcEndpointType ?? "Gateway") as VpcEndpoint["type"];
-  const name = service.replace(`com.amazonaws.${ec2.account.region}.`, "");
-  const known = type === "Gateway" ? Object.hasOwn(gatewayServices, name) : interfaceServices.includes(name);
-  if (!known || name === service) {
+  const offered = type === "Gateway" ? Object.keys(gatewayServices) : interfaceServices;
+  if (!offered.some((name) => service === serviceName(ec2.account, name, type))) {
     throw new ServiceError("InvalidServiceName", `The Vpc Endpoint Service '${service}' does not exist`);
   }
   const privateDns = type === "Interface" && (input.PrivateDnsEnabled ?? true);
@@ -110,6 +113,11 @@ function create(ec2: Ec2, input: CreateVpcEndpointRequest): VpcEndpoint {
     if (vpcEndpoints(ec2).get(id)?.state === "pending") vpcEndpoints(ec2).update(id, { state: "available" });
   });
   return endpoint;
+}
+
+function serviceName({ partition, region }: Pick<Account, "partition" | "region">, name: string, type: VpcEndpoint["type"]): string {
+  const isChinese = partition === "aws-cn" && type === "Interface" && chineseServices.includes(name);
+  return `${isChinese ? "cn." : ""}com.amazonaws.${region}.${name}`;
 }
 
 function checkPrivateDns(ec2: Ec2, vpc: Vpc, service: string): void {
