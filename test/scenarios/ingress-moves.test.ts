@@ -1,4 +1,4 @@
-/** Ingresses whose group is decided by their class, and which move when its parameters change. */
+/** Ingresses that move: most are in the group that their class names, and move when its parameters change. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type IngressWorld, ingressWorld } from "../bed/ingress-world.ts";
@@ -80,4 +80,22 @@ test("what AWS refuses of one that is between two groups is asked for once by ea
   const { ModifyTargetGroupAttributes: asked = 0 } = world.calls();
   assert.ok(asked === 1 || asked === 2, `${asked} calls`);
   assert.match(world.events("moves").join("\n"), /no\.such\.attribute/);
+});
+
+test("a finalizer that is taken away by hand comes back, and one of a group that it is not in goes", async (t) => {
+  const world = await bed(t);
+  const own = "group.ingress.k8s.aws/old";
+  const hold = (finalizers: readonly string[] | null) =>
+    world.say("PATCH", "/apis/networking.k8s.io/v1/namespaces/default/ingresses/stays", { metadata: { finalizers } }, "merge");
+  world.serve();
+  await world.until("both are served", () => isAt(world, "moves", "old") && isAt(world, "stays", "old"), 120_000);
+  await hold([own, "group.ingress.k8s.aws/elsewhere", "example.com/other"]);
+  await world.world.advance(60_000);
+  assert.deepEqual(world.get("stays")?.metadata.finalizers, [own, "example.com/other"]);
+  await hold(null);
+  await world.world.advance(60_000);
+  assert.deepEqual(world.get("stays")?.metadata.finalizers, [own]);
+  await world.drop("stays");
+  await world.drop("moves");
+  await world.until("nothing is left", () => world.all("elbv2/load-balancers").length === 0 && world.get("stays") === undefined, 600_000);
 });

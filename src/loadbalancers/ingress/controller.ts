@@ -122,9 +122,19 @@ class IngressLoop {
 
   #keysOf(before: SeenIngress | undefined, after: SeenIngress | undefined): readonly string[] {
     if (after === undefined) return before ? [...this.#groupKeys(before), sharedKey] : [];
-    if (before && sameWish(before.view, after.view)) return after.view.finalizers.length < before.view.finalizers.length ? [sharedKey] : [];
+    if (before && sameWish(before.view, after.view)) return this.#byFinalizers(before.view, after.view);
     if (this.#knowsClasses) this.#tellInvalid(after);
     return [...new Set([...(before ? this.#groupKeys(before) : []), ...this.#groupKeys(after)])];
+  }
+
+  /** A group is to have its finalizer back, which a late pass or somebody else took away, and one that it is not in is to let it go. */
+  #byFinalizers(before: IngressView, after: IngressView): readonly string[] {
+    const [held, holds] = [before, after].map((view) => groupsFinalized(view).map(stackOf)) as [string[], string[]];
+    const membership = this.#membership(after);
+    const own = membership.kind === "in" ? stackOf(membership.group) : undefined;
+    const isConcerned = (key: string) => held.includes(key) !== holds.includes(key) && holds.includes(key) !== (key === own);
+    const shared = after.finalizers.length < before.finalizers.length ? [sharedKey] : [];
+    return [...new Set([...held, ...holds])].filter(isConcerned).concat(shared);
   }
 
   /** Before that nobody knows whether a class is missing. */
