@@ -1,6 +1,8 @@
 /** A network load balancer in front of a group's own. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { AddTagsCommand, ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
+import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
 import { type IngressWorld, ingressWorld } from "../bed/ingress-world.ts";
 
 async function bed(t: TestContext): Promise<IngressWorld> {
@@ -254,4 +256,38 @@ test("a mistake in the Ingress that says what the one in front is like changes n
     600_000,
   );
   assert.deepEqual(state()[0], before[0]);
+});
+
+const isProtected = { "frontend-nlb-attributes": "deletion_protection.enabled=true" };
+const without: Readonly<Record<string, (world: IngressWorld) => Promise<void>>> = {
+  "its Ingress is deleted": (world) => world.drop("shop"),
+  "nobody asks for it": (world) => world.change("shop", { "enable-frontend-nlb": null }),
+  "another scheme is asked for": (world) => world.change("shop", { "frontend-nlb-scheme": "internet-facing" }),
+};
+
+for (const [when, change] of Object.entries(without)) {
+  test(`one in front that is protected against deletion goes, as that behind does, when ${when}`, async (t) => {
+    const world = await bed(t);
+    world.serve();
+    await world.ingress("shop", rules, { ...enabled, ...isProtected });
+    await served(world, "shop");
+    const [front] = balancers(world, "network");
+    await change(world);
+    await world.until("it is gone", () => !balancers(world, "network").some(({ arn }) => arn === front?.arn), 600_000);
+    if (when === "its Ingress is deleted") await world.until("all is gone", () => world.get("shop") === undefined, 600_000);
+  });
+}
+
+test("one in front that was given to another cluster is not deleted for another scheme", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.ingress("shop", rules, enabled);
+  await served(world, "shop");
+  await world.world.advance(300_000);
+  const [front] = balancers(world, "network");
+  const Tags = [{ Key: "elbv2.k8s.aws/cluster", Value: "another" }];
+  await new ElasticLoadBalancingV2Client(sdkConfig(world.aws)).send(new AddTagsCommand({ ResourceArns: [front!.arn], Tags }));
+  await world.change("shop", { "frontend-nlb-scheme": "internet-facing" });
+  await world.world.advance(10 * 60_000);
+  assert.ok(balancers(world, "network").some(({ arn }) => arn === front?.arn));
 });

@@ -1,6 +1,7 @@
 /** What stands in front of a group's load balancer: WAF, WAF Classic and Shield. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { AddTagsCommand, ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { CreateSubscriptionCommand, ShieldClient } from "@aws-sdk/client-shield";
 import { CreateWebACLCommand, WAFV2Client } from "@aws-sdk/client-wafv2";
 import { sdkConfig } from "../../src/sandbox/cloud/sdk-handler.ts";
@@ -84,6 +85,23 @@ test("a protection by Shield goes with the load balancer that it was made for", 
   await world.drop("shop");
   await world.until("it is gone", () => world.get("shop") === undefined, 600_000);
   assert.deepEqual(guards(world).shield, []);
+});
+
+test("a protection by Shield stays with a load balancer that was given to another cluster", async (t) => {
+  const world = await bed(t);
+  await subscribe(world);
+  world.serve();
+  await world.ingress("shop", rules, { "shield-advanced-protection": "true" });
+  await world.until("it is protected", () => guards(world).shield.length === 1, 120_000);
+  // Whose it is, is known from here on.
+  await world.change("shop", { "group.order": "1" });
+  await world.world.advance(60_000);
+  const [lb] = world.all<{ arn: string }>("elbv2/load-balancers");
+  const Tags = [{ Key: "elbv2.k8s.aws/cluster", Value: "another" }];
+  await new ElasticLoadBalancingV2Client(sdkConfig(world.aws)).send(new AddTagsCommand({ ResourceArns: [lb!.arn], Tags }));
+  await world.drop("shop");
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual([world.all("elbv2/load-balancers").length, guards(world).shield.length], [1, 1]);
 });
 
 test("a web ACL that is not there is told to who names it; the Ingress is served, and others of the group hear nothing", async (t) => {

@@ -1,9 +1,12 @@
 /** Brings the network load balancer in front of a group's own to what the group asks for, and registers the one behind with it. */
-import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
+import type { Step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import { applySurvey } from "../apply.ts";
 import { registerBalancers } from "../elbv2/balancer-targets.ts";
+import { refusesDeletion } from "../elbv2/load-balancer-parts.ts";
+import { retire } from "../elbv2/replacement.ts";
+import { findLoadBalancers } from "../find.ts";
 import { freshAges } from "../inventory.ts";
 import type { SecurityGroups } from "../model.ts";
 import type { FoundNetwork } from "../network/find.ts";
@@ -50,8 +53,7 @@ export async function ensureFrontend(
     return isGone ? {} : { outcome: again(waitMs, "the load balancer in front goes") };
   }
   if (front && front.internal !== wish.model.internal && !desire.model.keepsUnclaimed) {
-    await apply(frontend.planDeletion(front, owner.noun), context.inventory.cloud, { ...ask, onStep: logStep(context, group) });
-    frontend.touch(front.name, context.inventory, owner.key);
+    await retire([front], frontOwnerOf(owner), context.inventory, ask, logStep(context, group));
     return { outcome: again(staleMs, "a load balancer of another scheme is made in front") };
   }
   const { inventory, host } = context;
@@ -126,12 +128,20 @@ export async function surveyFrontend(
 export async function removeFrontend(owner: LoadBalancerOwner, context: GroupContext, ask: Ask): Promise<boolean> {
   const { inventory, book } = context;
   const front = frontOwnerOf(owner);
-  const removal = await remove(front, { inventory, settings: { disableNodeIngress: true }, book }, ask, {
-    kinds: front.kinds,
-    ages: freshAges,
-    marksAgeMs: freshAges.presentMs,
-    withGroups: false,
-    onStep: ({ what, why }) => context.host.log.info(what, { why, group: owner.key }),
-  });
-  return removal.kind === "gone";
+  const onStep = ({ what, why }: Step) => context.host.log.info(what, { why, group: owner.key });
+  try {
+    const removal = await remove(front, { inventory, settings: { disableNodeIngress: true }, book }, ask, {
+      kinds: front.kinds,
+      ages: freshAges,
+      marksAgeMs: freshAges.presentMs,
+      withGroups: false,
+      onStep,
+    });
+    return removal.kind === "gone";
+  } catch (error) {
+    if (!refusesDeletion(error)) throw error;
+    const { found } = await findLoadBalancers(front, inventory, freshAges, ask);
+    await retire(found as readonly FoundNetwork[], front, inventory, ask, onStep);
+    return false;
+  }
 }

@@ -188,10 +188,11 @@ function withoutWaits({ desire, certificates: { answers } }: GroupSurvey) {
   };
 }
 
-/** Those that say something about the load balancer in front. */
+/** Those that say something about the load balancer in front; all, where it has to go because nobody does. */
 function membersInFront({ members }: Group, { ingresses }: GroupContext): readonly SeenIngress[] {
   const key = annotationKey("enable-frontend-nlb");
-  return members.flatMap(({ ingress }) => (ingress.annotations[key] === undefined ? [] : (ingresses.get(keyOf(ingress)) ?? [])));
+  const authors = members.filter(({ ingress }) => ingress.annotations[key] !== undefined);
+  return (authors.length > 0 ? authors : members).flatMap(({ ingress }) => ingresses.get(keyOf(ingress)) ?? []);
 }
 
 /** What one in front leads to: the load balancer whose address is published, with the security groups that are on the group's own. */

@@ -4,7 +4,7 @@ import type { Ask } from "../../aws/ask.ts";
 import { again, done, type Outcome } from "../../runtime/controller.ts";
 import type { FoundApplication } from "../application/find.ts";
 import { refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
-import { findLoadBalancers } from "../find.ts";
+import { findLoadBalancers, isOwn } from "../find.ts";
 import { freshAges } from "../inventory.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import { remove } from "../remove.ts";
@@ -42,7 +42,12 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
   const removal = await telling(members, "FailedDeployModel", context, ask, async () => {
     if (!(await removeFrontend(owner, context, ask)))
       return { kind: "waiting", why: "the load balancer in front goes first", refused: false, left: undefined } as const;
-    const standing = async () => (await findLoadBalancers(owner, inventory, freshAges, ask)).found as readonly FoundApplication[];
+    // What protects one that was given to somebody else is theirs too.
+    const standing = async () => {
+      const found = (await findLoadBalancers(owner, inventory, freshAges, ask)).found as readonly FoundApplication[];
+      const own = await Promise.all(found.map((lb) => isOwn(lb, owner, inventory, ask)));
+      return found.filter((_, i) => own[i]);
+    };
     const leaving = group.leaving.map((ingress) => ({ ingress }));
     await unshield(leaving, standing, group, context, ask);
     try {
