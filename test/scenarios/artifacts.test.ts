@@ -328,6 +328,43 @@ test("a default that a user chooses takes the mark from ours", async () => {
   assert.equal(world.find("storageclasses.storage.k8s.io", "gp2").metadata.annotations?.[defaultClass], undefined);
 });
 
+test("a default that somebody moves from one class of ours to another stays where it was put, in whichever order it was moved", async () => {
+  const marks = { metadata: { annotations: { [defaultClass]: "true" } } };
+  const unmarks = { metadata: { annotations: { [defaultClass]: null } } };
+  for (const order of ["mark first", "unmark first"]) {
+    const { world } = await kept();
+    const isDefault = (name: string) => world.find("storageclasses.storage.k8s.io", name).metadata.annotations?.[defaultClass] === "true";
+    const defaults = () => ["gp2", "gp3", "sc1", "st1"].filter(isDefault);
+    assert.deepEqual(defaults(), ["gp2"], "nobody has chosen one");
+    const moves = [() => world.say("PATCH", `${storage}/gp3`, marks), () => world.say("PATCH", `${storage}/gp2`, unmarks)];
+    for (const move of order === "mark first" ? moves : moves.toReversed()) {
+      await move();
+      await world.pass(10_000);
+    }
+    assert.deepEqual(defaults(), ["gp3"], order);
+    world.writes.length = 0;
+    await world.pass(20 * minute);
+    assert.deepEqual([defaults(), world.writes], [["gp3"], []], order);
+    await world.say("PATCH", `${storage}/gp3`, unmarks);
+    await world.pass(6 * minute);
+    assert.deepEqual(defaults(), ["gp2"], "a cluster is not left without one");
+  }
+});
+
+test("settings that name the default have their way, and marks that others have put are not fought over", async () => {
+  const { world } = await kept();
+  const marks = { metadata: { annotations: { [defaultClass]: "true" } } };
+  const isDefault = (name: string) => world.find("storageclasses.storage.k8s.io", name).metadata.annotations?.[defaultClass] === "true";
+  for (const name of ["sc1", "st1"]) await world.say("PATCH", `${storage}/${name}`, marks);
+  await world.pass(minute);
+  world.writes.length = 0;
+  await world.pass(10 * minute);
+  assert.deepEqual([isDefault("gp2"), isDefault("sc1"), isDefault("st1"), world.writes], [false, true, true, []]);
+  await world.settle({ defaultStorageClass: "gp3" });
+  await world.pass(minute);
+  assert.deepEqual(["gp2", "gp3", "sc1", "st1"].filter(isDefault), ["gp3"]);
+});
+
 test("settings that cannot be used are told, and nothing is changed", async () => {
   const { world } = await kept();
   world.writes.length = 0;

@@ -35,6 +35,9 @@ const limits = {
   iopsPerGB: { types: ["io1", "io2"], min: 1, max: 1000 },
 } as const;
 
+/** The mark of the class that claims get which name none. */
+export const defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class";
+
 /** The objects of the classes. Throws `StorageClassInvalid`. */
 export function storageClassObjects(input: ArtifactsInput): readonly object[] {
   const classes = storageClassesOf(input.storageClass);
@@ -48,7 +51,7 @@ export function storageClassObjects(input: ArtifactsInput): readonly object[] {
       metadata: {
         name,
         labels: { heritage: "deckhouse", module: "cloud-provider-aws", app: "ebs-csi-driver" },
-        ...(name === marked && { annotations: { "storageclass.kubernetes.io/is-default-class": "true" } }),
+        ...(name === marked && { annotations: { [defaultClassAnnotation]: "true" } }),
       },
       provisioner: "ebs.csi.aws.com",
       parameters: { type, ...(iopsPerGB && { iopsPerGB }), ...(iops && { iops }), ...(throughput && { throughput }) },

@@ -1,5 +1,5 @@
 /** What the artifacts are made from, as the cluster holds it. */
-import type { Frozen, KubeObject } from "../../../kube/resource.ts";
+import type { Frozen } from "../../../kube/resource.ts";
 import type { ConfigMap, Secret, StorageClass } from "../../../kube/types.ts";
 import { configurationSecret, infrastructureKey } from "../../objects.ts";
 import {
@@ -10,7 +10,7 @@ import {
   parseYaml,
   readSettings,
 } from "../input.ts";
-import { defaultClassAnnotation, isOurs } from "./difference.ts";
+import { type DefaultSaidBy, defaultIn } from "./default-class.ts";
 import { cniSecretName } from "./plan.ts";
 
 /** The user's configuration, in the same Secret as the infrastructure's output. */
@@ -28,8 +28,11 @@ export interface SeenInput {
   readonly storageClasses: readonly Frozen<StorageClass>[];
 }
 
-/** The input. Throws `ArtifactsInputInvalid` with everything that is wrong with it. */
-export function clusterInput({ configuration, uuid, settings, cni, storageClasses }: SeenInput): ArtifactsInput {
+/** The input, and who says which class is the default. Throws `ArtifactsInputInvalid` with everything that is wrong with it. */
+export function clusterInput({ configuration, uuid, settings, cni, storageClasses }: SeenInput): {
+  readonly input: ArtifactsInput;
+  readonly defaultSaidBy: DefaultSaidBy;
+} {
   if (configuration === undefined) {
     const { namespace, name } = configurationSecret;
     throw new ArtifactsInputInvalid([`can't find Secret ${name} in Namespace ${namespace}`]);
@@ -38,13 +41,15 @@ export function clusterInput({ configuration, uuid, settings, cni, storageClasse
     throw new ArtifactsInputInvalid([`Secret kube-system/${cniSecretName} has no key cni`]);
   }
   const chosen = settingsOf(settings);
-  return checkArtifactsInput({
+  const found = defaultIn(storageClasses);
+  const input = checkArtifactsInput({
     ...chosen,
     clusterUUID: uuid?.data?.[uuidKey] ?? "",
     clusterConfiguration: documentOf(configuration, configurationKey),
     discoveryData: documentOf(configuration, infrastructureKey),
-    defaultStorageClass: chosen.defaultStorageClass || defaultOf(storageClasses),
+    defaultStorageClass: chosen.defaultStorageClass || found,
   });
+  return { input, defaultSaidBy: chosen.defaultStorageClass !== "" ? "settings" : found !== "" ? "cluster" : "nobody" };
 }
 
 /** What is wrong with the settings; it is told of their ConfigMap. */
@@ -65,13 +70,4 @@ function documentOf({ data }: Frozen<Secret>, key: string): unknown {
     if (!(error instanceof ArtifactsInputInvalid)) throw error;
     throw new ArtifactsInputInvalid(error.problems.map((problem) => `validate ${key}: ${problem}`));
   }
-}
-
-/** The class that is the cluster's default already: somebody's choice before our own. */
-function defaultOf(classes: readonly Frozen<StorageClass>[]): string {
-  const [first] = classes
-    .filter(({ metadata }) => metadata?.annotations?.[defaultClassAnnotation] === "true")
-    .map((each) => ({ name: each.metadata?.name ?? "", ours: isOurs(each as KubeObject) }))
-    .sort((a, b) => Number(a.ours) - Number(b.ours) || (a.name < b.name ? -1 : 1));
-  return first?.name ?? "";
 }

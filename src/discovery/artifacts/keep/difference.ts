@@ -1,13 +1,6 @@
 /** What has to be changed in an object of ours, so that it is as wanted. What others have added to it stays. */
 import type { KubeObject } from "../../../kube/resource.ts";
-
-const marks = { heritage: "deckhouse", module: "cloud-provider-aws" };
-export const defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class";
-
-/** Whether an object is one that the provider's module keeps. */
-export function isOurs({ metadata }: KubeObject): boolean {
-  return metadata?.labels?.heritage === marks.heritage && metadata.labels.module === marks.module;
-}
+import { type DefaultSaidBy, lostMarks } from "./default-class.ts";
 
 /** Whether everything that is wanted is there; lists must be the same, of maps the rest does not count. */
 export function contains(stored: unknown, wanted: unknown): boolean {
@@ -20,23 +13,24 @@ export function contains(stored: unknown, wanted: unknown): boolean {
 }
 
 /** The body of the merge patch; undefined when nothing is to be changed. */
-export function difference(stored: KubeObject, wanted: KubeObject): object | undefined {
+export function difference(stored: KubeObject, wanted: KubeObject, saidBy: DefaultSaidBy = "cluster"): object | undefined {
   const { apiVersion: _apiVersion, kind: _kind, metadata = {}, ...body } = wanted;
-  const gone = surplus(stored, wanted);
+  const gone = surplus(stored, wanted, saidBy);
   if (gone === undefined && contains(stored, { ...body, metadata })) return undefined;
   const { name: _name, namespace: _namespace, ...meta } = metadata;
   return joined({ ...body, metadata: meta }, gone ?? {});
 }
 
+type WithData = KubeObject & { readonly data?: object };
+
 /** What is there and must not be: readers of a Secret read every key, and a cluster has one default class. */
-function surplus(stored: KubeObject & { readonly data?: object }, wanted: KubeObject & { readonly data?: object }): object | undefined {
+function surplus(stored: WithData, wanted: WithData, saidBy: DefaultSaidBy): object | undefined {
   if (wanted.kind === "Secret") {
     const keys = Object.keys(stored.data ?? {}).filter((key) => !(key in (wanted.data ?? {})));
     return keys.length === 0 ? undefined : { data: Object.fromEntries(keys.map((key) => [key, null])) };
   }
-  const isDefault = (object: KubeObject) => object.metadata?.annotations?.[defaultClassAnnotation] === "true";
-  if (wanted.kind !== "StorageClass" || !isDefault(stored) || isDefault(wanted)) return undefined;
-  return { metadata: { annotations: { [defaultClassAnnotation]: null } } };
+  const annotations = wanted.kind === "StorageClass" ? lostMarks(stored, wanted, saidBy) : undefined;
+  return annotations && { metadata: { annotations } };
 }
 
 function joined(one: object, other: object): object {

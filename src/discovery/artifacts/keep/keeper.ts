@@ -20,9 +20,10 @@ import { artifacts } from "../artifacts.ts";
 import { type ArtifactsInput, ArtifactsInputInvalid } from "../input.ts";
 import { StorageClassInvalid } from "../storage-classes.ts";
 import { clusterInput, SettingsInvalid } from "./cluster-input.ts";
+import { type DefaultSaidBy, withOwnChoice } from "./default-class.ts";
 import { type ConfigMapInformer, only, type SecretInformer, type StorageClasses } from "./informers.ts";
 import type { ArtifactsMetrics } from "./metrics.ts";
-import { cniSecretName, planObject, type Step, unwantedClasses } from "./plan.ts";
+import { type ClassSettings, cniSecretName, planObject, type Step, unwantedClasses } from "./plan.ts";
 import { keptResource, storageClasses as storageClassResource } from "./resources.ts";
 
 export interface KeeperOptions {
@@ -40,6 +41,8 @@ export interface KeeperOptions {
 
 /** How often everything is compared: what somebody has changed of an object that is not watched is found then. */
 const resyncMs = 5 * 60_000;
+/** How long a cluster may be without a default class before it gets one: whoever moves the mark takes it off one class before the other has it. */
+const undecidedMs = 30_000;
 const key = "artifacts";
 
 /** An object that is to be made anew, or that somebody has deleted, is still there. */
@@ -74,8 +77,16 @@ export function artifactsKeeper(options: KeeperOptions): Controller & { problem(
   };
 }
 
+interface Wanted {
+  readonly input: ArtifactsInput;
+  readonly defaultSaidBy: DefaultSaidBy;
+  readonly objects: readonly KubeObject[];
+}
+
 class Keeper {
   readonly #options: KeeperOptions;
+  /** Since when nobody says which class is the default. */
+  #undecidedSince: number | undefined;
   problem: string | undefined;
 
   constructor(options: KeeperOptions) {
@@ -84,8 +95,12 @@ class Keeper {
 
   async keep(signal: AbortSignal): Promise<Outcome> {
     const { metrics, storageClasses } = this.#options;
-    const { input, objects } = await this.#wanted(signal);
-    if (input === undefined) return again(resyncMs, this.problem ?? "the configuration cannot be used");
+    const wanted = await this.#wanted(signal);
+    if (wanted === undefined) return again(resyncMs, this.problem ?? "the configuration cannot be used");
+    const { input, defaultSaidBy } = wanted;
+    const patienceMs = this.#patience(defaultSaidBy);
+    const waiting = new Set(patienceMs > 0 ? storageClasses.list().map(({ metadata }) => metadata.name) : []);
+    const objects = defaultSaidBy === "nobody" ? withOwnChoice(wanted.objects, waiting) : wanted.objects;
     const failures: unknown[] = [];
     let foreign = 0;
     const attempt = async (work: () => Promise<Step | undefined>) => {
@@ -97,21 +112,28 @@ class Keeper {
         failures.push(error);
       }
     };
-    const provisioned = new Set(input.storageClass.provision.map(({ name }) => name));
-    for (const object of objects) await attempt(() => this.#bring(object, provisioned, signal));
+    const settings = { provisioned: new Set(input.storageClass.provision.map(({ name }) => name)), defaultSaidBy };
+    for (const object of objects) await attempt(() => this.#bring(object, settings, signal));
     for (const each of unwantedClasses(objects, storageClasses.list())) {
       await attempt(() => this.#apply(storageClassResource, { do: "delete", stored: each as Stored<KubeObject> }, signal));
     }
     metrics.kept(objects.length, failures.length, foreign);
     if (failures.length > 0) throw new ArtifactsIncomplete(failures, failures.map(messageOf).join("; "));
-    return again(resyncMs, "look at everything again");
+    return again(patienceMs > 0 ? patienceMs : resyncMs, "look at everything again");
+  }
+
+  /** How long classes that are there still wait for somebody to choose the default; 0: no longer. */
+  #patience(saidBy: DefaultSaidBy): number {
+    const now = this.#options.host.world.clock.monotonic();
+    this.#undecidedSince = saidBy === "nobody" ? (this.#undecidedSince ?? now) : undefined;
+    return this.#undecidedSince === undefined ? 0 : Math.max(0, this.#undecidedSince + undecidedMs - now);
   }
 
   /** What is to be there. Without an input everything stays as it is, and why is told where the input is. */
-  async #wanted(signal: AbortSignal): Promise<{ readonly input?: ArtifactsInput; readonly objects: readonly KubeObject[] }> {
+  async #wanted(signal: AbortSignal): Promise<Wanted | undefined> {
     const { kube, configuration, uuid, settings, storageClasses, metrics } = this.#options;
     try {
-      const input = clusterInput({
+      const { input, defaultSaidBy } = clusterInput({
         configuration: only(configuration),
         uuid: only(uuid),
         settings: only(settings),
@@ -121,13 +143,13 @@ class Keeper {
       const objects = artifacts(input).filter((object) => keptResource(object) !== undefined) as readonly KubeObject[];
       this.problem = undefined;
       metrics.usable(true);
-      return { input, objects };
+      return { input, defaultSaidBy, objects };
     } catch (error) {
       if (!(error instanceof ArtifactsInputInvalid || error instanceof StorageClassInvalid)) throw error;
       this.problem = error.message;
       metrics.usable(false);
       this.#tell(error.message, error instanceof SettingsInvalid || error instanceof StorageClassInvalid);
-      return { objects: [] };
+      return undefined;
     }
   }
 
@@ -139,12 +161,12 @@ class Keeper {
     recorder.record(about, "Warning", "ArtifactsInvalid", `Artifacts cannot be made, and stay as they are: ${message}`);
   }
 
-  async #bring(object: KubeObject, provisioned: ReadonlySet<string>, signal: AbortSignal): Promise<Step | undefined> {
+  async #bring(object: KubeObject, settings: ClassSettings, signal: AbortSignal): Promise<Step | undefined> {
     const of = keptResource(object)!;
     const { name = "", namespace } = object.metadata ?? {};
     const stored = await getIfThere(this.#options.kube, of, { name, namespace }, signal);
     if (stored?.metadata.deletionTimestamp !== undefined) throw new ObjectLeaving(nameOf(of, { name, namespace }), stored);
-    const step = planObject(object, stored, provisioned);
+    const step = planObject(object, stored, settings);
     if (step !== undefined) await this.#apply(of, step, signal);
     return step;
   }

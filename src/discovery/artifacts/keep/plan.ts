@@ -4,7 +4,9 @@ import type { Frozen, KubeObject, Stored } from "../../../kube/resource.ts";
 import type { StorageClass } from "../../../kube/types.ts";
 import { scriptsAnnotation } from "../registration.ts";
 import { builtInClasses } from "../storage-classes.ts";
-import { contains, difference, isOurs } from "./difference.ts";
+import type { DefaultSaidBy } from "./default-class.ts";
+import { contains, difference } from "./difference.ts";
+import { isOurs } from "./marks.ts";
 
 export type Step =
   | { readonly do: "create"; readonly object: KubeObject }
@@ -15,33 +17,38 @@ export type Step =
   /** Somebody else's object has the name, and is not as wanted; or it cannot be made so without a loss, which is told. */
   | { readonly do: "leave"; readonly object: KubeObject; readonly stored: Stored<KubeObject>; readonly loss?: string };
 
-/** What is to be done about one object that is wanted; undefined: nothing. `provisioned` are the names of storage classes in the settings. */
-export function planObject(
-  object: KubeObject,
-  stored: Stored<KubeObject> | undefined,
-  provisioned: ReadonlySet<string> = new Set(),
-): Step | undefined {
+/** What the settings say of storage classes. */
+export interface ClassSettings {
+  /** Those that they name. */
+  readonly provisioned: ReadonlySet<string>;
+  readonly defaultSaidBy: DefaultSaidBy;
+}
+
+const noSettings: ClassSettings = { provisioned: new Set(), defaultSaidBy: "cluster" };
+
+/** What is to be done about one object that is wanted; undefined: nothing. */
+export function planObject(object: KubeObject, stored: Stored<KubeObject> | undefined, settings = noSettings): Step | undefined {
   if (stored === undefined) return { do: "create", object: marked(object) };
   if (staysAsFound(object, stored)) return undefined;
   if (!isOurs(stored)) return contains(specOf(stored), specOf(object)) ? undefined : { do: "leave", object, stored };
-  if (object.kind === "StorageClass") return planClass(object as StorageClass, stored as Stored<StorageClass>, provisioned);
+  if (object.kind === "StorageClass") return planClass(object as StorageClass, stored as Stored<StorageClass>, settings);
   if (object.kind === "CustomResourceDefinition") {
     return coversAll(object, stored) ? planPatch(marked(object), stored) : { do: "leave", object, stored, loss: lostFields };
   }
   return planPatch(object, stored);
 }
 
-function planPatch(object: KubeObject, stored: Stored<KubeObject>): Step | undefined {
-  const merge = difference(stored, object);
+function planPatch(object: KubeObject, stored: Stored<KubeObject>, saidBy?: DefaultSaidBy): Step | undefined {
+  const merge = difference(stored, object, saidBy);
   return merge && { do: "patch", object, stored, merge };
 }
 
-function planClass(wanted: StorageClass, seen: Stored<StorageClass>, provisioned: ReadonlySet<string>): Step | undefined {
+function planClass(wanted: StorageClass, seen: Stored<StorageClass>, { provisioned, defaultSaidBy }: ClassSettings): Step | undefined {
   if (wanted.provisioner !== seen.provisioner) return { do: "leave", object: wanted, stored: seen };
-  if (sameVolumes(wanted, seen)) return planPatch(wanted, seen);
+  if (sameVolumes(wanted, seen)) return planPatch(wanted, seen, defaultSaidBy);
   // One that every cluster has and that is not ours was asked for with these parameters in the settings of the platform's module.
   const isTheirs = !provisioned.has(seen.metadata.name) && seen.metadata.annotations?.[makerAnnotation] === undefined;
-  if (isTheirs && builtInClasses.includes(seen.metadata.name)) return planPatch(withoutParameters(wanted), seen);
+  if (isTheirs && builtInClasses.includes(seen.metadata.name)) return planPatch(withoutParameters(wanted), seen, defaultSaidBy);
   return { do: "replace", object: marked(wanted), stored: seen };
 }
 
