@@ -189,3 +189,22 @@ test("of two that AWS refuses each is refused once, also where one decides what 
   assert.equal(world.calls().ModifyTargetGroupAttributes, 2);
   for (const name of ["a", "b"]) assert.match(world.events(name).join("\n"), /FailedDeployModel: .*no\.such\.attribute/);
 });
+
+test("one that is made anew under the name of another, with a mistake, does not get what that had", async (t) => {
+  const world = await ingressWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  await world.pods("web", 1);
+  world.serve();
+  const toWeb = (host: string): Rules => ({ [hostOf(host)]: ["Prefix / web:80"] });
+  for (const name of ["a", "b"]) await world.ingress(name, toWeb(name), shared);
+  await world.until("both are served", () => served(world).length === 2, 120_000);
+  await world.drop("a");
+  // By hand, so that nobody lets it go.
+  await world.say("PATCH", "/apis/networking.k8s.io/v1/namespaces/default/ingresses/a", { metadata: { finalizers: null } }, "merge");
+  await world.until("its rule is gone", () => served(world).length === 1, 120_000);
+  await world.ingress("a", toWeb("new"), { ...shared, "target-type": "pods" });
+  await world.world.advance(120_000);
+  assert.match(world.events("a").join("\n"), /target-type|targetType/);
+  assert.deepEqual(served(world), [hostOf("b")]);
+});

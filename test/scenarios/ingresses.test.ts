@@ -303,6 +303,12 @@ test("a log-in by a Secret that comes later, and that changes, is applied when i
   await world.say("PATCH", "/api/v1/namespaces/default/secrets/client", { data: data("second-secret") }, "merge");
   await world.world.advance(60_000);
   assert.deepEqual(world.mutations(), { ModifyRule: 1 });
+  world.resetCalls();
+  await world.change("shop", { "target-type": "nonsense" });
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual(world.mutations(), {}, "nor is it sent again for one that keeps what it asked for before");
+  await world.change("shop", { "target-type": null });
+  await world.world.advance(60_000);
 
   end();
   await world.say("PATCH", "/api/v1/namespaces/default/secrets/client", { metadata: { labels: { a: "b" } } }, "merge");

@@ -39,6 +39,17 @@ export interface MemberModel {
   readonly backends: readonly Backend[];
 }
 
+/** The same when it is carried out: AWS has the Secrets of its log-ins, and whoever asks for it again does not send them again. */
+export function carriedOut(model: MemberModel): MemberModel {
+  const sent = (actions: readonly Action[]): readonly Action[] =>
+    actions.map((action) => (action.kind === "authenticate-oidc" ? { ...action, secretChanged: false } : action));
+  return {
+    ...model,
+    rules: new Map([...model.rules].map(([port, rules]) => [port, rules.map((rule) => ({ ...rule, actions: sent(rule.actions) }))])),
+    defaults: new Map([...model.defaults].map(([port, actions]) => [port, sent(actions)])),
+  };
+}
+
 export type GroupSources = PortSources &
   FrontendSources &
   GuardSources &
@@ -76,7 +87,11 @@ export function desireGroup(
 ): GroupDesire {
   const all = new Map<string, readonly string[]>();
   const misled = new Set<string>();
-  const ofGroup = new Map([...remembered].filter(([, { stack }]) => stack === stackOf(group.id)));
+  const uids = new Map([...group.members.map(({ ingress }) => ingress), ...group.leaving].map((ingress) => [keyOf(ingress), ingress.uid]));
+  // Not what another Ingress of the same name asked for, which is gone.
+  const isOf = (key: string, { stack, options }: MemberModel) =>
+    stack === stackOf(group.id) && uids.get(key) === options.member.ingress.uid;
+  const ofGroup = new Map([...remembered].filter(([key, model]) => isOf(key, model)));
   for (;;) {
     const desire = desireWithout({ faulty: new Set(all.keys()), misled }, group, standing, ofGroup, sources);
     const found = [...desire.faults].filter(([key]) => !all.has(key));

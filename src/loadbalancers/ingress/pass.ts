@@ -13,7 +13,7 @@ import { removeCertificates, requestCertificates } from "./certificate-pass.ts";
 import { checkpointOf } from "./checkpoint.ts";
 import type { GroupContext } from "./context.ts";
 import { deploy } from "./deploy.ts";
-import type { GroupDesire } from "./desire.ts";
+import { carriedOut, type GroupDesire } from "./desire.ts";
 import { type Behind, ensureFrontend } from "./frontend-pass.ts";
 import { finalizerOf, type Group, stackOf } from "./groups.ts";
 import { applyGuards } from "./guard-pass.ts";
@@ -82,7 +82,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
   if (!isCleared || !(await recordBefore(group, survey, context, ask.signal))) return stale;
   const remember = () => {
     for (const [key, model] of desire.understood) {
-      memory.set(key, model);
+      memory.set(key, carriedOut(model));
       context.refusals.forget(refusalKey(group.id, key));
     }
   };
