@@ -1,6 +1,6 @@
 /** Step D: disks that nobody knows, as a metric. */
 import { askAws, type DiscoveryContext } from "./context.ts";
-import { diskFilters, type KnownVolume, orphanedDisks } from "./disks.ts";
+import { diskFilters, type KnownVolume, type OrphanedDisk, orphanedDisks } from "./disks.ts";
 import { persistentVolumes } from "./objects.ts";
 import { retrying } from "./retry.ts";
 
@@ -8,12 +8,9 @@ const listLimitMs = 30_000;
 
 /** Tells of orphans. Without the cluster's id no disk can be attributed to it, and nothing is said. */
 export async function reportDisks(context: DiscoveryContext, signal: AbortSignal): Promise<void> {
-  const { cloud, clusterId, host, metrics } = context;
+  const { clusterId, metrics } = context;
   try {
-    const volumes =
-      clusterId === undefined ? [] : await askAws(context, "disks_meta", signal, (ask) => cloud.volumes.list(diskFilters(clusterId), ask));
-    const known = volumes.length === 0 ? [] : await listVolumes(context, signal);
-    metrics.orphans(orphanedDisks(volumes, known, host.world.clock.now()));
+    metrics.orphans(clusterId === undefined ? [] : await findOrphans(context, clusterId, signal));
     metrics.read("disks_meta", false);
     metrics.written("disks_meta", false);
   } catch (error) {
@@ -21,6 +18,21 @@ export async function reportDisks(context: DiscoveryContext, signal: AbortSignal
     metrics.read("disks_meta", true);
     throw error;
   }
+}
+
+/**
+ * A disk that goes with its PersistentVolume between the two reads would be an orphan for a whole period: those that seem to be are looked for once
+ * more.
+ */
+async function findOrphans(context: DiscoveryContext, clusterId: string, signal: AbortSignal): Promise<readonly OrphanedDisk[]> {
+  const { cloud, host } = context;
+  const read = () => askAws(context, "disks_meta", signal, (ask) => cloud.volumes.list(diskFilters(clusterId), ask));
+  const volumes = await read();
+  if (volumes.length === 0) return [];
+  const orphans = orphanedDisks(volumes, await listVolumes(context, signal), host.world.clock.now());
+  if (orphans.length === 0) return [];
+  const left = new Set((await read()).map(({ id }) => id));
+  return orphans.filter(({ id }) => left.has(id));
 }
 
 /** What PersistentVolumes say of their disks, page by page: nothing else of them is kept. */

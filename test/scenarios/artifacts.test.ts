@@ -447,6 +447,14 @@ test("a class from which no machine can be made is told of, with what discovery 
   assert.equal(messages.length, 1);
   assert.match(messages[0]!, /spec\.diskType: io2 .*; spec\.instanceType: m5\.large is not offered in zone eu-central-1a/);
   assert.match(await keeper.metrics(), /fairlead_artifacts_invalid_instance_classes 1/);
+  const said = () => world.eventsOf("InstanceClassInvalid").map(({ count }) => count);
+  await world.pass(20 * minute);
+  assert.deepEqual(said(), [1], "the same is not told again and again");
+  await world.pass(15 * minute);
+  assert.deepEqual(said(), [2], "but before the API server forgets it");
+  await world.say("PATCH", "/apis/deckhouse.io/v1/awsinstanceclasses/bad", { spec: { diskType: "gp3" } });
+  await world.pass(minute);
+  assert.deepEqual(said(), [2, 1], "another problem is told at once");
 });
 
 test("nodes with the taint of a spot interruption are marked, once, and drained ones are not drained again", async () => {

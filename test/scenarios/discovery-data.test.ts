@@ -165,3 +165,29 @@ test("an orphan is a disk of this cluster, older than an hour, that no Persisten
   discoverer.stop();
   await discoverer.ended;
 });
+
+test("a disk that goes with its PersistentVolume while both are read is no orphan", async () => {
+  const world = await discoveryWorld();
+  const [going, orphan] = [disk(world, "pvc-1"), disk(world, "pvc-2")];
+  await persistentVolume(world, "pvc-1", going);
+  const path = "/api/v1/persistentvolumes/pvc-1";
+  await world.say("PATCH", path, { metadata: { finalizers: null } });
+  await world.world.advance(3_700_000);
+  world.cluster.faults.add({
+    match: ({ method, url }) => {
+      if (method !== "GET" || url.pathname !== "/api/v1/persistentvolumes") return false;
+      world.aws.account.ec2.volumes.delete(going);
+      void world.say("DELETE", path, {});
+      return true;
+    },
+    effect: { kind: "refuse", status: 503 },
+    times: 1,
+  });
+  const discoverer = world.start();
+  await world.cycle(discoverer);
+  const told = (await discoverer.metrics()).split("\n").filter((line) => line.startsWith("cloud_data_discovery_orphaned_disk_info{"));
+  assert.deepEqual(told, [`cloud_data_discovery_orphaned_disk_info{id="${orphan}",name="pvc-2"} 1`]);
+  assert.equal(world.calls("DescribeVolumes"), 2);
+  discoverer.stop();
+  await discoverer.ended;
+});

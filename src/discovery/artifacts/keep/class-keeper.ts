@@ -7,7 +7,7 @@ import type { KubeClient } from "../../../kube/client.ts";
 import { isApiError } from "../../../kube/errors.ts";
 import { objectRef } from "../../../kube/event-recorder.ts";
 import type { KubeObject, Resource, Stored } from "../../../kube/resource.ts";
-import { again, type Controller, type Outcome } from "../../../runtime/controller.ts";
+import { again, type Controller } from "../../../runtime/controller.ts";
 import { rethrowIfStopped } from "../../../runtime/gate.ts";
 import type { Host } from "../../../runtime/host.ts";
 import { discoveryKey, infrastructureKey } from "../../objects.ts";
@@ -29,37 +29,65 @@ export interface ClassKeeperOptions {
 }
 
 const pauseMs = 10_000;
+/** An API server forgets Events after an hour. */
+const tellAgainMs = 30 * 60_000;
+
+/** What was told of a class, and when. */
+type Told = ReadonlyMap<string, { readonly problem: string; readonly at: number }>;
 
 export function classKeeper(options: ClassKeeperOptions): Controller {
+  let told: Told = new Map();
   return {
     name: "instance-classes",
     concurrency: 1,
     sources: [{ name: "start", start: async (enqueue) => enqueue("instance-classes") }],
-    reconcile: (_, signal) => keepClasses(options, signal),
+    async reconcile(_, signal) {
+      const problems = await keepClasses(options, signal);
+      if (problems === undefined) return again(pauseMs, "AWSInstanceClass or NodeGroup is not served yet");
+      told = tell(options, problems, told);
+      return again(pauseMs, "look at classes and groups again");
+    },
   };
 }
 
+interface InvalidClass {
+  readonly of: Stored<InstanceClass>;
+  readonly problem: string;
+}
+
+/** Tells of problems that are new, and of the others from time to time. */
+function tell({ host, recorder, metrics }: ClassKeeperOptions, problems: readonly InvalidClass[], told: Told): Told {
+  const now = host.world.clock.monotonic();
+  metrics.invalidClasses(problems.length);
+  return new Map(
+    problems.map(({ of, problem }) => {
+      const before = told.get(of.metadata.uid);
+      if (before?.problem === problem && now < before.at + tellAgainMs) return [of.metadata.uid, before];
+      recorder.record(objectRef(instanceClasses, of), "Warning", "InstanceClassInvalid", problem);
+      return [of.metadata.uid, { problem, at: now }];
+    }),
+  );
+}
+
+/** Writes every status, and gives the classes from which no machine can be made; undefined: nobody knows. */
 async function keepClasses(
-  { host, kube, recorder, configuration, discovery, metrics }: ClassKeeperOptions,
+  { host, kube, configuration, discovery }: ClassKeeperOptions,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<readonly InvalidClass[] | undefined> {
   const [classes, groups] = await Promise.all([listIfServed(kube, instanceClasses, signal), listIfServed(kube, nodeGroups, signal)]);
   // Without the definition of NodeGroups nobody says who uses a class: that is not the same as nobody.
-  if (classes === undefined || groups === undefined) return again(pauseMs, "AWSInstanceClass or NodeGroup is not served yet");
+  if (classes === undefined || groups === undefined) return undefined;
   const consumers = consumersOf(groups);
   const provider = providerOf(only(configuration)?.data?.[infrastructureKey]);
   const discovered = readDiscovery(decoded(only(discovery)?.data?.[discoveryKey]));
-  let invalid = 0;
+  const invalid: InvalidClass[] = [];
   for (const each of classes) {
     const users = consumers.get(each.metadata.name) ?? [];
     await writeStatus({ host, kube }, each, statusChange(each as InstanceClass, users), signal);
     const problems = provider === undefined ? [] : classProblems(each.spec ?? {}, users, provider, discovered);
-    if (problems.length === 0) continue;
-    invalid++;
-    recorder.record(objectRef(instanceClasses, each), "Warning", "InstanceClassInvalid", problems.join("; "));
+    if (problems.length > 0) invalid.push({ of: each, problem: problems.join("; ") });
   }
-  metrics.invalidClasses(invalid);
-  return again(pauseMs, "look at classes and groups again");
+  return invalid;
 }
 
 /** One class that cannot be written stops no other. */

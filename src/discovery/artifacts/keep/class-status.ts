@@ -17,8 +17,8 @@ export function consumersOf(groups: readonly NodeGroup[]): ReadonlyMap<string, r
 /** The status that a class is to have; undefined when it has it. The node manager may write the same names in another order. */
 export function statusChange({ status }: InstanceClass, consumers: readonly NodeGroup[]): InstanceClass["status"] | undefined {
   const nodeGroupConsumers = consumers.map(nameOf);
-  const same = status?.nodeGroupConsumers !== undefined && [...status.nodeGroupConsumers].sort().join() === nodeGroupConsumers.join();
-  return same ? undefined : { nodeGroupConsumers };
+  const written = status?.nodeGroupConsumers ?? undefined;
+  return written && [...written].sort().join() === nodeGroupConsumers.join() ? undefined : { nodeGroupConsumers };
 }
 
 /** Those that the machine controller makes machines with. */
@@ -31,7 +31,9 @@ export function classProblems(
   { instances, zones, zoneToSubnetIdMap }: DiscoveryData,
   discovered: Discovered | undefined,
 ): readonly string[] {
-  const { instanceType = "", diskType = "", iops = "", additionalSecurityGroups = [] } = spec;
+  // A definition of the platform's may let null pass.
+  const given: InstanceClassSpec = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null));
+  const { instanceType = "", diskType = "", iops = "", additionalSecurityGroups = [] } = given;
   const used = new Set(consumers.flatMap((group) => group.spec?.cloudInstances?.zones ?? zones));
   const offered = discovered?.instanceTypeZones?.[instanceType];
   return [

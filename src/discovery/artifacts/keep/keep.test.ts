@@ -9,7 +9,7 @@ import { contains, difference } from "./difference.ts";
 import { hostAddressStep } from "./host-addresses.ts";
 import { uninitialisedMasters } from "./masters.ts";
 import { planObject } from "./plan.ts";
-import type { NodeGroup } from "./resources.ts";
+import type { InstanceClass, NodeGroup } from "./resources.ts";
 import { mayLackSizes, withRootDisks } from "./root-disks.ts";
 import { isSpotNotified, spotMarks } from "./spot-nodes.ts";
 
@@ -59,6 +59,7 @@ test("consumers: ephemeral groups of the class, in the order of their names; any
   assert.equal(statusChange({ status: { nodeGroupConsumers: ["b", "a"] } }, consumers), undefined);
   assert.deepEqual(statusChange({}, []), { nodeGroupConsumers: [] });
   assert.equal(statusChange({ status: { nodeGroupConsumers: [] } }, []), undefined);
+  assert.deepEqual(statusChange({ status: { nodeGroupConsumers: null } } as unknown as InstanceClass, []), { nodeGroupConsumers: [] });
 });
 
 test("classes from which no machine can be made, each problem in words that name it", () => {
@@ -72,6 +73,8 @@ test("classes from which no machine can be made, each problem in words that name
   assert.match(problems({ instanceType: "" }), /spec\.instanceType is empty/);
   assert.match(problems({}, ["eu-central-1z"]), /zone eu-central-1z of a NodeGroup has no subnet/);
   assert.match(problems({}, undefined, { instanceTypeZones: { "m5.large": [] } }), /m5\.large is not offered in zone eu-central-1a/);
+  assert.equal(problems({ diskType: null, iops: null, additionalSecurityGroups: null }), "");
+  assert.match(problems({ instanceType: null }), /spec\.instanceType is empty/);
   const bare = { ...provider, instances: { ...provider.instances, additionalSecurityGroups: [] } };
   assert.match(classProblems({ instanceType: "m5.large" }, [], bare, undefined).join(), /no security group/);
 });
