@@ -208,3 +208,33 @@ test("one that is made anew under the name of another, with a mistake, does not 
   assert.match(world.events("a").join("\n"), /target-type|targetType/);
   assert.deepEqual(served(world), [hostOf("b")]);
 });
+
+const deniedLooks: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "acm:ListCertificates": { "listen-ports": '[{"HTTPS":443}]' },
+  "elasticloadbalancing:DescribeTrustStores": {
+    "listen-ports": '[{"HTTPS":443}]',
+    "certificate-arn": missingCertificate,
+    "mutual-authentication": '[{"port":443,"mode":"verify","trustStore":"clients"}]',
+  },
+};
+
+for (const [action, annotations] of Object.entries(deniedLooks)) {
+  test(`a look that the role denies is told to the one that needs it, and the others go on: ${action}`, async (t) => {
+    const world = await ingressWorld();
+    t.after(() => world.close());
+    await world.service("web");
+    await world.pods("web", 1);
+    world.aws.controls.deny(action);
+    world.serve();
+    const toWeb = (host: string): Rules => ({ [hostOf(host)]: ["Prefix / web:80"] });
+    await world.ingress("a", toWeb("a"), { ...shared, ...annotations });
+    for (const name of ["b", "c"]) await world.ingress(name, toWeb(name), shared);
+    await world.until("the others are served", () => served(world).length === 2, 120_000);
+    await world.change("b", {}, toWeb("changed"));
+    await world.drop("c");
+    await world.until("c is let go", () => world.get("c") === undefined, 600_000);
+    assert.deepEqual(served(world), [hostOf("changed")]);
+    assert.match(world.events("a").join("\n"), new RegExp(`FailedBuildModel: .*${action}`));
+    assert.doesNotMatch(world.events("b").join("\n"), /Failed/);
+  });
+}

@@ -7,6 +7,7 @@ import type { Attributes } from "../model.ts";
 import type { MutualTls } from "../routing.ts";
 import { discoveredCertificates, hostsOf } from "./certificates.ts";
 import type { MutualTlsWish, Protocol } from "./listen-ports.ts";
+import type { DeniedLookUps } from "./look-ups.ts";
 import { MemberFault, type MemberOptions, readFamily } from "./member.ts";
 import { agreed, agreedByKey, type MemberFaults, sameSet } from "./merge.ts";
 import type { CertificateAnswer } from "./own-certificates.ts";
@@ -20,6 +21,7 @@ export interface PortSources {
   requested(key: string): CertificateAnswer | undefined;
   /** The ARN of a trust store by its name. */
   trustStore(name: string): string | undefined;
+  readonly denied?: DeniedLookUps;
 }
 
 /** One port with everything but what it answers. */
@@ -54,15 +56,15 @@ export const needsDiscovery = ({ ports, certificates, requestsCertificate }: Mem
 /** Throws a `MemberFault` for what is wrong with this member alone. */
 export function portWish(options: MemberOptions, sources: PortSources): PortWish {
   const { values } = options;
-  const { trustStore } = sources;
   return {
     certificates: certificatesFor(options, sources),
-    mutualTls: new Map([...(values["mutual-authentication"] ?? [])].map(([port, wish]) => [port, resolvedMutualTls(wish, trustStore)])),
+    mutualTls: new Map([...(values["mutual-authentication"] ?? [])].map(([port, wish]) => [port, resolvedMutualTls(wish, sources)])),
     ...givenCidrs(options),
   };
 }
 
-function certificatesFor(options: MemberOptions, { settings, certificates, requested }: PortSources): readonly string[] {
+function certificatesFor(options: MemberOptions, { settings, certificates, requested, denied }: PortSources): readonly string[] {
+  if (needsDiscovery(options) && denied?.certificates !== undefined) throw new MemberFault(denied.certificates);
   if (needsDiscovery(options)) return discoveredCertificates(hostsOf(options.member.ingress), certificates, settings.allowedAuthorities);
   if (!options.requestsCertificate) return options.certificates;
   const { arns = [], waits, fault } = requested(options.key) ?? {};
@@ -82,10 +84,11 @@ export function givenCidrs({ member: { params }, values }: MemberOptions): { rea
   return { cidrs };
 }
 
-function resolvedMutualTls(wish: MutualTlsWish, trustStore: PortSources["trustStore"]): MutualTls {
+function resolvedMutualTls(wish: MutualTlsWish, { trustStore, denied }: PortSources): MutualTls {
   if (wish.mode !== "verify") return { mode: wish.mode };
   const arn = wish.trustStore.startsWith("arn:") ? wish.trustStore : trustStore(wish.trustStore);
-  if (arn === undefined) throw new MemberFault(`couldn't find TrustStore with name ${wish.trustStore}`);
+  const why = denied?.trustStores === undefined ? "" : `: ${denied.trustStores}`;
+  if (arn === undefined) throw new MemberFault(`couldn't find TrustStore with name ${wish.trustStore}${why}`);
   return { ...wish, trustStore: arn };
 }
 

@@ -19,6 +19,13 @@ export interface LookUps {
   readonly trustStores: ReadonlyMap<string, string>;
   readonly targetGroups: ReadonlyMap<string, string>;
   readonly webAcls: ReadonlyMap<string, WebAclFound>;
+  readonly denied: DeniedLookUps;
+}
+
+/** Why nobody could look for these: whoever needs one is told, and those who share a load balancer with it go on. */
+export interface DeniedLookUps {
+  readonly certificates?: string;
+  readonly trustStores?: string;
 }
 
 export async function lookUp(
@@ -33,8 +40,8 @@ export async function lookUp(
     return new Map(found.flatMap(([name, arn]) => (arn === undefined ? [] : [[name, arn] as const])));
   };
   const [issued, stores, targetGroups, webAcls] = await Promise.all([
-    members.some(needsDiscovery) ? discoverable(inventory.cloud.certificates, settings, ask) : [],
-    arnsOf(distinct(members.flatMap(storeNames)), (name) => trustStores.arn(name, ask)),
+    unlessDenied(async () => (members.some(needsDiscovery) ? discoverable(inventory.cloud.certificates, settings, ask) : [])),
+    unlessDenied(() => arnsOf(distinct(members.flatMap(storeNames)), (name) => trustStores.arn(name, ask))),
     arnsOf(
       distinct(members.flatMap(targetGroupNames)),
       async (name) => (await inventory.targetGroups.get(name, reconcileAges, ask))?.TargetGroupArn,
@@ -45,7 +52,13 @@ export async function lookUp(
       ),
     ),
   ]);
-  return { certificates: issued, trustStores: stores, targetGroups, webAcls: new Map(webAcls) };
+  return {
+    certificates: issued.found ?? [],
+    trustStores: stores.found ?? new Map(),
+    targetGroups,
+    webAcls: new Map(webAcls),
+    denied: { ...(issued.problem && { certificates: issued.problem }), ...(stores.problem && { trustStores: stores.problem }) },
+  };
 }
 
 /** Those that were requested for an Ingress serve that one only. */
@@ -58,11 +71,15 @@ async function discoverable(certificates: Certificates, { allowedAuthorities, ga
   return issued.filter(({ arn }) => !ofIngresses.has(arn));
 }
 
-/** Whoever may not look for one is told why it was not found. */
 async function webAclFound(find: () => Promise<string | undefined>): Promise<WebAclFound> {
+  const { found: arn, problem } = await unlessDenied(find);
+  return { ...(arn !== undefined && { arn }), ...(problem !== undefined && { problem }) };
+}
+
+/** Whoever may not look for one is told why it was not found. */
+async function unlessDenied<T>(look: () => Promise<T>): Promise<{ readonly found?: T; readonly problem?: string }> {
   try {
-    const arn = await find();
-    return arn === undefined ? {} : { arn };
+    return { found: await look() };
   } catch (error) {
     if (!isAwsError(error, "denied")) throw error;
     return { problem: error.message };
