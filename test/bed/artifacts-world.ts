@@ -171,6 +171,15 @@ export class ArtifactsWorld {
   }
 }
 
+/** A cluster with everything in it, and the keeper at work for a minute. */
+export async function kept(...flags: readonly string[]): Promise<{ readonly world: ArtifactsWorld; readonly keeper: RunningKeeper }> {
+  const world = new ArtifactsWorld();
+  await world.install();
+  const keeper = world.start(...flags);
+  await world.pass(60_000);
+  return { world, keeper };
+}
+
 const of = (kind: string) => ({ apiVersion: "deckhouse.io/v1", kind });
 
 function configurationData(clusterConfiguration: object, discoveryData: object): Record<string, string> {

@@ -3,20 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { instanceClassDefinition } from "../../src/discovery/artifacts/instance-class.ts";
 import { exampleFile } from "../../src/discovery/artifacts/testing.ts";
-import { ArtifactsWorld, configurationPath } from "../bed/artifacts-world.ts";
+import { ArtifactsWorld, configurationPath, kept } from "../bed/artifacts-world.ts";
 
 const defaultClass = "storageclass.kubernetes.io/is-default-class";
 const minute = 60_000;
 const storage = "/apis/storage.k8s.io/v1/storageclasses";
-
-/** A cluster with everything in it, and the keeper at work. */
-async function kept(...flags: readonly string[]) {
-  const world = new ArtifactsWorld();
-  await world.install();
-  const keeper = world.start(...flags);
-  await world.pass(minute);
-  return { world, keeper };
-}
 
 const registration = (world: ArtifactsWorld) => {
   const { data } = world.find("secrets", "d8-node-manager-cloud-provider");
@@ -182,42 +173,6 @@ test("scripts of the platform's own module stay as they are, ours are kept, and 
   assert.equal(world.find("secrets", bootstrap), undefined);
 });
 
-test("storage classes: changed parameters replace the object, an excluded class goes, and the default moves", async () => {
-  const { world } = await kept();
-  const before = world.find("storageclasses.storage.k8s.io", "gp3").metadata.uid;
-  const foreign = { metadata: { name: "mine" }, provisioner: "ebs.csi.aws.com", parameters: { type: "io2" } };
-  await world.say("POST", storage, foreign);
-  world.writes.length = 0;
-  await world.settle({ storageClass: { provision: [{ name: "gp3", type: "gp3", iops: "6000" }], exclude: ["sc\\d+", "gp2"] } });
-  await world.pass(minute);
-  const after = world.find("storageclasses.storage.k8s.io", "gp3");
-  assert.notEqual(after.metadata.uid, before);
-  assert.deepEqual(after.parameters, { type: "gp3", iops: "6000" });
-  const names = world.cluster.objects("storageclasses.storage.k8s.io").map(({ metadata }) => metadata.name);
-  assert.deepEqual(names.toSorted(), ["gp3", "mine", "st1"]);
-  assert.equal(after.metadata.annotations[defaultClass], "true", "gp2 was the default, and is gone");
-  assert.deepEqual(
-    world.writes.filter((write) => write.startsWith("DELETE")),
-    [`DELETE ${storage}/gp3`, `DELETE ${storage}/gp2`, `DELETE ${storage}/sc1`],
-  );
-});
-
-test("a class that the platform's settings asked for and ours do not is left; one that ours asked for goes when they do not any more", async () => {
-  const world = new ArtifactsWorld();
-  await world.install();
-  const labels = { heritage: "deckhouse", module: "cloud-provider-aws", app: "ebs-csi-driver" };
-  const platforms = { metadata: { name: "fast", labels }, provisioner: "ebs.csi.aws.com", parameters: { type: "io2" } };
-  await world.say("POST", storage, platforms);
-  await world.settle({ storageClass: { provision: [{ name: "slow", type: "st1" }] } });
-  world.start();
-  await world.pass(minute);
-  assert.ok(world.find("storageclasses.storage.k8s.io", "slow"));
-  await world.settle({});
-  await world.pass(minute);
-  assert.equal(world.find("storageclasses.storage.k8s.io", "slow"), undefined);
-  assert.ok(world.find("storageclasses.storage.k8s.io", "fast"), "volumes could not be made from it any more");
-});
-
 test("the platform's own definition of instance classes stays, with what it knows more; one that knows less is set right", async () => {
   const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   for (const [less, more] of [
@@ -278,93 +233,6 @@ test("a definition that an earlier release wrote gets what the new one allows; a
   assert.deepEqual(world.find("customresourcedefinitions.apiextensions.k8s.io", name).metadata.annotations, annotations);
 });
 
-test("a class that every cluster has stays with the parameters of the platform's settings, until ours name it", async () => {
-  const world = new ArtifactsWorld();
-  await world.install();
-  const labels = { heritage: "deckhouse", module: "cloud-provider-aws", app: "ebs-csi-driver" };
-  const parameters = { type: "gp3", iops: "6000" };
-  const rest = { provisioner: "ebs.csi.aws.com", allowVolumeExpansion: true, volumeBindingMode: "WaitForFirstConsumer" };
-  await world.say("POST", storage, { metadata: { name: "gp3", labels }, parameters, ...rest });
-  const gp3 = () => world.find("storageclasses.storage.k8s.io", "gp3");
-  const { uid } = gp3().metadata;
-  world.start();
-  await world.pass(minute);
-  assert.deepEqual([gp3().metadata.uid, gp3().parameters], [uid, parameters]);
-  assert.ok(!world.writes.some((write) => write.endsWith("/gp3")));
-  await world.settle({ defaultStorageClass: "gp3" });
-  await world.pass(minute);
-  assert.deepEqual([gp3().metadata.uid, gp3().metadata.annotations[defaultClass]], [uid, "true"], "the default moves all the same");
-  await world.settle({ storageClass: { provision: [{ name: "gp3", type: "gp3" }] } });
-  await world.pass(minute);
-  assert.deepEqual(gp3().parameters, { type: "gp3" });
-  await world.settle({ storageClass: { provision: [{ name: "gp3", type: "gp3", iops: "4000" }] } });
-  await world.pass(minute);
-  await world.settle({});
-  await world.pass(minute);
-  assert.deepEqual(gp3().parameters, { type: "gp3" }, "what ours asked for goes with the settings");
-});
-
-test("a class that somebody's finalizer holds is waited for, told of, and made anew as soon as it is gone", async () => {
-  const { world, keeper } = await kept();
-  const gp3 = () => world.find("storageclasses.storage.k8s.io", "gp3");
-  await world.say("PATCH", `${storage}/gp3`, { metadata: { finalizers: ["example.org/hold"] } });
-  await world.say("PATCH", `${storage}/st1`, { metadata: { finalizers: ["example.org/hold"] } });
-  world.writes.length = 0;
-  await world.settle({ storageClass: { provision: [{ name: "gp3", type: "gp3", iops: "6000" }], exclude: ["st1"] } });
-  await world.pass(10 * minute);
-  assert.match(keeper.lines.join(""), /gp3 is being deleted and waits for example\.org\/hold/);
-  const deletions = world.writes.filter((write) => write.startsWith("DELETE")).toSorted();
-  assert.deepEqual(deletions, [`DELETE ${storage}/gp3`, `DELETE ${storage}/st1`], "it is asked once");
-  await world.say("PATCH", `${storage}/gp3`, { metadata: { finalizers: null } });
-  await world.pass(1000);
-  assert.deepEqual(gp3().parameters, { type: "gp3", iops: "6000" });
-});
-
-test("a default that a user chooses takes the mark from ours", async () => {
-  const { world } = await kept();
-  const metadata = { name: "mine", annotations: { [defaultClass]: "true" } };
-  await world.say("POST", storage, { metadata, provisioner: "ebs.csi.aws.com" });
-  await world.pass(1000);
-  assert.equal(world.find("storageclasses.storage.k8s.io", "gp2").metadata.annotations?.[defaultClass], undefined);
-});
-
-test("a default that somebody moves from one class of ours to another stays where it was put, in whichever order it was moved", async () => {
-  const marks = { metadata: { annotations: { [defaultClass]: "true" } } };
-  const unmarks = { metadata: { annotations: { [defaultClass]: null } } };
-  for (const order of ["mark first", "unmark first"]) {
-    const { world } = await kept();
-    const isDefault = (name: string) => world.find("storageclasses.storage.k8s.io", name).metadata.annotations?.[defaultClass] === "true";
-    const defaults = () => ["gp2", "gp3", "sc1", "st1"].filter(isDefault);
-    assert.deepEqual(defaults(), ["gp2"], "nobody has chosen one");
-    const moves = [() => world.say("PATCH", `${storage}/gp3`, marks), () => world.say("PATCH", `${storage}/gp2`, unmarks)];
-    for (const move of order === "mark first" ? moves : moves.toReversed()) {
-      await move();
-      await world.pass(10_000);
-    }
-    assert.deepEqual(defaults(), ["gp3"], order);
-    world.writes.length = 0;
-    await world.pass(20 * minute);
-    assert.deepEqual([defaults(), world.writes], [["gp3"], []], order);
-    await world.say("PATCH", `${storage}/gp3`, unmarks);
-    await world.pass(6 * minute);
-    assert.deepEqual(defaults(), ["gp2"], "a cluster is not left without one");
-  }
-});
-
-test("settings that name the default have their way, and marks that others have put are not fought over", async () => {
-  const { world } = await kept();
-  const marks = { metadata: { annotations: { [defaultClass]: "true" } } };
-  const isDefault = (name: string) => world.find("storageclasses.storage.k8s.io", name).metadata.annotations?.[defaultClass] === "true";
-  for (const name of ["sc1", "st1"]) await world.say("PATCH", `${storage}/${name}`, marks);
-  await world.pass(minute);
-  world.writes.length = 0;
-  await world.pass(10 * minute);
-  assert.deepEqual([isDefault("gp2"), isDefault("sc1"), isDefault("st1"), world.writes], [false, true, true, []]);
-  await world.settle({ defaultStorageClass: "gp3" });
-  await world.pass(minute);
-  assert.deepEqual(["gp2", "gp3", "sc1", "st1"].filter(isDefault), ["gp3"]);
-});
-
 test("settings that cannot be used are told, and nothing is changed", async () => {
   const { world } = await kept();
   world.writes.length = 0;
@@ -374,6 +242,16 @@ test("settings that cannot be used are told, and nothing is changed", async () =
   const [event] = world.eventsOf("ArtifactsInvalid");
   assert.match(event!.message!, /storageClass\.exclude: "\("/);
   assert.deepEqual([event!.involvedObject.kind, event!.involvedObject.name], ["ConfigMap", "fairlead-artifacts"]);
+});
+
+test("a cluster without its UUID is told by the ConfigMap that should have it", async () => {
+  const world = new ArtifactsWorld();
+  await world.install();
+  await world.say("PATCH", "/api/v1/namespaces/kube-system/configmaps/d8-cluster-uuid", { data: { "cluster-uuid": "" } });
+  world.start();
+  await world.pass(minute);
+  assert.deepEqual(world.writes, []);
+  assert.match(world.events("ArtifactsInvalid").join(), /ConfigMap d8-cluster-uuid in Namespace kube-system has no key cluster-uuid/);
 });
 
 test("a dry run changes nothing and says what it would do", async () => {
@@ -407,6 +285,30 @@ test("a refused object stops no other, and is tried again", async () => {
   assert.match(await keeper.metrics(), /fairlead_artifacts_objects\{state="failed"\} 1/);
   assert.match(keeper.lines.join(""), /volumesnapshotclasses\.snapshot\.storage\.k8s\.io\/aws/);
 });
+
+for (const effect of [{ kind: "refuse", status: 503 }, { kind: "hang" }, { kind: "lose-answer" }] as const) {
+  test(`an hour of an API server that answers nothing (${effect.kind}) loses nothing`, async () => {
+    const { world, keeper } = await kept("--leader-elect=false");
+    await world.installNodeGroups();
+    await world.instanceClass("large", { instanceType: "m5.large" });
+    let isAway = true;
+    const lift = world.cluster.faults.add({ match: () => isAway, effect });
+    await world.pass(30 * minute);
+    isAway = false;
+    await world.configure({ ...exampleFile.clusterConfiguration, tags: { env: "dev" } });
+    await world.group("a", "large");
+    await world.say("DELETE", "/api/v1/namespaces/kube-system/secrets/d8-cloud-provider-aws-mcm", {});
+    isAway = true;
+    await world.pass(30 * minute);
+    lift();
+    await world.pass(6 * minute);
+    assert.deepEqual(registration(world).tags, { env: "dev" });
+    assert.ok(world.find("secrets", "d8-cloud-provider-aws-mcm"));
+    assert.deepEqual(world.find("awsinstanceclasses.deckhouse.io", "large").status, { nodeGroupConsumers: ["a"] });
+    keeper.stop();
+    await keeper.ended;
+  });
+}
 
 test("instance classes: who uses each is written, when groups come, change and go, and not when nothing does", async () => {
   const { world } = await kept();

@@ -74,9 +74,19 @@ const bashible = z.strictObject({
   credentialProvider: z.strictObject({ amd64: download.optional(), arm64: download.optional() }).optional(),
 });
 
+/** Two classes of one name would take each other's place for ever. */
+function namedOnce(classes: readonly { readonly name: string }[], { addIssue }: z.RefinementCtx): void {
+  const names = classes.map((each) => each.name);
+  for (const twice of new Set(names.filter((each, index) => names.indexOf(each) !== index))) {
+    addIssue({ code: "custom", message: `${twice} is there twice` });
+  }
+}
+
 /** What users decide. */
 const settings = {
-  storageClass: z.strictObject({ provision: z.array(provisioned).default([]), exclude: z.array(z.string()).default([]) }).prefault({}),
+  storageClass: z
+    .strictObject({ provision: z.array(provisioned).default([]).superRefine(namedOnce), exclude: z.array(z.string()).default([]) })
+    .prefault({}),
   /** The class that is the default of the cluster already. */
   defaultStorageClass: z.string().default(""),
   /** The user's choice of it; then the platform marks it, and no class is marked here. */

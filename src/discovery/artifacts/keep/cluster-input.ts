@@ -40,11 +40,15 @@ export function clusterInput({ configuration, uuid, settings, cni, storageClasse
   if (cni !== undefined && cni.data?.cni === undefined) {
     throw new ArtifactsInputInvalid([`Secret kube-system/${cniSecretName} has no key cni`]);
   }
+  const clusterUUID = uuid?.data?.[uuidKey] ?? "";
+  if (clusterUUID === "") {
+    throw new ArtifactsInputInvalid([`ConfigMap ${uuidMap.name} in Namespace ${uuidMap.namespace} has no key ${uuidKey}`]);
+  }
   const chosen = settingsOf(settings);
   const found = defaultIn(storageClasses);
   const input = checkArtifactsInput({
     ...chosen,
-    clusterUUID: uuid?.data?.[uuidKey] ?? "",
+    clusterUUID,
     clusterConfiguration: documentOf(configuration, configurationKey),
     discoveryData: documentOf(configuration, infrastructureKey),
     defaultStorageClass: chosen.defaultStorageClass || found,

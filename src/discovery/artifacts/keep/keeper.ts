@@ -53,6 +53,16 @@ class ObjectLeaving extends Error {
   }
 }
 
+/** A class that was made anew a moment ago is different again. Whoever does that would do it as often as we do. */
+class ObjectContested extends Error {
+  override readonly name = "ObjectContested";
+  constructor(what: string) {
+    super(
+      `${what} was made anew less than ${resyncMs / 60_000} minutes ago and is different again: somebody else keeps it too, or a webhook changes it`,
+    );
+  }
+}
+
 /** Several objects could not be brought to the cluster; the others were. */
 class ArtifactsIncomplete extends AggregateError {
   override readonly name = "ArtifactsIncomplete";
@@ -85,6 +95,8 @@ interface Wanted {
 
 class Keeper {
   readonly #options: KeeperOptions;
+  /** What was made anew, as it was to be, and when; by object. */
+  readonly #replaced = new Map<string, { readonly as: string; readonly at: number }>();
   /** Since when nobody says which class is the default. */
   #undecidedSince: number | undefined;
   problem: string | undefined;
@@ -167,8 +179,19 @@ class Keeper {
     const stored = await getIfThere(this.#options.kube, of, { name, namespace }, signal);
     if (stored?.metadata.deletionTimestamp !== undefined) throw new ObjectLeaving(nameOf(of, { name, namespace }), stored);
     const step = planObject(object, stored, settings);
-    if (step !== undefined) await this.#apply(of, step, signal);
+    if (step?.do === "replace") await this.#replace(of, step, signal);
+    else if (step !== undefined) await this.#apply(of, step, signal);
     return step;
+  }
+
+  async #replace(of: Resource<KubeObject>, step: Extract<Step, { do: "replace" }>, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options.host.world;
+    const what = nameOf(of, { name: step.stored.metadata.name });
+    const as = JSON.stringify(step.object);
+    const before = this.#replaced.get(what);
+    if (before?.as === as && clock.monotonic() < before.at + resyncMs) throw new ObjectContested(what);
+    await this.#apply(of, step, signal);
+    this.#replaced.set(what, { as, at: clock.monotonic() });
   }
 
   async #apply(of: Resource<KubeObject>, step: Step, signal: AbortSignal): Promise<undefined> {
