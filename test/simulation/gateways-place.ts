@@ -42,8 +42,15 @@ const foreignRoute = objectOf("HTTPRoute", "theirs", {
 export const pathOf = (kind: Kind) => `${gatewayApi}/namespaces/default/${plurals[kind]}`;
 
 /** What a user says of an object. */
-export async function write(scene: GatewaysScene, method: string, kind: Kind, name: string, spec: object): Promise<void> {
-  if (method === "POST") await scene.say("user", method, pathOf(kind), objectOf(kind, name, spec));
+export async function write(
+  scene: GatewaysScene,
+  method: string,
+  kind: Kind,
+  name: string,
+  spec: object,
+  more: object = {},
+): Promise<void> {
+  if (method === "POST") await scene.say("user", method, pathOf(kind), objectOf(kind, name, spec, more));
   else await scene.say("user", method, `${pathOf(kind)}/${name}`, ...(method === "PATCH" ? [{ spec }] : []));
 }
 

@@ -63,6 +63,8 @@ export class GatewaysScene extends BalancersScene {
   readonly routes = new Map<string, RouteWish>();
   /** Kinds that the API server does not serve yet. */
   readonly late: Set<Kind>;
+  /** Whether some Gateways have routes that share target groups: they come to it, and leave it again. */
+  readonly knowsSharing: boolean;
   readonly #statusWrites = new Repeats(20);
   #around: Around = { missing: new Set(), isGranted: true, isTunedRight: true };
   #before: Snapshot = {};
@@ -75,6 +77,7 @@ export class GatewaysScene extends BalancersScene {
   constructor(seed: number) {
     super(seed);
     this.late = new Set(lateKinds[seed % 8] ?? []);
+    this.knowsSharing = [3, 5].includes(seed % 7);
     this.account = new BalancerAccount(this.cloud, ["gateway.k8s.aws.alb", "gateway.k8s.aws.nlb"]);
     this.flags = [...this.usualFlags, "--feature-gates=ALBGatewayAPI=true,NLBGatewayAPI=true,IngressController=false"];
   }

@@ -6,6 +6,7 @@ import type { GatewaysScene } from "./gateways-scene.ts";
 import { type ClassName, type GatewayWish, gatewayListeners, gatewayNames, type SetWish, setNames } from "./gateways-wish.ts";
 
 const classNames: readonly ClassName[] = ["alb", "alb", "alb", "tuned", "tuned", "nlb", "nlb", "nlb", "theirs"];
+const sharingAnnotation = "gateway.fairlead.io/share-target-groups";
 const schemes = ["internal", "internet-facing", undefined];
 
 /** What they begin with. */
@@ -80,20 +81,22 @@ async function createGateway(scene: GatewaysScene, name: string, className: Clas
     ports: portsOf(scene, className),
     scheme: undefined,
     allowsSets: scene.chance.happens(0.7),
+    sharesGroups: scene.knowsSharing && scene.chance.happens(0.6),
     mistake: undefined,
     isDeleted: false,
   };
   const nothing = Object.fromEntries(Object.keys(configurationMistakes).map((key) => [key, null]));
   await scene.say("user", "PATCH", `${configurationsPath}/${name}`, { spec: { ...nothing, scheme: null } });
   scene.wishGateway(wish);
-  await write(scene, "POST", "Gateway", name, gatewaySpec(wish));
+  const annotations = wish.sharesGroups ? { [sharingAnnotation]: "true" } : undefined;
+  await write(scene, "POST", "Gateway", name, gatewaySpec(wish), { ...(annotations && { annotations }) });
 }
 
 function portsOf({ chance }: GatewaysScene, className: ClassName): readonly number[] {
   return chance.pick(className === "nlb" ? [[80], [80, 53], [80, 443], [8080]] : [[80], [80, 8080], [8080], [80, 443], [443]])!;
 }
 
-/** Other ports, another class or scheme; or ListenerSets may join, or no more. */
+/** Other ports, another class or scheme; ListenerSets may join, or no more; routes share target groups, or cease to. */
 async function changeMind(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
   const { chance } = scene;
   const className = chance.pick(classNames)!;
@@ -103,6 +106,7 @@ async function changeMind(scene: GatewaysScene, wish: GatewayWish): Promise<void
     () => writeGateway(scene, { ...wish, className, ports: portsOf(scene, className) }),
     () => writeGateway(scene, { ...wish, allowsSets: !wish.allowsSets }),
     () => configure(scene, { ...wish, scheme }, { scheme: scheme ?? null }),
+    ...(scene.knowsSharing ? [() => share(scene, { ...wish, sharesGroups: !wish.sharesGroups })] : []),
   ];
   await chance.pick(deeds)!();
 }
@@ -128,6 +132,12 @@ async function configure(scene: GatewaysScene, wish: GatewayWish, spec: object):
 async function writeGateway(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
   scene.wishGateway(wish);
   await write(scene, "PATCH", "Gateway", wish.name, gatewaySpec(wish));
+}
+
+async function share(scene: GatewaysScene, wish: GatewayWish): Promise<void> {
+  scene.wishGateway(wish);
+  const annotations = { [sharingAnnotation]: wish.sharesGroups ? "true" : scene.chance.pick(["false", null])! };
+  await scene.say("user", "PATCH", `${pathOf("Gateway")}/${wish.name}`, { metadata: { annotations } });
 }
 
 async function removeGateway(scene: GatewaysScene, wish: GatewayWish): Promise<void> {

@@ -22,6 +22,8 @@ export interface GatewayWish {
   readonly scheme: string | undefined;
   /** Whether ListenerSets may join. */
   readonly allowsSets: boolean;
+  /** Whether routes share target groups. */
+  readonly sharesGroups: boolean;
   /** What is wrong with it or its configuration, if anything: then it keeps what it had. */
   readonly mistake: string | undefined;
   readonly isDeleted: boolean;
@@ -134,9 +136,21 @@ export function faultOf(service: string, { missing, isGranted }: Wishes): "RefNo
   return missing.has(service) ? "BackendNotFound" : undefined;
 }
 
+/** What target groups speak; TLS is passed through. */
+const groupProtocols: Readonly<Record<RouteKind, string>> = {
+  HTTPRoute: "HTTP:HTTP1",
+  GRPCRoute: "HTTP:GRPC",
+  TCPRoute: "TCP",
+  UDPRoute: "UDP",
+  TLSRoute: "TCP",
+};
+
 /** The target group of a backend. */
-export function partOf(route: RouteWish, service: string, gateway: GatewayWish): string {
-  return `default/${gateway.name}:default-${route.name}:${route.kind}-${homeOf(service).join("-")}:8080`;
+export function partOf(route: RouteWish, service: string, { name, sharesGroups }: GatewayWish): string {
+  const backend = homeOf(service).join("-");
+  return sharesGroups
+    ? `default/${name}:${backend}:Service-${backend}:80:${groupProtocols[route.kind]}`
+    : `default/${name}:default-${route.name}:${route.kind}-${backend}:8080`;
 }
 
 /** Whether a route that has no rules has a port of its Gateway. */

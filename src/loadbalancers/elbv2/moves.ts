@@ -12,6 +12,9 @@ import type { SeenBinding } from "../targets/binding.ts";
 /** How long a listener that serves waits for the targets of a new group; they may never come. */
 const maxMoveMs = 120_000;
 
+/** The actions that lead traffic elsewhere, and wait. */
+export type Moves = readonly Pick<Step["action"], "service" | "name">[];
+
 /** Whether listeners of an owner wait. Since when each does is kept in `moving`, on the monotonic clock. */
 export function listenersWait(
   key: string,
@@ -19,9 +22,10 @@ export function listenersWait(
   own: readonly SeenBinding[],
   moving: Map<string, number>,
   clock: Clock,
+  moves: Moves = [modifyListener],
 ): boolean {
   const now = clock.monotonic();
-  const groups = steps.filter((step) => isStepOf(step, modifyListener)).flatMap(groupsForwardedTo);
+  const groups = steps.filter((step) => moves.some((action) => isStepOf(step, action))).flatMap(groupsForwardedTo);
   const standing = (seen as { readonly targetGroups?: readonly SeenTargetGroup[] }).targetGroups ?? [];
   const isEmpty = (arn: string) => {
     const targets = own.find(({ spec }) => spec.targetGroupARN === arn)?.status.targets;
@@ -38,17 +42,23 @@ export function listenersWait(
 }
 
 /** What changes nothing about where traffic goes. */
-export const isPreparation = (step: Step) => step.effect === "create" && !/Listener/.test(step.action.name);
+export const isPreparation = (step: Step) => step.effect === "create" && !/Listener|Rule/.test(step.action.name);
 
 interface ForwardInput {
-  readonly DefaultActions?: readonly {
-    readonly TargetGroupArn?: unknown;
-    readonly ForwardConfig?: { readonly TargetGroups?: readonly { readonly TargetGroupArn?: unknown }[] };
-  }[];
+  /** Of a listener. */
+  readonly DefaultActions?: readonly ForwardAction[];
+  /** Of a rule. */
+  readonly Actions?: readonly ForwardAction[];
+}
+
+interface ForwardAction {
+  readonly TargetGroupArn?: unknown;
+  readonly ForwardConfig?: { readonly TargetGroups?: readonly { readonly TargetGroupArn?: unknown }[] };
 }
 
 function groupsForwardedTo({ input }: Step): readonly unknown[] {
-  const actions = (input as ForwardInput).DefaultActions ?? [];
+  const { DefaultActions, Actions } = input as ForwardInput;
+  const actions = DefaultActions ?? Actions ?? [];
   return actions.flatMap(({ TargetGroupArn, ForwardConfig }) => [
     ...(TargetGroupArn === undefined ? [] : [TargetGroupArn]),
     ...(ForwardConfig?.TargetGroups ?? []).map((each) => each.TargetGroupArn),

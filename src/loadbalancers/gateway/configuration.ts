@@ -2,6 +2,7 @@
 import type { LoadBalancerSettings, TargetGroupConfiguration } from "./config.ts";
 import { GatewayFault } from "./fault.ts";
 import { mergeLoadBalancers, mergingModeOf } from "./merge.ts";
+import { sharesTargetGroups } from "./sharing.ts";
 import { mergeDefaults } from "./target-settings.ts";
 import { type ClassView, type GatewayView, keyOf, type ObjectName, type ParametersRef } from "./view.ts";
 
@@ -25,6 +26,7 @@ export const processedAnnotation = "elbv2.k8s.aws/last-processed-config";
 export interface GatewayConfiguration {
   readonly config: LoadBalancerSettings;
   readonly targets?: TargetGroupConfiguration;
+  readonly sharesTargetGroups?: boolean;
 }
 
 /** Throws a `GatewayFault` for what is missing, or not as it has to be. */
@@ -43,7 +45,11 @@ export function configurationOf(gateway: GatewayView, of: ClassView, sources: Co
   if (own && ofGateway === undefined) throw new GatewayFault(`${configurationKind} (${own.name},${gateway.namespace}) not found`);
   const defaults = ofGateway && defaultTargets(ofGateway.spec, gateway.namespace, sources);
   const targets = mergeDefaults(mergingModeOf(ofClass.settings), ofClass.targets, defaults?.spec);
-  return { config: mergeLoadBalancers(ofClass.settings, ofGateway?.spec), ...(targets && { targets }) };
+  return {
+    config: mergeLoadBalancers(ofClass.settings, ofGateway?.spec),
+    ...(targets && { targets }),
+    ...(sharesTargetGroups(gateway, of) && { sharesTargetGroups: true }),
+  };
 }
 
 /** What a class is configured with, and the version of it that is to be noted; or why it cannot be accepted. */

@@ -1,21 +1,22 @@
 /** Brings a Gateway's load balancer and its bindings to what it asks for. */
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
-import { modifyCapacityReservation } from "../../aws/elbv2-actions.ts";
+import { modifyCapacityReservation, modifyListener, modifyRule } from "../../aws/elbv2-actions.ts";
 import type { AwsError } from "../../aws/errors.ts";
 import { isStepOf, type Step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import { messageOf } from "../../runtime/message-of.ts";
 import { isGuardStep } from "../application/guards.ts";
+import type { SeenApplication } from "../application/plan.ts";
 import { registerBalancers } from "../elbv2/balancer-targets.ts";
 import { type BoundDeployed, deployBound } from "../elbv2/bound-deploy.ts";
 import { isActive } from "../elbv2/load-balancer-parts.ts";
-import { isPreparation, listenersWait } from "../elbv2/moves.ts";
+import { isPreparation, listenersWait, type Moves } from "../elbv2/moves.ts";
 import { Setbacks } from "../setbacks.ts";
 import { bindingsOf } from "../targets/owned-bindings.ts";
 import type { GatewayContext } from "./context.ts";
 import { managedSource } from "./load-balancer.ts";
-import { bindingLabels } from "./names.ts";
+import { bindingLabels, parts } from "./names.ts";
 import { remember } from "./refused.ts";
 import type { SeenGateway } from "./report.ts";
 import type { GatewaySurvey } from "./survey.ts";
@@ -62,7 +63,8 @@ async function deployAll(
   const { inventory, host, newGroups, kube, bindings, flavour } = context;
   const labels = bindingLabels(flavour, gateway.view);
   const onStep = logStep(context, gateway);
-  const isWaiting = listenersWait(keyOf(gateway.view), seen, bindingsOf(labels, bindings), context.moving, host.world.clock);
+  const own = bindingsOf(labels, bindings);
+  const isWaiting = listenersWait(keyOf(gateway.view), seen, own, context.moving, host.world.clock, movesOf(seen, desire));
   // AWS reserves capacity for what is active only: that comes later, and nothing waits for it.
   const isEarly = (step: Step) => isStepOf(step, modifyCapacityReservation) && !isActive(seen.found?.state);
   const isNow = (step: Step) => !isGuardStep(step) && !isEarly(step) && (!isWaiting || isPreparation(step));
@@ -104,6 +106,16 @@ async function deployAll(
   return seen.steps.some(isEarly)
     ? { ...deployed, waits: again(activeMs, "capacity is reserved when the load balancer is active") }
     : deployed;
+}
+
+/**
+ * What waits for the targets of new groups: listeners always; rules where groups come to be shared, or cease to be, because then all
+ * routes move at once.
+ */
+function movesOf({ seen }: GatewaySurvey["seen"], { sharedBy }: GatewaySurvey["desire"]): Moves | undefined {
+  const { targetGroups = [] } = seen as Partial<Pick<SeenApplication, "targetGroups">>;
+  const hasShared = sharedBy.size > 0 || targetGroups.some(({ part = "" }) => parts.isShared(part));
+  return hasShared ? [modifyListener, modifyRule] : undefined;
 }
 
 /** Load balancers of other Gateways, which no binding registers. */

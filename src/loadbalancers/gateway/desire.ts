@@ -28,6 +28,8 @@ export interface GatewayDesire extends Pick<Findings, "keptGroups" | "asked" | "
   readonly bindings: readonly BindingWish[];
   /** Load balancers that are targets, by the name of their target group. */
   readonly balancers: ReadonlyMap<string, NonNullable<BoundGroup["target"]>>;
+  /** The routes behind each target group that is shared, by the name of the group. */
+  readonly sharedBy: ReadonlyMap<string, ReadonlySet<string>>;
   readonly subnets: SubnetChoice;
   readonly usesBackendGroup: boolean;
   /** What is wrong with routes and their rules. */
@@ -40,7 +42,7 @@ export interface GatewayDesire extends Pick<Findings, "keptGroups" | "asked" | "
   readonly warnings: readonly string[];
 }
 
-type Built = Pick<GatewayDesire, "model" | "bindings" | "balancers" | "subnets" | "usesBackendGroup">;
+type Built = Pick<GatewayDesire, "model" | "bindings" | "balancers" | "sharedBy" | "subnets" | "usesBackendGroup">;
 
 export function desireGateway(wish: GatewayWish, sources: GatewaySources): GatewayDesire {
   const draft: Draft = { ...wish, ...sources };
@@ -56,7 +58,8 @@ export function desireGateway(wish: GatewayWish, sources: GatewaySources): Gatew
   } catch (error) {
     if (!(error instanceof GatewayFault) && !(error instanceof RouteFault)) throw error;
     const subnets: SubnetChoice = place?.choice ?? { kind: "chosen", subnets: [], verdicts: [] };
-    return desire({ model: emptyModel(draft), bindings: [], balancers: new Map(), subnets, usesBackendGroup: true }, [error.message]);
+    const nothing = { bindings: [], balancers: new Map(), sharedBy: new Map() };
+    return desire({ model: emptyModel(draft), ...nothing, subnets, usesBackendGroup: true }, [error.message]);
   }
 }
 
@@ -86,6 +89,7 @@ function build(draft: Draft, place: Place, findings: Findings): Built {
     model: { ...model, targetGroups: bound.map(({ group }) => group) },
     bindings: bound.flatMap(({ binding }) => binding ?? []),
     balancers: new Map(bound.flatMap(({ group, target }) => (target ? [[group.name, target] as const] : []))),
+    sharedBy: groups.sharedBy(),
     subnets: choice,
     usesBackendGroup: source.kind === "group" && source.id === draft.backendGroup,
   };

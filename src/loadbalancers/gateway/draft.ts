@@ -23,6 +23,8 @@ export interface GatewayWish {
   readonly config: LoadBalancerSettings;
   /** The default of its target groups. */
   readonly targets?: TargetGroupConfiguration;
+  /** Whether routes that lead to one port of a Service have one target group between them. */
+  readonly sharesTargetGroups?: boolean;
   readonly listeners: readonly JudgedListener[];
   readonly attachment: Attachment;
   /** Those that are recorded as enabled: one that is not asked for any more is disabled. */

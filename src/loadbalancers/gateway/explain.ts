@@ -5,6 +5,7 @@ import { plannedSections, section } from "../explain-sections.ts";
 import type { Inventory } from "../inventory.ts";
 import type { BackendHealth } from "../kind.ts";
 import type { GatewayPreview } from "./preview.ts";
+import { usersText } from "./sharing.ts";
 import { keyOf, routeKeyOf } from "./view.ts";
 
 export interface ExplainedGateway {
@@ -33,6 +34,7 @@ export async function explainGateway(
         ? [`${model.kind} load balancer ${model.name}, ${model.internal ? "internal" : "internet-facing"}, ${model.addressType}`]
         : []),
       ...(survey && model ? survey.seen.kind.describe(model) : []),
+      ...[...(survey?.desire.sharedBy ?? [])].map(([name, routes]) => `target group ${name} is ${usersText(routes)}`),
     ]),
     ...section("What exists", [
       found ? `load balancer ${found.name}, ${found.hostname}, ${found.state}` : "no load balancer",

@@ -5,10 +5,11 @@ import { type Backend, resolveBackends } from "./backends.ts";
 import type { Draft } from "./draft.ts";
 import { attempt, HeldFault, RouteFault } from "./fault.ts";
 import type { Findings } from "./findings.ts";
+import { parts } from "./names.ts";
 import type { Port } from "./ports.ts";
 import { groupKey } from "./refused.ts";
 import { type BoundGroup, boundGroup, type GroupContext } from "./target-groups.ts";
-import type { RouteRule, RouteView } from "./view.ts";
+import { type RouteRule, type RouteView, routeKeyOf } from "./view.ts";
 
 /** Where a share of the requests of a rule goes. */
 export type Share = { readonly weight: number } & (
@@ -22,6 +23,7 @@ export class Groups {
   readonly #findings: Findings;
   readonly #byPart = new Map<string, BoundGroup>();
   readonly #partOfName = new Map<string, string>();
+  readonly #users = new Map<string, Set<string>>();
 
   constructor(draft: Draft, context: GroupContext, findings: Findings) {
     this.#draft = draft;
@@ -31,6 +33,12 @@ export class Groups {
 
   all(): readonly BoundGroup[] {
     return [...this.#byPart.values()];
+  }
+
+  /** The routes that lead to each of those that are shared, by the name of the group. */
+  sharedBy(): ReadonlyMap<string, ReadonlySet<string>> {
+    const shared = this.all().filter(({ group: { part = "" } }) => parts.isShared(part));
+    return new Map(shared.map(({ group: { name } }) => [name, this.#users.get(name) ?? new Set()]));
   }
 
   /** Those of a rule's backends that can be used. Throws a `RouteFault` where the whole rule is wrong. */
@@ -54,6 +62,7 @@ export class Groups {
     const known = this.#byPart.get(part) ?? this.#named({ ...bound, group: { ...bound.group, part, by: groupKey(part) } });
     this.#checkRefusal(known, fail);
     this.#byPart.set(part, known);
+    this.#users.set(known.group.name, (this.#users.get(known.group.name) ?? new Set()).add(routeKeyOf(route)));
     return { group: known.group.name, weight };
   }
 

@@ -2,7 +2,7 @@
 import { clusterTag, hash, isOfCluster, labelValue, plain } from "../controller-names.ts";
 import type { Tags } from "../model.ts";
 import type { Flavour } from "./flavours.ts";
-import { keyOf, type ObjectName, type RouteView } from "./view.ts";
+import { keyOf, type ObjectName, type RouteKind } from "./view.ts";
 
 type GatewayRef = ObjectName & { readonly uid: string };
 
@@ -16,11 +16,16 @@ export function managedGroupName(cluster: string, gateway: GatewayRef): string {
   return readable(gateway, hash(cluster, gateway.name, gateway.namespace, gateway.uid));
 }
 
+/** Whose a target group is: a route's or, where the routes of a Gateway share it, its Service's own. */
+export interface GroupOwner extends ObjectName {
+  readonly kind: RouteKind | "Service";
+}
+
 export interface TargetGroupIdentity {
   readonly gateway: ObjectName;
-  readonly route: Pick<RouteView, "kind" | "namespace" | "name">;
+  readonly route: GroupOwner;
   readonly backend: ObjectName;
-  /** The node port of instances, else the target port as it is written. */
+  /** The node port of instances, else the target port as it is written; of a shared one what tells it from others of its Service, too. */
   readonly port: number | string;
   readonly targetType: string;
   readonly protocol: string;
@@ -43,12 +48,13 @@ export const parts = {
   securityGroup: "ManagedLBSecurityGroup",
   listener: (port: number) => String(port),
   rule: (port: number, priority: number) => `${port}:${priority}`,
-  /** How those of a route's target groups begin. */
-  ofRoute: (gateway: ObjectName, route: TargetGroupIdentity["route"]) =>
-    `${keyOf(gateway)}:${route.namespace}-${route.name}:${route.kind}-`,
+  /** How those of a route's target groups begin, or those of a Service that routes share. */
+  ofOwner: (gateway: ObjectName, { kind, namespace, name }: GroupOwner) => `${keyOf(gateway)}:${namespace}-${name}:${kind}-`,
   /** The port is the target's, as it is written. */
   targetGroup: ({ gateway, route, backend }: Pick<TargetGroupIdentity, "gateway" | "route" | "backend">, port: number | string): string =>
-    `${parts.ofRoute(gateway, route)}${backend.namespace}-${backend.name}:${port}`,
+    `${parts.ofOwner(gateway, route)}${backend.namespace}-${backend.name}:${port}`,
+  /** Whether it is a target group's that routes share. */
+  isShared: (part: string): boolean => part.split(":")[2]?.startsWith("Service-") ?? false,
 } as const;
 
 const stackTag = ({ prefix }: Flavour) => `${prefix}/stack`;

@@ -108,13 +108,16 @@ const wishOf = (built: readonly Built[]) =>
 
 /** What stays in the place of a rule that is held, with what is behind it. */
 function keptFor({ built, fault }: Held, drafts: readonly DraftRule[], draft: Draft, { port }: Port, findings: Findings) {
-  const { route, ruleIndex } = built[0]!.entry;
+  const { route, rule, ruleIndex } = built[0]!.entry;
   const former = draft.formerRules.filter((each) => each.port === port);
   const held = {
     route: routeKeyOf(route),
     ruleIndex,
     wish: JSON.stringify(wishOf(built)),
-    partPrefix: parts.ofRoute(draft.gateway, route),
+    partPrefix: parts.ofOwner(draft.gateway, route),
+    sharedPrefixes: rule.backends.map(({ namespace, name }) =>
+      parts.ofOwner(draft.gateway, { kind: "Service", namespace: namespace || route.namespace, name }),
+    ),
     drafts: built.map(({ rule }) => rule),
   };
   const kept = standingFor(held, drafts, { standing: standingRules(draft, port), targetGroups: draft.targetGroups, former });

@@ -40,6 +40,8 @@ export interface HeldRule {
   readonly wish: string;
   /** How the parts of its target groups begin. */
   readonly partPrefix: string;
+  /** How those begin that it may share with other routes. */
+  readonly sharedPrefixes: readonly string[];
   readonly drafts: readonly Pick<DraftRule, "conditions">[];
 }
 
@@ -52,23 +54,36 @@ export interface RulesThatStand {
 
 /**
  * Of the rules that stand those of a rule that is held: one that answers the same requests; one that was asked for by it before; and,
- * where nobody remembers, those that lead to the target groups of its route. What others ask for is theirs.
+ * where nobody remembers, those that lead to the target groups of its route; of one that it shares, under a host name of its own.
+ * What others ask for is theirs.
  */
 export function standingFor(
   held: HeldRule,
   drafts: readonly DraftRule[],
   { standing, targetGroups, former }: RulesThatStand,
 ): readonly SeenRule[] {
-  const own = new Set(targetGroups.filter(({ part = "" }) => part.startsWith(held.partPrefix)).map(({ arn }) => arn));
+  const startingWith = (prefixes: readonly string[]) =>
+    new Set(targetGroups.filter(({ part = "" }) => prefixes.some((prefix) => part.startsWith(prefix))).map(({ arn }) => arn));
+  const own = startingWith([held.partPrefix]);
+  const shared = startingWith(held.sharedPrefixes);
   const its = formerOf(held, former);
   const isIts = (rule: SeenRule) => {
     if (held.drafts.some(({ conditions }) => sameConditions(conditions, rule.conditions))) return true;
     const asker = former.find(({ conditions }) => sameConditions(conditions, rule.conditions));
     if (asker) return its.includes(asker);
-    return leadsTo(rule).some((arn) => own.has(arn));
+    const behind = leadsTo(rule);
+    return behind.some((arn) => own.has(arn)) || (behind.some((arn) => shared.has(arn)) && held.drafts.some(hasHostOf(rule)));
   };
   return standing.filter((rule) => isIts(rule) && !drafts.some(({ conditions }) => sameConditions(conditions, rule.conditions)));
 }
+
+const hasHostOf =
+  (rule: SeenRule) =>
+  ({ conditions }: HeldRule["drafts"][number]): boolean =>
+    sameConditions(
+      conditions.filter(({ field }) => field === "host-header"),
+      rule.conditions.filter(({ Field }) => Field === "host-header"),
+    );
 
 /** What it asked for before. One that asks for the same still is known by that: its place among its route's rules may be another now. */
 export function formerOf<Rule extends Omit<AskedRule, "port">>(

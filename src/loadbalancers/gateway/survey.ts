@@ -29,6 +29,7 @@ import { ownerOf } from "./owner.ts";
 import { refusalKey } from "./refused.ts";
 import type { SeenGateway } from "./report.ts";
 import { recordedSecrets, secretKeyOf, secretUser } from "./sent-secrets.ts";
+import { usersText } from "./sharing.ts";
 import type { StandingListener } from "./standing.ts";
 import { keyOf } from "./view.ts";
 
@@ -174,7 +175,7 @@ async function look(
   const { model } = desire!;
   const inTheWay = await inTheWayOf({ name: model.name, given: givenGroups(model) }, replaced, inventory, ask, owner.key);
   return {
-    seen: { ...seen, steps: seen.steps.filter((step) => !isHeld(step, desire!)) },
+    seen: { ...seen, steps: seen.steps.filter((step) => !isHeld(step, desire!)).map((step) => withUsers(step, desire!)) },
     desire: desire!,
     replaced: { loadBalancers: replaced, targetGroups: taken, inTheWay },
     isGlance: false,
@@ -186,6 +187,12 @@ async function look(
 function isHeld(step: Step, { refused, keptGroups }: GatewayDesire): boolean {
   const { TargetGroupArn: arn } = step.input as { readonly TargetGroupArn?: unknown };
   return (typeof step.by === "string" && refused.has(step.by)) || (isStepOf(step, deleteTargetGroup) && keptGroups.has(String(arn)));
+}
+
+/** A step about a target group that routes share says which. */
+function withUsers(step: Step, { model, sharedBy }: GatewayDesire): Step {
+  const group = model.targetGroups.find(({ by, name }) => by !== undefined && by === step.by && sharedBy.has(name));
+  return group ? { ...step, why: `${step.why}; ${usersText(sharedBy.get(group.name)!)}` } : step;
 }
 
 /**

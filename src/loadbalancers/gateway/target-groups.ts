@@ -8,14 +8,15 @@ import type { BindingSpec } from "../targets/binding.ts";
 import type { BindingWish } from "../targets/owned-bindings.ts";
 import { parseGoBool } from "../values.ts";
 import type { Backend } from "./backends.ts";
-import type { TargetGroupSettings } from "./config.ts";
 import type { Draft } from "./draft.ts";
 import { RouteFault } from "./fault.ts";
+import { protocolOf, type ServiceBackend, saidOf, settingsOf, targetPortOf, unsupported } from "./group-settings.ts";
 import { healthCheckOf } from "./health-checks.ts";
 import { type Guard, sourceRangesOf } from "./load-balancer.ts";
 import { recordOf } from "./merge.ts";
 import { bindingLabels, parts, type TargetGroupIdentity, targetGroupName } from "./names.ts";
-import type { EffectiveProtocol, Port } from "./ports.ts";
+import type { Port } from "./ports.ts";
+import { sharedPort } from "./sharing.ts";
 import { tagsOf } from "./tags.ts";
 import { targetSettings } from "./target-settings.ts";
 import { keyOf, type RouteView } from "./view.ts";
@@ -36,8 +37,6 @@ export interface GroupContext {
   readonly subnets: readonly Subnet[];
 }
 
-const unsupported = (message: string) => new RouteFault("UnsupportedValue", message);
-
 /** Throws a `RouteFault` where none can be made. */
 export function boundGroup(
   draft: Draft,
@@ -49,38 +48,35 @@ export function boundGroup(
   return backend.kind === "Service" ? ofService(draft, route, backend, port, context) : ofGateway(draft, route, backend, port);
 }
 
-function ofService(
-  draft: Draft,
-  route: RouteView,
-  { service, port: servicePort }: Backend & { readonly kind: "Service" },
-  port: Port,
-  context: GroupContext,
-): BoundGroup {
-  const { settings, gateway, flavour, targets } = draft;
-  const said = targetSettings(route, draft.targetConfiguration("Service", keyOf(service)), targets);
-  const targetType = said.targetType ?? settings.defaultTargetType;
-  const protocol = protocolOf(flavour.name, route, port, said);
-  const protocolVersion = flavour.name === "alb" ? versionOf(route, port, servicePort, said) : undefined;
-  const addressType = said.ipAddressType ?? familyOf(service.ipFamilies, context);
-  if (addressType === "ipv6" && !context.isDualStack) throw unsupported("unsupported IPv6 configuration, lb not dual-stack");
-  const controlPort = controlPortOf(said, protocol, targetType);
+function ofService(draft: Draft, route: RouteView, backend: ServiceBackend, port: Port, context: GroupContext): BoundGroup {
+  const { settings, gateway, flavour } = draft;
+  const { service, port: servicePort } = backend;
+  const { said, usual } = saidOf(draft, route, service);
+  const asked = settingsOf(draft, route, backend, port, context, said);
+  const { targetType, protocol, protocolVersion, addressType, controlPort, healthCheck, attributes, nodeSelector } = asked;
   const targetPort = targetPortOf(targetType, servicePort);
+  const shared =
+    draft.sharesTargetGroups && !said.targetGroupName
+      ? sharedPort(asked, servicePort, () => settingsOf(draft, route, backend, port, context, usual))
+      : undefined;
+  const { namespace, name: serviceName } = service;
+  const written = targetType === "instance" ? servicePort.nodePort : servicePort.targetPort;
   const identity: TargetGroupIdentity = {
     gateway,
-    route,
+    route: shared === undefined ? route : { kind: "Service", namespace, name: serviceName },
     backend: service,
-    port: targetType === "instance" ? servicePort.nodePort : servicePort.targetPort,
+    port: shared === undefined ? written : `${shared}:${written}`,
     targetType,
     protocol,
     ...(protocolVersion && { protocolVersion }),
     ...(controlPort !== undefined && { controlPort }),
   };
   const name = said.targetGroupName || freeName(draft, identity, addressType, context);
-  const part = parts.targetGroup(identity, servicePort.targetPort);
+  const part = parts.targetGroup(identity, shared ?? servicePort.targetPort);
   const group: TargetGroup = {
     name,
     part,
-    tags: tagsOf(said.tags ?? {}, draft, part),
+    tags: tagsOf(asked.tags, draft, part),
     targetType,
     protocol,
     ...(protocolVersion && { protocolVersion }),
@@ -88,17 +84,16 @@ function ofService(
     addressType,
     fixesAddressType: true,
     ...(controlPort !== undefined && { controlPort }),
-    healthCheck: healthCheckOf(flavour.name, said, { protocol, targetType, ...(protocolVersion && { protocolVersion }) }, service),
+    healthCheck,
     ...(!settings.gates.healthCheckAdvanced && flavour.name === "nlb" && { fixesHealthCheck: true }),
-    attributes: recordOf(said.targetGroupAttributes),
+    attributes,
   };
   const networking = networkingOf(draft, group, servicePort, context);
-  const nodeSelector = targetType === "instance" ? said.nodeSelector : undefined;
   const { labels, annotations } = gateway.infrastructure;
   return {
     group,
     binding: {
-      namespace: service.namespace,
+      namespace,
       name,
       labels: { ...labels, ...bindingLabels(flavour, gateway) },
       ...(Object.keys(annotations).length > 0 && { annotations }),
@@ -106,21 +101,15 @@ function ofService(
       spec: {
         targetType,
         targetGroupProtocol: protocol,
-        serviceRef: { name: service.name, port: servicePort.port },
+        serviceRef: { name: serviceName, port: servicePort.port },
         ipAddressType: addressType,
         vpcID: settings.vpc,
-        multiClusterTargetGroup: said.enableMultiCluster ?? false,
+        multiClusterTargetGroup: asked.isMultiCluster,
         ...(nodeSelector && { nodeSelector }),
         ...(networking && { networking }),
       },
     },
   };
-}
-
-/** One that has both is reached by IPv4 where the load balancer has no IPv6: headless Services without a selector are given both. */
-function familyOf(families: readonly string[], { isDualStack }: GroupContext): "ipv4" | "ipv6" {
-  const hasChoice = families.includes("IPv4") && !isDualStack;
-  return families.includes("IPv6") && !hasChoice ? "ipv6" : "ipv4";
 }
 
 /** An application load balancer behind a network load balancer. */
@@ -161,60 +150,6 @@ function freeName(
     ...(takenNames.includes(usual) ? [internal ? "internal" : "internet-facing"] : []),
   ].join("");
   return apart === "" ? usual : targetGroupName(settings.cluster, { ...identity, apart });
-}
-
-const families = {
-  alb: { protocols: ["HTTP", "HTTPS"], text: "[HTTP, HTTPS]" },
-  nlb: { protocols: ["TCP", "UDP", "TCP_UDP", "TLS"], text: "[TCP, UDP, TCP_UDP, TLS, QUIC, TCP_QUIC]" },
-} as const;
-
-const dictating: readonly EffectiveProtocol[] = ["TCP_UDP", "QUIC", "TCP_QUIC"];
-const byRoute: Readonly<Record<string, TargetGroup["protocol"]>> = {
-  HTTPRoute: "HTTP",
-  GRPCRoute: "HTTP",
-  TCPRoute: "TCP",
-  UDPRoute: "UDP",
-  TLSRoute: "TLS",
-};
-
-function protocolOf(flavour: "alb" | "nlb", { kind }: RouteView, { protocol: listener }: Port, said: TargetGroupSettings) {
-  const { protocols, text } = families[flavour];
-  if (dictating.includes(listener)) return listener as TargetGroup["protocol"];
-  // What is passed through is not decrypted: its listener is one of TCP, and AWS takes no group of TLS behind it.
-  const usual = kind === "TLSRoute" && listener === "TCP" ? "TCP" : (byRoute[kind] ?? "TCP");
-  const given = said.protocol ?? usual;
-  if (!(protocols as readonly string[]).includes(given)) throw unsupported(`backend protocol must be within ${text}: ${given}`);
-  return given;
-}
-
-/** Behind plain HTTP there is no other. */
-function versionOf(
-  { kind }: RouteView,
-  { protocol }: Port,
-  { appProtocol }: ServicePortView,
-  said: TargetGroupSettings,
-): "HTTP1" | "HTTP2" | "GRPC" {
-  if (protocol !== "HTTPS") return "HTTP1";
-  return said.protocolVersion ?? (kind === "GRPCRoute" ? "GRPC" : appProtocol === "kubernetes.io/h2c" ? "HTTP2" : "HTTP1");
-}
-
-function controlPortOf({ targetControlPort }: TargetGroupSettings, protocol: string, targetType: string): number | undefined {
-  if (targetControlPort === undefined) return undefined;
-  if (protocol !== "HTTP" && protocol !== "HTTPS")
-    throw unsupported(`target control port is only supported for HTTP and HTTPS protocols, got: ${protocol}`);
-  if (targetType === "instance") throw unsupported("target control port is not supported for instance target target group");
-  return targetControlPort;
-}
-
-/** A named port differs from pod to pod, so a group of pods then stands for all of them under port 1. */
-function targetPortOf(targetType: string, { targetPort, nodePort }: ServicePortView): number {
-  const port = targetType === "instance" ? nodePort : typeof targetPort === "number" ? targetPort : 1;
-  if (port !== 0) return port;
-  throw unsupported(
-    targetType === "instance"
-      ? "TargetGroup port is empty. When using Instance targets, your service must be of type 'NodePort' or 'LoadBalancer'"
-      : "TargetGroup port is empty. Are you using the correct service type?",
-  );
 }
 
 /** A rule per port, from the one group that speaks for the load balancer; or from addresses where it has no group. */

@@ -14,6 +14,12 @@ export function targetSettings(
   return mergeTargetGroups(settingsFor(route, ofBackend), settingsFor(route, ofGateway));
 }
 
+/** What is said for a backend of every route that nothing is said of in particular. */
+export const usualSettings = (
+  ofBackend: TargetGroupConfiguration | undefined,
+  ofGateway: TargetGroupConfiguration | undefined,
+): TargetGroupSettings => mergeTargetGroups(ofBackend?.defaultConfiguration ?? {}, ofGateway?.defaultConfiguration ?? {});
+
 /** What one configuration says for a route: what it says of the route over what it says of all. */
 export function settingsFor(route: RouteRef, configuration: TargetGroupConfiguration | undefined): TargetGroupSettings {
   const { defaultConfiguration = {}, routeConfigurations = [] } = configuration ?? {};

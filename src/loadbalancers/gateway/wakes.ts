@@ -5,6 +5,7 @@ import { configurationKind, processedAnnotation } from "./configuration.ts";
 import { extensionsOf } from "./filters.ts";
 import type { SeenGateway, SeenRoute, SeenSet } from "./report.ts";
 import type { Objects } from "./seen.ts";
+import { sharingAnnotation } from "./sharing.ts";
 import type { ClassState, ConfigurationState, State } from "./states.ts";
 import { type GrantView, keyOf, type ObjectName, type ParentRef, type RouteView } from "./view.ts";
 
@@ -109,6 +110,7 @@ export function sameClass(before: Frozen<ClassState> | undefined, after: Frozen<
       state.view.controllerName,
       state.view.parametersRef,
       state.view.annotations[processedAnnotation],
+      state.view.annotations[sharingAnnotation],
       state.view.conditions.map(({ type, status }) => [type, status]),
     ];
   return JSON.stringify(of(before)) === JSON.stringify(of(after));
