@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explainService } from "../../src/commands/explain.ts";
 import { plan } from "../../src/commands/plan.ts";
-import type { Listener, Rule } from "../../src/sandbox/cloud/elbv2/state.ts";
+import type { Listener, Rule, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
 import { command } from "../bed/command.ts";
 import { type GatewayWorld, gatewayBed, gatewayWorld, settle } from "../bed/gateway-world.ts";
 
@@ -92,39 +92,41 @@ test("settings of one route split its target group from the shared one, and join
   await world.programmed("edge");
   const intervals = () =>
     world
-      .all<{ healthCheck: { intervalSeconds?: number; interval?: number } }>("elbv2/target-groups")
-      .map((group) => JSON.stringify(group).match(/"[a-zA-Z]*[iI]nterval[a-zA-Z]*":(\d+)/)?.[1])
+      .all<TargetGroup>("elbv2/target-groups")
+      .map(({ check }) => check.interval)
       .toSorted();
-  assert.deepEqual(intervals(), ["15"]);
+  assert.deepEqual(intervals(), [15]);
   const lost: string[] = [];
   world.onWrite = () => lost.push(...unanswered(world));
   const routeIdentifier = { kind: "HTTPRoute", namespace: "default", name: "b" };
   const routeConfigurations = [{ routeIdentifier, targetGroupProps: healthCheck(30) }];
   await world.change("targetgroupconfigurations", "web", { spec: { routeConfigurations } });
   await settle(world, minutes(5));
-  assert.deepEqual([intervals(), lost], [["15", "30"], []]);
+  assert.deepEqual([intervals(), lost], [[15, 30], []]);
   const defaultConfiguration = healthCheck(20);
   world.resetCalls();
   await world.change("targetgroupconfigurations", "web", { spec: { routeConfigurations: null, defaultConfiguration } });
   await settle(world, minutes(10));
-  assert.deepEqual([intervals(), lost, world.mutations().CreateTargetGroup], [["20"], [], undefined]);
+  assert.deepEqual([intervals(), lost, world.mutations().CreateTargetGroup], [[20], [], undefined]);
 });
 
 test("plan and explain name the routes that share a target group; a typo in the annotation changes nothing and is told", async (t) => {
   const world = await gatewayBed(t, "web", "api");
   const where = `Zone=us-east-1a\nVPC=${world.network.vpcId}\nSubnetID=${world.network.publicSubnetIds[0]}\nKubernetesClusterID=test\n`;
   await world.world.files.write("/etc/cloud", `[Global]\n${where}`, 0o600);
+  for (const name of ["web", "api"])
+    await world.add("targetgroupconfigurations", name, { targetReference: { name }, defaultConfiguration: { targetType: "ip" } });
   world.serve();
   await serve(world, "alb");
   world.resetCalls();
   await share(world, "yes" as never);
   await settle(world);
   assert.deepEqual(world.mutations(), {});
-  assert.deepEqual(world.conditions("gateways", "edge"), ["Accepted=False InvalidParameters", "Programmed=True Programmed"]);
+  assert.deepEqual(world.conditions("gateways", "edge").toSorted(), ["Accepted=False InvalidParameters", "Programmed=True Programmed"]);
   const accepted = world.get("gateways", "edge")?.status?.conditions?.find(({ type }) => type === "Accepted");
   assert.match(accepted?.message ?? "", /share-target-groups of Gateway default\/edge is "yes": it takes "true" or "false"/);
   await share(world, "true");
-  const settings = ["--cluster-name=test", "--default-target-type=ip"];
+  const settings = ["--cluster-name=test"];
   const users = /shared by HTTPRoute default\/a, HTTPRoute default\/b/;
   const planned = await command(world, plan, "gateway/edge", ...settings);
   assert.match(planned.out, users, planned.err);

@@ -160,6 +160,8 @@ test("a route of a ListenerSet whose Gateway is gone is told so, and one that le
   await world.drop("gateways", "edge");
   await gone(world, "edge");
   assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=False ParentRefDoesNotExist", "ResolvedRefs=True ResolvedRefs"]);
+  assert.deepEqual(world.conditions("listenersets", "more"), ["Accepted=False ParentNotAccepted", "Programmed=False ParentNotAccepted"]);
+  assert.deepEqual(world.get("listenersets", "more")?.status?.listeners, []);
   await world.change("httproutes", "shop", { spec: { parentRefs: [{ name: "edge" }] } });
   await world.world.advance(60_000);
   const parents = world.get("httproutes", "shop")?.status?.parents ?? [];
@@ -190,5 +192,37 @@ test("a route whose ListenerSet is gone is told nothing of a Gateway that anothe
   assert.deepEqual(
     ofAlb?.map(({ parentRef }) => parentRef.name),
     ["more"],
+  );
+});
+
+test("a route that leaves a ListenerSet that is gone for another that never was is told of neither", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"], { allowedListeners: { namespaces: { from: "Same" } } });
+  const listeners = [{ name: "more", port: 8080, protocol: "HTTP" }];
+  await world.add("listenersets", "more", { parentRef: { name: "edge" }, listeners });
+  await world.route("shop", { "/": ["web:80"] }, { parentRefs: [{ kind: "ListenerSet", name: "more" }] });
+  await world.programmed("edge");
+  await world.drop("listenersets", "more");
+  await world.world.advance(60_000);
+  assert.deepEqual(world.conditions("httproutes", "shop"), ["Accepted=False ParentRefDoesNotExist", "ResolvedRefs=True ResolvedRefs"]);
+  await world.change("httproutes", "shop", { metadata: { generation: 2 }, spec: { parentRefs: [{ kind: "ListenerSet", name: "never" }] } });
+  await world.world.advance(60_000);
+  assert.deepEqual(world.get("httproutes", "shop")?.status?.parents, []);
+});
+
+test("routes of a Gateway that goes to another controller's class are told so, and not that it is gone", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.gatewayClass("theirs", "elsewhere");
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge");
+  await world.change("gateways", "edge", { spec: { gatewayClassName: "theirs" } });
+  await world.world.advance(60 * 60_000);
+  const [accepted] = world.get("httproutes", "shop")?.status?.parents?.[0]?.conditions ?? [];
+  assert.deepEqual(
+    [accepted?.reason, accepted?.message],
+    ["ParentRefDoesNotExist", "Gateway default/edge is of GatewayClass theirs now, which another controller serves"],
   );
 });

@@ -61,8 +61,12 @@ export function wrongGateway(wish: GatewayWish, object: StoredStatus, balancer: 
 
 export function wrongSet(wish: SetWish, object: StoredStatus, wishes: Wishes): readonly string[] {
   const gateway = wishes.gateways.get(wish.gateway);
-  if (gateway === undefined || flavourOf(gateway) === undefined || isHeldBack(gateway, wishes)) return [];
   const told = texts(object, object.status?.conditions ?? []);
+  if (gateway?.isDeleted && gateway.className !== "theirs")
+    return told.some((text) => text.startsWith("Programmed=True"))
+      ? [`ListenerSet ${wish.name} is programmed by a Gateway that is gone`]
+      : [];
+  if (gateway === undefined || flavourOf(gateway) === undefined || isHeldBack(gateway, wishes)) return [];
   const wanted = !gateway.allowsSets
     ? ["Accepted=False NotAllowed"]
     : isSetValid(wish, gateway)

@@ -10,13 +10,13 @@ import type { FollowedSecrets } from "../followed-secrets.ts";
 import type { BackendGroup } from "../groups/backend-group.ts";
 import type { ClaimBook } from "../groups/claim-book.ts";
 import type { Inventory } from "../inventory.ts";
-import type { Refusals } from "../refusals.ts";
 import type { Services } from "../service-state.ts";
 import type { Bindings } from "../targets/binding.ts";
 import type { NewTargetGroups } from "../targets/new-groups.ts";
 import type { Discovery } from "./activation.ts";
 import type { AskedRule } from "./findings.ts";
 import type { Flavour } from "./flavours.ts";
+import type { GatewayRefusals } from "./refused.ts";
 import type { Report, SeenGateway } from "./report.ts";
 import type { GatewayKeys, NamespaceState, Objects, Shared } from "./seen.ts";
 import type { GatewaySettings } from "./settings.ts";
@@ -76,7 +76,7 @@ export interface GatewayContext extends FlavourParts {
   /** Gateways whose load balancer has taken the place of an old one that still stands. */
   readonly handedOver: Map<string, HandOver>;
   /** What AWS has refused of rules, target groups and ports. */
-  readonly refusals: Refusals<string>;
+  readonly refusals: GatewayRefusals;
   /** The rules that each Gateway asked for last, by `namespace/name`: of which rule of a route each is. */
   readonly formerRules: Map<string, readonly AskedRule[]>;
   readonly checkpoints: CheckpointRecord<SeenGateway>;

@@ -7,7 +7,6 @@ import { again, type Controller, done, type Outcome, type Source } from "../../r
 import { CheckpointRecord } from "../checkpoints.ts";
 import { ControllerMetrics } from "../controller-metrics.ts";
 import { FollowedSecrets } from "../followed-secrets.ts";
-import { Refusals } from "../refusals.ts";
 import { resync } from "../resync.ts";
 import type { SeenService } from "../service-state.ts";
 import { missingKinds, type Opening, openings, servesSets } from "./activation.ts";
@@ -15,6 +14,7 @@ import type { FlavourParts, GatewayContext } from "./context.ts";
 import { flavourOf } from "./flavours.ts";
 import { bindingLabels } from "./names.ts";
 import { reconcileGateway } from "./pass.ts";
+import { GatewayRefusals } from "./refused.ts";
 import { Report, type SeenGateway } from "./report.ts";
 import { allSynced, type Objects, storesOf } from "./seen.ts";
 import type { ListenerSetState } from "./states.ts";
@@ -58,7 +58,7 @@ class GatewayLoop {
       leaving: new Map(),
       polls: new Map(),
       handedOver: new Map(),
-      refusals: new Refusals<string>(clock, (wish) => wish),
+      refusals: new GatewayRefusals(clock),
       formerRules: new Map(),
       checkpoints: new CheckpointRecord((...written) => report.recordCheckpoint(...written)),
     };
@@ -95,7 +95,8 @@ class GatewayLoop {
     context.metrics.passed(key);
     const outcome = await reconcileGateway(key, context, { cause: `gateway ${key}`, signal, urgency: "user" });
     const gateway = this.#objects.gateways.get(key);
-    return gateway && this.#concerns(gateway) ? outcome : this.#releaseShared(background);
+    if (outcome.kind !== "done" || (gateway && this.#concerns(gateway))) return outcome;
+    return this.#releaseShared(background);
   }
 
   /** Nobody looks at Gateways before everything is known that they follow from: what is not seen yet would be taken away. */
@@ -159,6 +160,9 @@ class GatewayLoop {
             return [];
           return each(before, after, wakes.gatewaysOfSet);
         });
+        // One that a route is told of may have gone while nobody looked.
+        for (const route of this.#current.routes.flatMap((kind) => kind.list()))
+          for (const key of wakes.gatewaysOfRoute(route, this.#current)) enqueue(key);
       },
     };
   }

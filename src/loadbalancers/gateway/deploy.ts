@@ -94,6 +94,7 @@ async function deployAll(
   const deployed = { ...bound, setbacks };
   const { applied } = deployed.ensured;
   if (!isWaiting && applied.kind === "done") context.formerRules.set(keyOf(gateway.view), desire.rules);
+  if (desire.refused.size === 0) context.refusals.forget(gateway.view);
   if (applied.kind === "waiting") return { ...deployed, waits: again(waitMs, applied.why) };
   const unregistered = await registerTargets(desire, deployed, context, ask, onStep);
   const unguarded = isWaiting ? undefined : await applyGuards(gateway, { seen, desire }, applied.made, context, ask);

@@ -41,36 +41,44 @@ export class Groups {
     return new Map(shared.map(({ group: { name } }) => [name, this.#users.get(name) ?? new Set()]));
   }
 
-  /** Those of a rule's backends that can be used. Throws a `RouteFault` where the whole rule is wrong. */
-  sharesOf(route: RouteView, rule: RouteRule, port: Port, fail: (failure: RouteFailure) => void): readonly Share[] {
+  /**
+   * Those of a rule's backends that can be used. For a rule that leads nowhere for now none is made: what stands is kept, for when it
+   * does. Throws a `RouteFault` where the whole rule is wrong.
+   */
+  sharesOf(route: RouteView, rule: RouteRule, port: Port, fail: (failure: RouteFailure) => void, isUsed = true): readonly Share[] {
     const { backends, failures } = resolveBackends(route, rule.backends, this.#draft);
     for (const failure of failures) fail(failure);
     return backends.flatMap((backend): Share[] => {
-      const made = attempt(() => this.#shareOf(route, backend, port, fail));
-      if ("value" in made) return [made.value];
+      const made = attempt(() => this.#shareOf(route, backend, port, fail, isUsed));
+      if ("value" in made) return made.value;
       if (made.fault instanceof HeldFault) throw made.fault;
       fail(made.fault);
       return [];
     });
   }
 
-  #shareOf(route: RouteView, backend: Backend, port: Port, fail: (failure: RouteFailure) => void): Share {
+  #shareOf(route: RouteView, backend: Backend, port: Port, fail: (failure: RouteFailure) => void, isUsed: boolean): Share[] {
     const { weight } = backend;
-    if (backend.kind === "TargetGroupName") return { arn: backend.arn, weight };
+    if (backend.kind === "TargetGroupName") return [{ arn: backend.arn, weight }];
     const bound = boundGroup(this.#draft, route, backend, port, this.#context);
+    if (!isUsed && !this.#stands(bound)) return [];
     const part = this.#freePart(bound);
     const known = this.#byPart.get(part) ?? this.#named({ ...bound, group: { ...bound.group, part, by: groupKey(part) } });
     this.#checkRefusal(known, fail);
     this.#byPart.set(part, known);
     this.#users.set(known.group.name, (this.#users.get(known.group.name) ?? new Set()).add(routeKeyOf(route)));
-    return { group: known.group.name, weight };
+    return [{ group: known.group.name, weight }];
+  }
+
+  #stands({ group }: BoundGroup): boolean {
+    return this.#draft.targetGroups.some((present) => standsFor(present, group));
   }
 
   /** One that stands serves on as it is where AWS refuses to change it; one that AWS refuses to make holds back whoever leads to it. */
-  #checkRefusal({ group }: BoundGroup, fail: (failure: RouteFailure) => void): void {
-    const message = this.#findings.ask(groupKey(group.part ?? ""), group);
+  #checkRefusal(bound: BoundGroup, fail: (failure: RouteFailure) => void): void {
+    const message = this.#findings.ask(groupKey(bound.group.part ?? ""), bound.group);
     if (message === undefined) return;
-    if (!this.#draft.targetGroups.some((present) => standsFor(present, group))) throw new HeldFault(message);
+    if (!this.#stands(bound)) throw new HeldFault(message);
     fail({ reason: "UnsupportedValue", message });
   }
 

@@ -14,7 +14,7 @@ import { oidcSecret } from "./rule-actions.ts";
 import type { Objects } from "./seen.ts";
 import type { ClassState } from "./states.ts";
 import { configurationOf as configurationOfBackend } from "./target-settings.ts";
-import { keyOf, type RouteView } from "./view.ts";
+import { keyOf, type ParentRef, type RouteView } from "./view.ts";
 
 export interface Loaded {
   readonly wish: GatewayWish;
@@ -64,18 +64,24 @@ export function concernedRoutes(
       (entry) => entry.controllerName === controllerName && parents.some((parent) => isNamed(parent, entry.parentRef, view.namespace)),
     );
   const isConcerned = (route: SeenRoute) =>
-    names(route.view, parents) || isTold(route) || goneSets(route, controllerName, { sets }).length > 0;
+    names(route.view, parents) || isTold(route) || toldGoneSets(route, controllerName, { sets }).length > 0;
   return routes.flatMap((kind) => kind.list().filter(isConcerned));
 }
 
-/** ListenerSets that a route still names, that its status tells of, and that are gone. */
-export function goneSets({ view, parents }: SeenRoute, controllerName: string, { sets }: Pick<Objects, "sets">): RouteView["parentRefs"] {
-  const keyOfRef = ({ namespace, name }: RouteView["parentRefs"][number]) => keyOf({ namespace: namespace || view.namespace, name });
-  const isSet = ({ kind }: RouteView["parentRefs"][number]) => kind === "ListenerSet";
+/** Keys of ListenerSets that the status of a route tells of, and that are gone. */
+function toldGoneSets({ view, parents }: SeenRoute, controllerName: string, { sets }: Pick<Objects, "sets">): readonly string[] {
   const told = parents.filter((entry) => entry.controllerName === controllerName && isSet(entry.parentRef));
-  const isTold = (key: string) => told.some(({ parentRef }) => keyOfRef(parentRef) === key);
-  return view.parentRefs.filter((ref) => isSet(ref) && sets && isTold(keyOfRef(ref)) && sets.get(keyOfRef(ref)) === undefined);
+  return told.map(({ parentRef }) => keyOfRef(parentRef, view)).filter((key) => sets && sets.get(key) === undefined);
 }
+
+/** Of these, what the route still names. */
+export function goneSets(route: SeenRoute, controllerName: string, objects: Pick<Objects, "sets">): RouteView["parentRefs"] {
+  const gone = toldGoneSets(route, controllerName, objects);
+  return route.view.parentRefs.filter((ref) => isSet(ref) && gone.includes(keyOfRef(ref, route.view)));
+}
+
+const isSet = ({ kind }: ParentRef) => kind === "ListenerSet";
+const keyOfRef = ({ namespace, name }: ParentRef, home: RouteView) => keyOf({ namespace: namespace || home.namespace, name });
 
 export function configurationSources({
   loadBalancers,

@@ -21,7 +21,7 @@ import { ownerOf } from "./owner.ts";
 import type { SeenGateway } from "./report.ts";
 import type { Objects } from "./seen.ts";
 import { unshield } from "./shield.ts";
-import { tellGone, unlessTold } from "./tell.ts";
+import { tellGone, tellOrphans, unlessTold } from "./tell.ts";
 import { during, logStep, staleMs, waitMs } from "./telling.ts";
 import { keyOf } from "./view.ts";
 
@@ -56,7 +56,8 @@ export async function removeGateway(gateway: SeenGateway, context: GatewayContex
   if (removal === "unprotected") return again(staleMs, "the load balancer may be deleted now");
   if (removal.kind === "waiting") return again(pauseAfter(removal.refused, removal.left.loadBalancers.length), removal.why);
   if (left.length > 0) return again(waitMs, "its bindings are not gone yet");
-  const unsaid = unlessTold(await tellGone(gateway.view, context, ask));
+  // Of one that only goes to another class the ListenerSets are told by whoever serves that.
+  const unsaid = unlessTold(await tellGone(view, context, ask), !view.isDeleted || (await tellOrphans(view, context, ask)));
   if (unsaid) return unsaid;
   const isFree = await during("FailedRemoveFinalizer", gateway, context, ask, () =>
     report.setFinalizer(gateway, flavour.controllerName, false, ask.signal),
@@ -72,6 +73,7 @@ async function forget(gateway: SeenGateway, context: GatewayContext, ask: Ask): 
     kept.delete(key);
   context.checkpoints.forget(gateway);
   context.report.forget(gateway);
+  context.refusals.forget(gateway.view);
   await context.secrets.follow(key, new Set(), ask.signal);
 }
 

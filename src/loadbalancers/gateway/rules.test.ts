@@ -347,9 +347,19 @@ test("a configuration that cannot be used: 500, or still a redirect; and its Sec
     [{ ruleConfiguration: () => view }, /is not accepted\. Reason: {2}status unknown\)/],
     [{ ruleConfiguration: () => ({ ...view, accepted: false, message: "no" }) }, /is not accepted\. Reason: {2}no\)/],
   ];
+  const modelOf = (scene: Scene) => desired(scene).model as ApplicationLoadBalancer;
+  const groupsOf = (scene: Scene) => modelOf(scene).targetGroups.map(({ name }) => name);
+  const standing = modelOf(configured({})).targetGroups.map((group) => ({ ...group, arn: "arn:tg", targets: [] }));
+  assert.equal(standing.length, 1);
   for (const [sources, told] of cases) {
     assert.match(failuresOf(unusable(sources))[0] ?? "", told);
     assert.deepEqual(actionsOf(unusable(sources)), [unavailable]);
+    assert.deepEqual(groupsOf(unusable(sources)), [], "nothing is made behind it");
+    assert.deepEqual(
+      groupsOf(unusable({ ...sources, targetGroups: standing })),
+      standing.map(({ name }) => name),
+      "what stands stays",
+    );
     assert.equal(actionsOf(unusable(sources, [extension, { type: "RequestRedirect", statusCode: 302 }]))[0]?.kind, "redirect");
   }
   assert.match(failuresOf(configured({}, {}, [extension, extension]))[0] ?? "", /Only one listener rule config can be referenced/);

@@ -225,7 +225,8 @@ class RuleBuilder {
       if (settings && redirectQuery(settings.settings) !== undefined && !hasRedirect(rule)) throw missingRedirect();
       return { ...(settings && { settings }), front };
     });
-    const shares = attempt(() => this.#groups.sharesOf(route, rule, this.#port, fail));
+    const isUsed = "value" in read || read.fault instanceof HeldFault;
+    const shares = attempt(() => this.#groups.sharesOf(route, rule, this.#port, fail, isUsed));
     const faults = [read, shares].flatMap((each) => ("fault" in each ? [each.fault] : []));
     const held = faults.find((fault) => fault instanceof HeldFault);
     for (const fault of faults) if (!(fault instanceof HeldFault)) fail(fault);

@@ -69,6 +69,11 @@ export const notAllowed: readonly Said[] = [
   said("Programmed", false, "NotAllowed", "Parent Gateway rejected ListenerSet"),
 ];
 
+/** Of a ListenerSet whose Gateway is gone. */
+export function orphaned(message: string): readonly Said[] {
+  return [said("Accepted", false, "ParentNotAccepted", message), said("Programmed", false, "ParentNotAccepted", message)];
+}
+
 /** Reasons that make each condition false. */
 const failing = {
   Conflicted: ["HostnameConflict", "ProtocolConflict"],

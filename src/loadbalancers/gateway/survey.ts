@@ -26,7 +26,6 @@ import { type Loaded, logInsOf, objectSources } from "./load.ts";
 import { capacityOf, guardsOf } from "./load-balancer.ts";
 import { type LookUps, lookUp } from "./look-ups.ts";
 import { ownerOf } from "./owner.ts";
-import { refusalKey } from "./refused.ts";
 import type { SeenGateway } from "./report.ts";
 import { recordedSecrets, secretKeyOf, secretUser } from "./sent-secrets.ts";
 import { usersText } from "./sharing.ts";
@@ -151,7 +150,7 @@ async function look(
           takenNames: taken.map(({ name }) => name),
           secret: (name, rule) => secrets.read(name, secretUser(rule, gateway), recordedSecrets(rule, gateway)),
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
-          refusal: (key, wish) => refusals?.of(refusalKey(gateway.view, key), wish),
+          refusal: (key, wish) => refusals?.of(gateway.view, key, wish),
         });
         const { model, subnets, problems, warnings } = desire;
         // Nobody knows which part of the Gateway it is: what it would be taken for, or deleted for, is no guess of ours.

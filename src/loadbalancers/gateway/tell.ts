@@ -15,6 +15,7 @@ import {
   listenerStatuses,
   type Moment,
   notAllowed,
+  orphaned,
   rejected,
   setConditions,
 } from "./status.ts";
@@ -126,10 +127,12 @@ export async function tellRoutes(
   return told.every(Boolean);
 }
 
-const goneConditions = ({ view }: SeenRoute, { kind, namespace, name }: Pick<ParentRef, "kind" | "namespace" | "name">) => {
-  const message = `${kind} ${keyOf({ namespace: namespace || view.namespace, name })} is gone`;
-  return routeConditions(view, { reason: "ParentRefDoesNotExist", message }, []);
-};
+const goneText = (kind: string, object: ObjectName) => `${kind} ${keyOf(object)} is gone`;
+
+const unparented = ({ view }: SeenRoute, message: string) => routeConditions(view, { reason: "ParentRefDoesNotExist", message }, []);
+
+const goneConditions = (route: SeenRoute, { kind, namespace, name }: ParentRef) =>
+  unparented(route, goneText(kind, { namespace: namespace || route.view.namespace, name }));
 
 function tellRoute(route: SeenRoute, verdicts: readonly ParentVerdict[], context: TellContext, signal: AbortSignal): Promise<boolean> {
   const { report, flavour } = context;
@@ -144,7 +147,11 @@ function tellRoute(route: SeenRoute, verdicts: readonly ParentVerdict[], context
 export async function tellGone(gateway: ObjectName, context: TellContext, { signal }: Ask): Promise<boolean> {
   const { controllerName } = context.flavour;
   const { gateways, routes, sets } = context.objects;
-  const isThere = gateways.get(keyOf(gateway)) !== undefined;
+  const there = gateways.get(keyOf(gateway))?.view;
+  const message =
+    there && !there.isDeleted
+      ? `Gateway ${keyOf(gateway)} is of GatewayClass ${there.className} now, which another controller serves`
+      : goneText("Gateway", gateway);
   const objectOf = ({ namespace, name }: ParentRef, { view }: SeenRoute) => keyOf({ namespace: namespace || view.namespace, name });
   const setOf = (ref: ParentRef, route: SeenRoute) => sets?.get(objectOf(ref, route));
   const isSetOf = (ref: ParentRef, route: SeenRoute) => {
@@ -160,15 +167,27 @@ export async function tellGone(gateway: ObjectName, context: TellContext, { sign
     if (!own.some((ref) => concerns(ref, route) || isGoneSet(ref, route))) continue;
     const isTold = (ref: ParentRef) => own.some((each) => each.kind === ref.kind && objectOf(each, route) === objectOf(ref, route));
     // Of one that another controller serves it is told what it was told here before, and no more.
-    const refs = route.view.parentRefs.filter((ref) => concerns(ref, route) && (isTold(ref) || !isThere));
+    const refs = route.view.parentRefs.filter((ref) => concerns(ref, route) && (isTold(ref) || there === undefined));
     const gone = goneSets(route, controllerName, context.objects);
     const verdicts = [
-      ...refs.map((ref) => ({ ref, conditions: goneConditions(route, { ...gateway, kind: "Gateway" }) })),
+      ...refs.map((ref) => ({ ref, conditions: unparented(route, message) })),
       ...gone.map((ref) => ({ ref, conditions: goneConditions(route, ref) })),
     ];
     told.push(await tellRoute(route, verdicts, context, signal));
   }
   return told.every(Boolean);
+}
+
+/** The ListenerSets of a Gateway that has just been removed. They do not say who serves them, so nobody else's may be told. */
+export async function tellOrphans(gateway: ObjectName, context: TellContext, { signal }: Ask): Promise<boolean> {
+  const { objects, report } = context;
+  const orphans = (objects.sets?.list() ?? []).filter((set) => !set.view.isDeleted && gatewaysOfSet(set).includes(keyOf(gateway)));
+  const told = orphans.map((set) => {
+    const { generation, now } = momentOf(set.view.generation, context);
+    const conditions = conditionsAt(set.conditions, orphaned(goneText("Gateway", gateway)), generation, now);
+    return report.tellSet(set, { conditions, listeners: [] }, signal);
+  });
+  return (await Promise.all(told)).every(Boolean);
 }
 
 const names = ({ kind, namespace, name }: ParentRef, { view }: SeenRoute, gateway: ObjectName) =>

@@ -7,6 +7,9 @@ import { isApiError } from "../../kube/errors.ts";
 import type { KubeObject, Resource } from "../../kube/resource.ts";
 import { ControllerReport, type Reported, type ReportParts } from "../controller-report.ts";
 
+/** Of so many objects own writes are remembered. */
+const maxObjects = 1_000;
+
 /** Versions of an object of which each came from the one before by a write of ours. */
 interface OwnVersions {
   readonly all: Set<string>;
@@ -29,7 +32,8 @@ export class VersionedReport<Of extends Reported> extends ControllerReport<Of> {
   protected override async patch(object: Of, merge: object, subresource: "status" | undefined, signal: AbortSignal): Promise<boolean> {
     const { namespace, name, uid, resourceVersion: seen } = object.metadata;
     const known = this.#versions.get(uid);
-    const versions = known?.all.has(seen) ? known : { all: new Set([seen]), last: seen };
+    // What was written last is seen: nothing older is needed any more.
+    const versions = known?.all.has(seen) && known.last !== seen ? known : { all: new Set([seen]), last: seen };
     const { metadata = {} } = merge as { readonly metadata?: object };
     const body = { ...merge, metadata: { ...metadata, resourceVersion: versions.last } };
     try {
@@ -37,7 +41,7 @@ export class VersionedReport<Of extends Reported> extends ControllerReport<Of> {
       const { resourceVersion } = await this.#kube.patch(this.#of, target, { merge: body, uid }, { signal });
       versions.last = resourceVersion;
       versions.all.add(resourceVersion);
-      this.#versions.set(uid, versions);
+      this.#keep(uid, versions);
       return true;
     } catch (error) {
       signal.throwIfAborted();
@@ -52,5 +56,13 @@ export class VersionedReport<Of extends Reported> extends ControllerReport<Of> {
   /** It is gone. */
   forget({ metadata }: Of): void {
     this.#versions.delete(metadata.uid);
+  }
+
+  /** Only the latest: an object whose versions are forgotten while its own write is not seen yet is looked at once more. */
+  #keep(uid: string, versions: OwnVersions): void {
+    this.#versions.delete(uid);
+    this.#versions.set(uid, versions);
+    const [oldest] = this.#versions.keys();
+    if (this.#versions.size > maxObjects) this.#versions.delete(oldest!);
   }
 }

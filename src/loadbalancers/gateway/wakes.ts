@@ -20,8 +20,10 @@ export function gatewaysOfRoute({ view, parents }: SeenRoute, { sets }: Objects)
     refs.flatMap(({ kind, namespace, name }) => {
       const key = keyOf({ namespace: namespace || view.namespace, name });
       if (kind === "Gateway") return [key];
-      const set = kind === "ListenerSet" ? sets?.get(key) : undefined;
-      return set ? gatewaysOfSet(set) : [];
+      if (kind !== "ListenerSet" || sets === undefined) return [];
+      const set = sets.get(key);
+      // Nobody serves one that is gone, and the route may still be told of it: that is put right under whatever key there is.
+      return set ? gatewaysOfSet(set) : [key];
     }),
   );
 }
