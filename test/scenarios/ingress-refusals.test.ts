@@ -96,3 +96,51 @@ test("an Ingress on which nothing can be written any more keeps nobody from bein
   allow();
   await world.until("a is let go when it may be", () => world.get("a") === undefined, 600_000);
 });
+
+test("the load balancer of a former scheme goes, although another Ingress of the group gets no finalizer", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  for (const name of ["a", "b"]) await world.ingress(name, to(name), shared);
+  for (const name of ["a", "b"]) await served(world, name);
+  refuse(world, "PATCH", "/ingresses/c", "finalizers");
+  await world.ingress("c", to("c"), shared);
+  for (const name of ["a", "b"]) await world.change(name, { scheme: "internet-facing" });
+  const schemes = () => world.all<{ scheme: string }>("elbv2/load-balancers").map(({ scheme }) => scheme);
+  await world.until("the old one is gone", () => schemes().join() === "internet-facing", 3_600_000);
+});
+
+/** What cannot be cleared away, by what happens to the Ingress. */
+const stuck: Readonly<
+  Record<string, { readonly prevent: (world: IngressWorld) => void; readonly end: (world: IngressWorld) => Promise<void> }>
+> = {
+  "the load balancer of a former scheme": {
+    prevent: (world) => world.aws.controls.deny("elasticloadbalancing:DeleteLoadBalancer"),
+    end: (world) => world.change("a", { scheme: "internet-facing" }),
+  },
+  "a binding": {
+    prevent: (world) =>
+      world.cluster.faults.add({
+        match: ({ method, url }) => method === "DELETE" && url.pathname.includes("/targetgroupbindings/"),
+        effect: { kind: "refuse", status: 403 },
+      }),
+    end: (world) => world.drop("a"),
+  },
+  "its address": {
+    prevent: (world) => refuse(world, "PATCH", "/ingresses/a/status"),
+    end: (world) => world.change("a", { "kubernetes.io/ingress.class": "another" }),
+  },
+};
+
+for (const [what, { prevent, end }] of Object.entries(stuck)) {
+  test(`what cannot be cleared away is told to its author: ${what}`, async (t) => {
+    const world = await bed(t);
+    world.serve();
+    await world.ingress("a", to("a"));
+    await served(world, "a");
+    await world.world.advance(300_000);
+    assert.deepEqual(failures(world, "a"), []);
+    prevent(world);
+    await end(world);
+    await world.until("it is told", () => failures(world, "a").length > 0, 1_200_000);
+  });
+}

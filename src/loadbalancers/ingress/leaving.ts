@@ -9,7 +9,7 @@ import type { GroupContext } from "./context.ts";
 import { type Group, stackOf } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
 import type { GroupSurvey } from "./survey.ts";
-import { letAllGo, logStep, warnLeaving } from "./telling.ts";
+import { letAllGo, logStep, telling, warnLeaving } from "./telling.ts";
 import { keyOf } from "./view.ts";
 
 /** Where no load balancer stands, only target groups and certificates can be left of them; with the next look after these they are let go. */
@@ -27,12 +27,15 @@ export async function leaveUnbuilt(group: Group, survey: GroupSurvey, context: G
   }
   const arns = new Set<string | undefined>(left.map(({ arn }) => arn));
   const bound = bindingsOf(bindingLabels(group.id), context.bindings).filter(({ spec }) => arns.has(spec.targetGroupARN));
-  try {
-    await apply(left.map(targetGroupDeletion), inventory.cloud, { ...ask, onStep: logStep(context, group) });
-  } finally {
-    for (const { name } of left) inventory.targetGroups.touch(name, stackOf(group.id));
-  }
-  await deleteBindings(bound, context, ask.signal);
+  const leaving = group.leaving.flatMap((view) => context.ingresses.get(keyOf(view)) ?? []);
+  await telling(leaving, "FailedDeployModel", context, ask, async () => {
+    try {
+      await apply(left.map(targetGroupDeletion), inventory.cloud, { ...ask, onStep: logStep(context, group) });
+    } finally {
+      for (const { name } of left) inventory.targetGroups.touch(name, stackOf(group.id));
+    }
+    await deleteBindings(bound, context, ask.signal);
+  });
 }
 
 /** Where the names of two Ingresses fit, the longer one is meant. */

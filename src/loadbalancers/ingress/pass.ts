@@ -105,6 +105,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
     ask.signal.throwIfAborted();
     return { error };
   });
+  const untold = new Setbacks();
   if (hostname !== undefined) {
     const ports = portsOf(survey);
     const inFront = "error" in front ? survey.front?.hostname : front.hostname;
@@ -113,11 +114,11 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
       const now = context.ingresses.get(keyOf(member.view));
       if (now === undefined || !sameWish(now.view, member.view) || !context.isAddressed(now.view, group.id)) continue;
       const publish = () => report.publish(member, hostname, ports, inFront, ask.signal);
-      await setbacks.attempt(() => telling([member], "FailedUpdateStatus", context, ask, publish));
+      await untold.attempt(() => telling([member], "FailedUpdateStatus", context, ask, publish));
     }
   }
   // Whoever could not be told of the new one sends clients to the old one.
-  if (!setbacks.areThere) noteHandOver(ensured, hostname, replaced, owner, context);
+  if (!untold.areThere) noteHandOver(ensured, hostname, replaced, owner, context);
   if (ensured.applied.kind === "waiting") return again(waitMs, ensured.applied.why);
   const guarded = await applyGuards(group, survey, ensured.applied.made, context, ask);
   if (postponed > 0) return again(waitMs, "bindings of target groups that are no longer wanted are being emptied");
@@ -138,8 +139,9 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
     return done;
   }
   if (guarded.error !== undefined) throw guarded.error;
-  const moved = await finishReplacement(group, replaced, owner, context, ask);
+  const moved = await failing("FailedDeployModel", () => finishReplacement(group, replaced, owner, context, ask));
   setbacks.throwFirst();
+  untold.throwFirst();
   if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
   const unsettled = left ?? front.outcome ?? guarded.outcome ?? moved ?? waits;
   if (unsettled) return unsettled;

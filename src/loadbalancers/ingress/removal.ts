@@ -65,7 +65,7 @@ export async function removeGroup(group: Group, owner: LoadBalancerOwner, contex
     }
   });
   // Last: with its target group gone there is nothing to deregister.
-  await deleteBindings(left, context, ask.signal);
+  await telling(members, "FailedDeployModel", context, ask, () => deleteBindings(left, context, ask.signal));
   context.handedOver.delete(owner.key);
   context.checkpoints.forget(owner.key);
   await context.secrets.follow(owner.key, new Set(), ask.signal);

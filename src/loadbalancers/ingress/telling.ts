@@ -59,7 +59,7 @@ async function letGo(leaving: IngressView, group: GroupId, context: GroupContext
   if (leaving.isDeleted) secrets.forget(key);
   const ingress = context.ingresses.get(key);
   if (ingress === undefined) return true;
-  if (!leaving.isDeleted) await unpublish(ingress, group, context, ask);
+  if (!leaving.isDeleted) await telling([ingress], "FailedUpdateStatus", context, ask, () => unpublish(ingress, group, context, ask));
   return telling([ingress], "FailedRemoveFinalizer", context, ask, () =>
     report.setFinalizer(ingress, finalizerOf(group), false, ask.signal),
   );
