@@ -27,7 +27,7 @@ export function verdictOf(probe: Probe, error: unknown): Verdict {
   if (error === undefined) return "allowed";
   if (!isAwsError(error)) return "unknown";
   if (error.code === "DryRunOperation") return "allowed";
-  if (error.code === "UnsupportedOperation") return mayBeMissing.includes(probe) ? "unsupported" : "denied";
+  if (error.class === "unsupported" && mayBeMissing.includes(probe)) return "unsupported";
   return /^(UnauthorizedOperation|AccessDenied)/.test(error.code) ? "denied" : "unknown";
 }
 
