@@ -102,9 +102,9 @@ export class FollowedSecrets {
 
   /**
    * For a user, with what is recorded on it: whether the Secret is another than was sent for it before. What nobody knows
-   * of counts as unchanged: whoever ran before has sent it.
+   * of counts as unchanged: whoever ran before has sent it. `as`: its key, where that is not its name.
    */
-  read(name: string, user: SecretUser, recorded: SecretDigests): SecretData {
+  read(name: string, user: SecretUser, recorded: SecretDigests, as = `${user.namespace}/${user.name}`): SecretData {
     const key = `${user.namespace}/${name}`;
     const followed = this.#followed.get(key)?.informer;
     if (followed && !followed.hasSynced)
@@ -116,10 +116,9 @@ export class FollowedSecrets {
       return { problem: `secret ${key} is missing required label ${label}=${value}; only Secrets that carry it are read` };
     }
     for (const value of Object.values(state.data)) rememberSecret(value);
-    const owner = `${user.namespace}/${user.name}`;
     const now = digest(state.data, user.uid);
-    const sent = (this.#sent.get(owner) ?? recorded)[name];
-    this.#read.set(owner, { ...this.#read.get(owner), [name]: now });
+    const sent = (this.#sent.get(as) ?? recorded)[name];
+    this.#read.set(as, { ...this.#read.get(as), [name]: now });
     return { data: state.data, changed: sent !== undefined && sent !== now };
   }
 

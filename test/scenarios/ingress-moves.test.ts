@@ -99,3 +99,34 @@ test("a finalizer that is taken away by hand comes back, and one of a group that
   await world.drop("moves");
   await world.until("nothing is left", () => world.all("elbv2/load-balancers").length === 0 && world.get("stays") === undefined, 600_000);
 });
+
+test("a Secret that changes while its Ingress moves is sent, although the old group's pass looks at it too", async (t) => {
+  const world = await ingressWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  await world.pods("web", 1);
+  const [arn = ""] = await world.issue(["s.example.com", "m.example.com"]);
+  const endpoints = { authorizationEndpoint: "https://idp/a", tokenEndpoint: "https://idp/t", userInfoEndpoint: "https://idp/u" };
+  const logIn = { "auth-type": "oidc", "auth-idp-oidc": JSON.stringify({ issuer: "https://idp", ...endpoints, secretName: "client" }) };
+  const coded = (text: string) => Buffer.from(text).toString("base64");
+  const data = (secret: string) => ({ clientID: coded("id"), clientSecret: coded(secret) });
+  await world.say("POST", "/api/v1/namespaces/default/secrets", { metadata: { name: "client" }, data: data("first-secret") });
+  world.serve();
+  const secure = { "group.name": "old", "listen-ports": '[{"HTTPS":443}]' };
+  await world.ingress("moves", { "m.example.com": ["Prefix / web:80"] }, { ...secure, ...logIn, "certificate-arn": arn });
+  await world.ingress("stays", { "s.example.com": ["Prefix / web:80"] }, secure);
+  await world.until("both are served", () => isAt(world, "moves", "old") && isAt(world, "stays", "old"), 120_000);
+  await world.world.advance(10 * 60_000);
+  const delay = (action: string, ms: number) => world.aws.controls.faults.add({ action, effect: { kind: "delay", ms }, times: 1 });
+  // The old group begins to read while the new one has read and is not done, and reads on when it is.
+  delay("acm:ListCertificates", 5_000);
+  delay("elasticloadbalancing:CreateLoadBalancer", 10_000);
+  delay("elasticloadbalancing:DescribeRules", 20_000);
+  await world.change("stays", { "group.order": "5" });
+  await world.world.advance(1_000);
+  await world.change("moves", { "group.name": "new" });
+  await world.until("it has its new address", () => isAt(world, "moves", "new"), 14_000);
+  await world.say("PATCH", "/api/v1/namespaces/default/secrets/client", { data: data("second-secret") }, "merge");
+  await world.world.advance(10 * 60_000);
+  assert.deepEqual(JSON.stringify(world.all("elbv2/rules")).match(/(first|second)-secret/g), ["second-secret"]);
+});

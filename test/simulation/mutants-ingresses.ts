@@ -65,8 +65,8 @@ export const ingressMutants: readonly Mutant[] = [
   {
     name: "groups-share-what-is-refused",
     world: "ingresses",
-    file: "src/loadbalancers/ingress/refusals.ts",
-    changes: [["stackOf(group)}", "stackOf(group).slice(0, 0)}"]],
+    file: "src/loadbalancers/ingress/groups.ts",
+    changes: [["stackOf(group)} ", "stackOf(group).slice(0, 0)} "]],
     killedBy: "what AWS refuses is not asked for in a hot loop",
   },
 ];

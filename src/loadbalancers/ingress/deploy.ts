@@ -16,9 +16,9 @@ import { TargetSets } from "../targets/target-set.ts";
 import { noTargets } from "../targets.ts";
 import type { GroupContext } from "./context.ts";
 import { managedSource } from "./desire.ts";
-import type { Group } from "./groups.ts";
+import { type Group, keyIn } from "./groups.ts";
 import { bindingLabels } from "./names.ts";
-import { isSameWish, refusalKey } from "./refusals.ts";
+import { isSameWish } from "./refusals.ts";
 import type { GroupSurvey } from "./survey.ts";
 import { logStep } from "./telling.ts";
 
@@ -48,7 +48,7 @@ export async function deploy(
     const model = refused === undefined ? undefined : survey.desire.understood.get(refused);
     const last = refused === undefined ? undefined : context.memory.get(refused);
     if (refused === undefined || (model === undefined && last === undefined)) throw error;
-    const by = refusalKey(group.id, refused);
+    const by = keyIn(group.id, refused);
     // What was to be left out already and is not would be asked for without end.
     if (model && context.refusals.of(by, model) !== undefined) throw error;
     if (model) context.refusals.note(by, model, messageOf(error));

@@ -12,6 +12,9 @@ export type GroupId =
 /** As tags and hashes have it. */
 export const stackOf = (group: GroupId) => (group.kind === "explicit" ? group.name : keyOf(group));
 
+/** By which what concerns an Ingress in a group is remembered: one that moves asks for something else in each of the two. */
+export const keyIn = (group: GroupId, ingress: string) => `${stackOf(group)} ${ingress}`;
+
 const implicitFinalizer = "ingress.k8s.aws/resources";
 const explicitFinalizer = "group.ingress.k8s.aws/";
 

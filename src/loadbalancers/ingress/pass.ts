@@ -15,12 +15,11 @@ import type { GroupContext } from "./context.ts";
 import { deploy } from "./deploy.ts";
 import { carriedOut, type GroupDesire } from "./desire.ts";
 import { type Behind, ensureFrontend } from "./frontend-pass.ts";
-import { finalizerOf, type Group, stackOf } from "./groups.ts";
+import { finalizerOf, type Group, keyIn, stackOf } from "./groups.ts";
 import { applyGuards } from "./guard-pass.ts";
 import { leaveUnbuilt } from "./leaving.ts";
 import { ownerOf } from "./owner.ts";
 import { recordPlan } from "./plan-annotation.ts";
-import { refusalKey } from "./refusals.ts";
 import { removeGroup } from "./removal.ts";
 import { addressOf, finishReplacement, noteHandOver, retire } from "./replacement.ts";
 import type { FailureReason } from "./report.ts";
@@ -63,7 +62,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
   for (const [key, texts] of faults) {
     const ingress = seenOf(key);
     if (ingress)
-      report.failed(ingress, context.refusals.has(refusalKey(group.id, key)) ? "FailedDeployModel" : "FailedBuildModel", texts.join("; "));
+      report.failed(ingress, context.refusals.has(keyIn(group.id, key)) ? "FailedDeployModel" : "FailedBuildModel", texts.join("; "));
   }
   if (seen.problems.length > 0) {
     const message = seen.problems.map((problem) => problem.message).join("; ");
@@ -83,7 +82,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
   const remember = () => {
     for (const [key, model] of desire.understood) {
       memory.set(key, carriedOut(model));
-      context.refusals.forget(refusalKey(group.id, key));
+      context.refusals.forget(keyIn(group.id, key));
     }
   };
   const deployed = await failing("FailedDeployModel", () => deploy(group, survey, setbacks, context, ask)).catch((error: unknown) => {
@@ -97,7 +96,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
   const { ensured, postponed, needsActive } = deployed;
   remember();
   if (ensured.applied.kind === "done") {
-    await recordSecrets(members, desire, context, ask);
+    await recordSecrets(group, members, desire, context, ask);
     await recordAfter(group, survey, context, ask.signal);
   }
   const hostname = await failing("FailedDeployModel", () => addressOf(ensured, survey, owner, context, ask));
@@ -217,15 +216,19 @@ function portsOf({ desire: { model }, seen }: GroupSurvey): readonly number[] {
   return [...new Set([...model.listeners, ...kept].map(({ port }) => port))];
 }
 
-/** What AWS has now is written down, as it never tells. */
+/** What AWS has now is written down, as it never tells; of one that is in another group by now, that group does. */
 async function recordSecrets(
+  { id }: Group,
   members: readonly SeenIngress[],
   { understood }: GroupDesire,
-  { secrets, report }: GroupContext,
+  { secrets, report, ingresses, isAddressed }: GroupContext,
   { signal }: Ask,
 ) {
   for (const member of members) {
     const key = keyOf(member.view);
-    if (understood.has(key)) await report.recordSecrets(member, secrets.markSent(key), signal);
+    const now = ingresses.get(key);
+    if (!understood.has(key)) continue;
+    const sent = secrets.markSent(keyIn(id, key));
+    if (now && isAddressed(now.view, id)) await report.recordSecrets(member, sent, signal);
   }
 }

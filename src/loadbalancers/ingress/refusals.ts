@@ -1,12 +1,8 @@
 /** Ingresses of which AWS has refused something: until they ask for something else they are treated like ones that cannot be understood. */
 import type { Refusals } from "../refusals.ts";
 import type { MemberModel } from "./desire.ts";
-import { type GroupId, stackOf } from "./groups.ts";
 
 export type MemberRefusals = Refusals<MemberModel>;
-
-/** By which it is remembered: one that moves asks for something else in each of the two groups. */
-export const refusalKey = (group: GroupId, ingress: string) => `${stackOf(group)} ${ingress}`;
 
 /** Whether the same was asked for. */
 export const isSameWish = (a: MemberModel, b: MemberModel) => wishText(a) === wishText(b);

@@ -19,11 +19,10 @@ import type { CertificateSurvey } from "./certificate-pass.ts";
 import { checkpointOf } from "./checkpoint.ts";
 import type { SurveyContext } from "./context.ts";
 import { desireGroup, type GroupDesire, type GroupSources } from "./desire.ts";
-import type { Group } from "./groups.ts";
+import { type Group, keyIn } from "./groups.ts";
 import { mentionedGuards } from "./guards.ts";
 import { type LookUps, lookUp } from "./look-ups.ts";
 import { frontOwnerOf } from "./owner.ts";
-import { refusalKey } from "./refusals.ts";
 import { besides, givenGroups, type Replaced, withFreeNames } from "./replacement.ts";
 import { concernedBy, withResets } from "./resets.ts";
 import { keyOf } from "./view.ts";
@@ -123,7 +122,7 @@ async function look(
   const kind = glance ?? besides(replaced, onTaken);
   const set = recordedAttributes(group, context);
   const resets = concernedBy(set);
-  for (const { ingress } of group.members) secrets.begin(keyOf(ingress));
+  for (const { ingress } of group.members) secrets.begin(keyIn(group.id, keyOf(ingress)));
   const seen = await survey(
     {
       kind,
@@ -160,11 +159,12 @@ async function look(
           isForeignTag: (key) => owner.marks?.isForeign(key) ?? false,
           trustStore: (name) => trustStores.get(name),
           service: (namespace, name) => context.services.get(`${namespace}/${name}`)?.view,
-          secret: (name, ingress) => secrets.read(name, ingress, ingresses.get(keyOf(ingress))?.sentSecrets ?? {}),
+          secret: (name, ingress) =>
+            secrets.read(name, ingress, ingresses.get(keyOf(ingress))?.sentSecrets ?? {}, keyIn(group.id, keyOf(ingress))),
           targetGroupArn: (name) => targetGroups.get(name),
           webAcl: (name) => webAcls.get(name),
           seen: around.seen as SeenApplication,
-          refusal: (key, model) => context.refusals?.of(refusalKey(group.id, key), model),
+          refusal: (key, model) => context.refusals?.of(keyIn(group.id, key), model),
         };
         asked = sources;
         desire = withFreeNames(desireGroup(group, around.standing?.name, context.memory, sources), taken);
