@@ -1,20 +1,7 @@
 # Standard: a node in an internal subnet.
-module "static-node" {
-  source = "../../../terraform-modules/static-node"
-
-  layout                       = "Standard"
-  clusterConfiguration         = var.clusterConfiguration
-  providerClusterConfiguration = var.providerClusterConfiguration
-  clusterUUID                  = var.clusterUUID
-  nodeGroupName                = var.nodeGroupName
-  nodeIndex                    = var.nodeIndex
-  cloudConfig                  = var.cloudConfig
-  resourceManagementTimeout    = var.resourceManagementTimeout
-
-  public           = false
-  acceptSSH        = false
-  rootDiskDefaults = var.rootDiskDefaults == null ? { sizeGb = 50, type = "gp2" } : var.rootDiskDefaults
-  encryptDisks     = var.encryptDisks
-  requireIMDSv2    = var.requireIMDSv2
-  subnetPlan       = var.subnetPlan
+locals {
+  layout       = "Standard"
+  public       = false
+  accept_ssh   = false
+  root_disk_gb = 50
 }

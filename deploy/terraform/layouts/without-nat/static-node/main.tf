@@ -1,22 +1,9 @@
 # WithoutNAT: a node in a public subnet with an Elastic IP address.
-module "static-node" {
-  source = "../../../terraform-modules/static-node"
-
-  layout                       = "WithoutNAT"
-  clusterConfiguration         = var.clusterConfiguration
-  providerClusterConfiguration = var.providerClusterConfiguration
-  clusterUUID                  = var.clusterUUID
-  nodeGroupName                = var.nodeGroupName
-  nodeIndex                    = var.nodeIndex
-  cloudConfig                  = var.cloudConfig
-  resourceManagementTimeout    = var.resourceManagementTimeout
-
-  public           = true
-  acceptSSH        = var.staticNodesAcceptSSH
-  rootDiskDefaults = var.rootDiskDefaults == null ? { sizeGb = 20, type = "gp2" } : var.rootDiskDefaults
-  encryptDisks     = var.encryptDisks
-  requireIMDSv2    = var.requireIMDSv2
-  subnetPlan       = var.subnetPlan
+locals {
+  layout       = "WithoutNAT"
+  public       = true
+  accept_ssh   = var.staticNodesAcceptSSH
+  root_disk_gb = 20
 }
 
 variable "staticNodesAcceptSSH" {

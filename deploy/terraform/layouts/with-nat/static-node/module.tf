@@ -1,0 +1,1 @@
+../../../terraform-modules/root/static-node.tf

@@ -1,1 +1,0 @@
-../../../terraform-modules/root/static.tf
