@@ -48,7 +48,8 @@ export abstract class BalancersScene {
   onWrite: () => void = () => {};
   /** When AWS last refused to change a load balancer, by its name. */
   readonly #refused = new Map<string, number>();
-  readonly #refusedAgain = new Repeats(10);
+  /** What several have in common each of them asks for, with longer and longer pauses. */
+  readonly #refusedAgain = new Repeats(60, 60_000);
   readonly #told = new Set<string>();
 
   constructor(seed: number) {

@@ -65,7 +65,7 @@ export class GatewaysScene extends BalancersScene {
   readonly late: Set<Kind>;
   /** Whether some Gateways have routes that share target groups: they come to it, and leave it again. */
   readonly knowsSharing: boolean;
-  readonly #statusWrites = new Repeats(20);
+  readonly #statusWrites = new Repeats(20, 10_000);
   #around: Around = { missing: new Set(), isGranted: true, isTunedRight: true };
   #before: Snapshot = {};
   #theirs: unknown;
