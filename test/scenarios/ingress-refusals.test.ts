@@ -144,3 +144,20 @@ for (const [what, { prevent, end }] of Object.entries(stuck)) {
     await world.until("it is told", () => failures(world, "a").length > 0, 1_200_000);
   });
 }
+
+test("one that is served, and has lost its finalizer for good, keeps what it has, and the others go on", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  for (const name of ["a", "b"]) await world.ingress(name, to(name), shared);
+  for (const name of ["a", "b"]) await served(world, name);
+  const path = "/apis/networking.k8s.io/v1/namespaces/default/ingresses/a";
+  const allow = refuse(world, "PATCH", "/ingresses/a", "resourceVersion");
+  await world.say("PATCH", path, { metadata: { finalizers: null } }, "merge");
+  await world.change("b", {}, to("changed"));
+  await world.until("b is changed", () => rules(world).includes("changed.example.com"), 120_000);
+  assert.match(rules(world), /a\.example\.com/);
+  assert.match(failures(world, "a").join("\n"), /FailedAddFinalizer/);
+  assert.deepEqual(failures(world, "b"), []);
+  allow();
+  await world.until("a has it again", () => world.get("a")?.metadata.finalizers?.length === 1, 600_000);
+});

@@ -165,11 +165,11 @@ async function finalized(group: Group, setbacks: Setbacks, context: GroupContext
     if (ingress === undefined) return undefined;
     const add = () => context.report.setFinalizer(ingress, finalizerOf(group.id), true, ask.signal);
     const tell = () => telling([ingress], "FailedAddFinalizer", context, ask, add);
-    // One that is served has it, though that may not be seen yet: it is not taken out.
-    const isServed = context.memory.get(key)?.stack === stackOf(group.id);
-    const isSet = await (isServed ? tell() : setbacks.attempt(tell));
+    const isSet = await setbacks.attempt(tell);
     if (isSet === false) return undefined;
-    if (isSet) members.push(member);
+    // One that is served has had it: it is not taken out.
+    const isServed = context.memory.get(key)?.stack === stackOf(group.id);
+    if (isSet || isServed) members.push(member);
   }
   return { ...group, members };
 }
