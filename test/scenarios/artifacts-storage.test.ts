@@ -162,3 +162,32 @@ test("a class that is asked for twice is told of, and not made and deleted in tu
   assert.deepEqual(world.writes, []);
   assert.match(world.events("ArtifactsInvalid").join(), /storageClass\.provision: fast is there twice/);
 });
+
+test("settings that vanish count for five minutes more: they may be on their way back", async () => {
+  const { world } = await kept();
+  const names = () => world.cluster.objects("storageclasses.storage.k8s.io").map(({ metadata }) => metadata.name);
+  const map = "/api/v1/namespaces/kube-system/configmaps/fairlead-artifacts";
+  await world.settle({ storageClass: { provision: [{ name: "slow", type: "st1" }], exclude: ["sc1"] } });
+  await world.pass(minute);
+  await world.say("DELETE", map, {});
+  world.writes.length = 0;
+  await world.pass(4 * minute);
+  assert.deepEqual([world.writes, names()], [[], ["gp2", "gp3", "slow", "st1"]]);
+  await world.settle({ storageClass: { provision: [{ name: "slow", type: "st1" }] } });
+  await world.pass(minute);
+  assert.deepEqual(names().toSorted(), ["gp2", "gp3", "sc1", "slow", "st1"], "the new ones count at once");
+  await world.say("DELETE", map, {});
+  await world.pass(6 * minute);
+  assert.deepEqual(names().toSorted(), ["gp2", "gp3", "sc1", "st1"], "then the defaults count");
+});
+
+test("settings under another key are told of, and are not taken for none", async () => {
+  const { world } = await kept();
+  await world.settle({ storageClass: { provision: [{ name: "slow", type: "st1" }] } });
+  await world.pass(minute);
+  const map = "/api/v1/namespaces/kube-system/configmaps/fairlead-artifacts";
+  await world.say("PATCH", map, { data: { "settings.yaml": null, "settings.yml": "{}" } });
+  await world.pass(minute);
+  assert.ok(world.find("storageclasses.storage.k8s.io", "slow"));
+  assert.match(world.events("ArtifactsInvalid").join(), /ConfigMap fairlead-artifacts has no key settings\.yaml; it has: settings\.yml/);
+});

@@ -60,6 +60,10 @@ export function clusterInput({ configuration, uuid, settings, cni, storageClasse
 export class SettingsInvalid extends ArtifactsInputInvalid {}
 
 function settingsOf(map: SeenInput["settings"]): ArtifactsSettings {
+  if (map !== undefined && map.data?.[settingsKey] === undefined) {
+    const keys = Object.keys(map.data ?? {}).join(", ") || "none";
+    throw new SettingsInvalid([`ConfigMap ${map.metadata?.name} has no key ${settingsKey}; it has: ${keys}`]);
+  }
   try {
     return readSettings(map?.data?.[settingsKey] ?? "");
   } catch (error) {

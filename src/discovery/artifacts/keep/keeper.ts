@@ -8,8 +8,9 @@ import type { KubeClient } from "../../../kube/client.ts";
 import { isApiError } from "../../../kube/errors.ts";
 import type { ObjectRef } from "../../../kube/event-correlator.ts";
 import { objectRef } from "../../../kube/event-recorder.ts";
-import type { KubeObject, Resource, Stored } from "../../../kube/resource.ts";
+import type { Frozen, KubeObject, Resource, Stored } from "../../../kube/resource.ts";
 import { nameOf } from "../../../kube/resource.ts";
+import type { ConfigMap } from "../../../kube/types.ts";
 import { watchSource } from "../../../kube/watch-source.ts";
 import { again, type Controller, type Outcome } from "../../../runtime/controller.ts";
 import { rethrowIfStopped } from "../../../runtime/gate.ts";
@@ -97,6 +98,8 @@ class Keeper {
   readonly #options: KeeperOptions;
   /** What was made anew, as it was to be, and when; by object. */
   readonly #replaced = new Map<string, { readonly as: string; readonly at: number }>();
+  /** The settings as they were last seen, and since when they are gone. */
+  #lastSettings: { readonly map: Frozen<ConfigMap>; readonly goneSince?: number } | undefined;
   /** Since when nobody says which class is the default. */
   #undecidedSince: number | undefined;
   problem: string | undefined;
@@ -143,12 +146,12 @@ class Keeper {
 
   /** What is to be there. Without an input everything stays as it is, and why is told where the input is. */
   async #wanted(signal: AbortSignal): Promise<Wanted | undefined> {
-    const { kube, configuration, uuid, settings, storageClasses, metrics } = this.#options;
+    const { kube, configuration, uuid, storageClasses, metrics } = this.#options;
     try {
       const { input, defaultSaidBy } = clusterInput({
         configuration: only(configuration),
         uuid: only(uuid),
-        settings: only(settings),
+        settings: this.#settings(),
         cni: await getIfThere(kube, secrets, { namespace: "kube-system", name: cniSecretName }, signal),
         storageClasses: storageClasses.list(),
       });
@@ -163,6 +166,19 @@ class Keeper {
       this.#tell(error.message, error instanceof SettingsInvalid || error instanceof StorageClassInvalid);
       return undefined;
     }
+  }
+
+  /** Settings that are deleted may be on their way back: without them, classes that they ask for would be deleted. They count a while longer. */
+  #settings(): Frozen<ConfigMap> | undefined {
+    const { host, settings } = this.#options;
+    const now = host.world.clock.monotonic();
+    const [seen, last] = [only(settings), this.#lastSettings];
+    if (seen !== undefined) this.#lastSettings = { map: seen };
+    else if (last !== undefined && last.goneSince === undefined) {
+      host.log.warn("the settings are gone: in five minutes the defaults count", { configMap: last.map.metadata?.name });
+      this.#lastSettings = { map: last.map, goneSince: now };
+    } else if (last?.goneSince !== undefined && now >= last.goneSince + resyncMs) this.#lastSettings = undefined;
+    return this.#lastSettings?.map;
   }
 
   #tell(message: string, isOfSettings: boolean): void {
