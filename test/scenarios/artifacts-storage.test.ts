@@ -147,10 +147,23 @@ test("a class that somebody else makes otherwise as often as we do is not fought
   }
   const deleted = world.writes.filter((write) => write.startsWith("DELETE")).length;
   assert.ok(deleted > 1 && deleted <= 5, `${deleted}`);
-  assert.match(keeper.lines.join(""), /gp3 was made anew less than 5 minutes ago and is different again/);
+  assert.match(keeper.lines.join(""), /gp3 was set right less than 5 minutes ago and is different again/);
   await world.settle({ storageClass: { provision: [{ name: "gp3", type: "gp3", iops: "6000" }] } });
   await world.pass(1000);
   assert.equal(world.find("storageclasses.storage.k8s.io", "gp3").parameters.iops, "6000", "another wish of the user's is not held back");
+});
+
+test("nor is what can be changed of a class", async () => {
+  const { world, keeper } = await kept();
+  world.writes.length = 0;
+  for (let minutes = 0; minutes < 20; minutes++) {
+    await world.say("PATCH", `${storage}/gp3`, { allowVolumeExpansion: false });
+    await world.pass(minute);
+  }
+  assert.ok(world.writes.length > 1 && world.writes.length <= 5, `${world.writes.length}`);
+  assert.match(keeper.lines.join(""), /gp3 was set right less than 5 minutes ago/);
+  await world.pass(10 * minute);
+  assert.equal(world.find("storageclasses.storage.k8s.io", "gp3").allowVolumeExpansion, true, "who gives in has it set right");
 });
 
 test("a class that is asked for twice is told of, and not made and deleted in turn", async () => {
@@ -190,4 +203,24 @@ test("settings under another key are told of, and are not taken for none", async
   await world.pass(minute);
   assert.ok(world.find("storageclasses.storage.k8s.io", "slow"));
   assert.match(world.events("ArtifactsInvalid").join(), /ConfigMap fairlead-artifacts has no key settings\.yaml; it has: settings\.yml/);
+});
+
+test("a keeper that has not seen the settings yet does not take them for none", async () => {
+  const { world, keeper } = await kept();
+  await world.settle({ storageClass: { provision: [{ name: "slow", type: "st1" }] } });
+  await world.pass(minute);
+  keeper.stop();
+  await keeper.ended;
+  world.writes.length = 0;
+  const ofSettings = ({ method, url }: { method: string; url: URL }) =>
+    method === "GET" && url.pathname.endsWith("/configmaps") && url.search.includes("fairlead-artifacts");
+  const lift = world.cluster.faults.add({ match: ofSettings, effect: { kind: "refuse", status: 500 } });
+  const blind = world.start();
+  await world.pass(2 * minute);
+  assert.ok(blind.unready().includes("artifacts-synced"), "it cannot read them");
+  assert.deepEqual(world.writes, []);
+  lift();
+  await world.pass(2 * minute);
+  assert.deepEqual(world.writes, []);
+  assert.ok(world.find("storageclasses.storage.k8s.io", "slow"));
 });

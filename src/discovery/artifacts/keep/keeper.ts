@@ -54,12 +54,12 @@ class ObjectLeaving extends Error {
   }
 }
 
-/** A class that was made anew a moment ago is different again. Whoever does that would do it as often as we do. */
+/** A class that was set right a moment ago is different again. Its change woke us: whoever makes it would make it as often as we set it right. */
 class ObjectContested extends Error {
   override readonly name = "ObjectContested";
   constructor(what: string) {
     super(
-      `${what} was made anew less than ${resyncMs / 60_000} minutes ago and is different again: somebody else keeps it too, or a webhook changes it`,
+      `${what} was set right less than ${resyncMs / 60_000} minutes ago and is different again: somebody else keeps it too, or a webhook changes it`,
     );
   }
 }
@@ -96,8 +96,8 @@ interface Wanted {
 
 class Keeper {
   readonly #options: KeeperOptions;
-  /** What was made anew, as it was to be, and when; by object. */
-  readonly #replaced = new Map<string, { readonly as: string; readonly at: number }>();
+  /** The last change of each class, and when it was made. */
+  readonly #changed = new Map<string, { readonly how: string; readonly at: number }>();
   /** The settings as they were last seen, and since when they are gone. */
   #lastSettings: { readonly map: Frozen<ConfigMap>; readonly goneSince?: number } | undefined;
   /** Since when nobody says which class is the default. */
@@ -195,19 +195,19 @@ class Keeper {
     const stored = await getIfThere(this.#options.kube, of, { name, namespace }, signal);
     if (stored?.metadata.deletionTimestamp !== undefined) throw new ObjectLeaving(nameOf(of, { name, namespace }), stored);
     const step = planObject(object, stored, settings);
-    if (step?.do === "replace") await this.#replace(of, step, signal);
+    if (step?.do === "replace" || (step?.do === "patch" && object.kind === "StorageClass")) await this.#setRight(of, step, signal);
     else if (step !== undefined) await this.#apply(of, step, signal);
     return step;
   }
 
-  async #replace(of: Resource<KubeObject>, step: Extract<Step, { do: "replace" }>, signal: AbortSignal): Promise<void> {
+  async #setRight(of: Resource<KubeObject>, step: Extract<Step, { do: "replace" | "patch" }>, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options.host.world;
     const what = nameOf(of, { name: step.stored.metadata.name });
-    const as = JSON.stringify(step.object);
-    const before = this.#replaced.get(what);
-    if (before?.as === as && clock.monotonic() < before.at + resyncMs) throw new ObjectContested(what);
+    const how = JSON.stringify(step.do === "patch" ? step.merge : step.object);
+    const last = this.#changed.get(what);
+    if (last?.how === how && clock.monotonic() < last.at + resyncMs) throw new ObjectContested(what);
     await this.#apply(of, step, signal);
-    this.#replaced.set(what, { as, at: clock.monotonic() });
+    this.#changed.set(what, { how, at: clock.monotonic() });
   }
 
   async #apply(of: Resource<KubeObject>, step: Step, signal: AbortSignal): Promise<undefined> {
