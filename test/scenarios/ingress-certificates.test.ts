@@ -392,3 +392,14 @@ for (const [name, policy] of Object.entries({ usual: usualPolicy, strict: strict
     );
   });
 }
+
+test("a certificate that is issued is noticed in time, whatever mistake another of the group has made", async (t) => {
+  const world = await bed(t, "example.com");
+  world.aws.controls.change({ certificateValidationMs: 15 * 60_000 });
+  world.serve(gate);
+  const group = { "group.name": "shared" };
+  await world.ingress("wrong", to("wrong.example.com"), { ...group, "backend-protocol": "SMTP" });
+  await world.ingress("waits", to("w.example.com"), { ...group, ...asked });
+  await world.until("it is issued", () => certificates(world)[0]?.status === "ISSUED", 30 * 60_000);
+  await world.until("it is served", () => world.hostname("waits") !== "", 60_000);
+});

@@ -69,6 +69,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
     const healthy = members.filter(({ view }) => !desire.faults.has(keyOf(view)));
     for (const member of healthy) report.failed(member, "FailedBuildModel", message);
     await leaveUnbuilt(group, survey, context, ask);
+    if (waits) return waits;
     throw new GroupFault(message);
   }
   if (replaced.inTheWay.length > 0) {
@@ -141,11 +142,12 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
   const moved = await failing("FailedDeployModel", () => finishReplacement(group, replaced, owner, context, ask));
   setbacks.throwFirst();
   untold.throwFirst();
-  if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
   const unsettled = left ?? front.outcome ?? guarded.outcome ?? moved ?? waits;
   if (unsettled) return unsettled;
   // Of one that was made just now nobody knows its state.
   if (needsActive) return again(seen.found ? activeMs : staleMs, "capacity is reserved when the load balancer is active");
+  // Last: with every failure the pauses get longer, and what AWS is to do for the others is looked at in time.
+  if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
   if (survey.isGlance) return again(context.checkpoints.trustedMs(owner.key), "its listeners and rules are looked at within the hour");
   await context.checkpoints.record(
     group,
