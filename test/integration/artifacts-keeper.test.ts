@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseAllDocuments, stringify } from "yaml";
 import { template } from "../../deploy/chart/render.ts";
-import { instanceClasses, nodeGroups, storageClasses } from "../../src/discovery/artifacts/keep/resources.ts";
+import { instanceClasses, keptResource, nodeGroups, storageClasses } from "../../src/discovery/artifacts/keep/resources.ts";
 import { exampleFile } from "../../src/discovery/artifacts/testing.ts";
 import { events, nodes, secrets } from "../../src/kube/builtin.ts";
-import type { KubeObject } from "../../src/kube/resource.ts";
+import type { KubeObject, Resource } from "../../src/kube/resource.ts";
 import type { PolicyRule } from "../../src/kube/types.ts";
 import { bed, eventually } from "../bed/bed.ts";
 import { apply } from "../bed/manifests.ts";
@@ -105,12 +105,25 @@ test("under the chart's roles everything is made, changed, replaced and told, an
     (await admin.list(secrets, { labelSelector: "module=cloud-provider-aws" })).items.map(({ metadata }) => metadata.resourceVersion);
   const before = await versions();
   assert.equal(before.length, 8);
+  const definition = { name: "awsinstanceclasses.deckhouse.io" };
+  const ours = await admin.get(definitions, definition);
+  const earlier = JSON.parse(JSON.stringify(ours.spec).replaceAll("^[0-9]+m?$", "^[0-9]+$"));
+  assert.notDeepEqual(earlier, ours.spec);
+  const annotations = { "artifacts.fairlead.io/definition": "of-an-earlier-release" };
+  await admin.patch(definitions, definition, { merge: { metadata: { annotations }, spec: earlier } });
   const second = await fairlead(["artifacts", "run", ...flags]);
   await say({ namespace: "kube-system", name: "fairlead-artifacts" }, "ConfigMap", { "settings.yaml": "storageClass: {exclude: [st1]}" });
   await eventually(async () => assert.ok(!(await admin.list(storageClasses)).items.some(({ metadata }) => metadata.name === "st1")));
   assert.deepEqual(await versions(), before);
+  const after = await admin.get(definitions, definition);
+  assert.deepEqual([after.spec, after.metadata.annotations], [ours.spec, ours.metadata.annotations]);
   second.signal("SIGTERM");
   assert.equal((await second.exit()).code, 0);
 });
 
+interface Definition extends KubeObject {
+  readonly spec?: object;
+}
+
+const definitions = keptResource(nodeGroupDefinition) as Resource<Definition>;
 const ofPlatform = (kind: string) => ({ apiVersion: "deckhouse.io/v1", kind });
