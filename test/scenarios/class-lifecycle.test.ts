@@ -211,3 +211,15 @@ test("a Service that changes its mind while the shared group is made for it leav
   assert.equal(changes.length, 1);
   assert.deepEqual([groups(world).length, balancers(world).length], [before, 0], world.lines.slice(-5).join("\n"));
 });
+
+test("a finalizer that is taken away by hand comes back", async (t) => {
+  const world = await bed(t);
+  world.serve();
+  await world.classService("web", ip);
+  await world.settled("web");
+  await world.say("PATCH", "/api/v1/namespaces/default/services/web", { metadata: { finalizers: null } }, "merge");
+  await world.world.advance(60_000);
+  assert.deepEqual(world.get("web")?.metadata.finalizers, ["service.k8s.aws/resources"]);
+  await world.drop("web");
+  await world.until("nothing is left", () => balancers(world).length === 0 && world.get("web") === undefined, 600_000);
+});

@@ -178,3 +178,18 @@ test("a Secret that cannot be read after a start changes no log-in, and no verdi
   await settle(world, 300_000);
   assert.deepEqual([world.conditions("httproutes", "shop"), JSON.stringify(world.all("elbv2/rules"))], [served, before]);
 });
+
+test("a finalizer that is taken away by hand comes back", async (t) => {
+  const world = await gatewayBed(t, "web");
+  world.serve();
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.programmed("edge");
+  await settle(world, 600_000);
+  const held = world.get("gateways", "edge")?.metadata.finalizers;
+  await world.change("gateways", "edge", { metadata: { finalizers: null } });
+  await world.world.advance(60_000);
+  assert.deepEqual(world.get("gateways", "edge")?.metadata.finalizers, held);
+  await world.drop("gateways", "edge");
+  await world.until("nothing is left", () => world.all("elbv2/load-balancers").length === 0 && !world.get("gateways", "edge"), 600_000);
+});

@@ -178,6 +178,10 @@ class GatewayLoop {
     return view.finalizers.includes(flavour.controllerName) || (!view.isDeleted && flavourOf(of)?.name === flavour.name);
   }
 
+  #isUnguarded(gateway: SeenGateway): boolean {
+    return this.#concerns(gateway) && !gateway.view.finalizers.includes(this.#parts.flavour.controllerName);
+  }
+
   /** What nobody has looked at yet may need it. */
   #needsBackendGroup(gateway: SeenGateway): boolean {
     return this.#concerns(gateway) && (this.#kept.memory.get(keyOf(gateway.view))?.usesBackendGroup ?? true);
@@ -187,8 +191,11 @@ class GatewayLoop {
     const { view } = (after ?? before)!;
     const others = wakes.sameBalancer(before, after) ? [] : wakes.gatewaysBefore(view, this.#current);
     if (after === undefined) return [...others, sharedKey];
-    if (before && wakes.sameWish(before, after))
-      return before.view.finalizers.length > after.view.finalizers.length ? [...others, sharedKey] : others;
+    if (before && wakes.sameWish(before, after)) {
+      if (before.view.finalizers.length <= after.view.finalizers.length) return others;
+      // Somebody else may have taken the finalizer off: one that is served gets it back.
+      return this.#isUnguarded(after) ? [keyOf(view), ...others, sharedKey] : [...others, sharedKey];
+    }
     return [keyOf(view), ...others];
   }
 

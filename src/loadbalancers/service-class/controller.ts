@@ -100,7 +100,11 @@ class ClassLoop {
     const key = keyOf(view);
     const others = before && after && sameBackend(before, after) ? [] : this.#mentioning(view.namespace, view.name);
     if (after === undefined) return [...others, ...(before && this.#concerns(before) ? [sharedKey] : [])];
-    if (before && sameWish(before, after)) return isGuarded(before) && !isGuarded(after) ? [...others, sharedKey] : others;
+    if (before && sameWish(before, after)) {
+      if (!isGuarded(before) || isGuarded(after)) return others;
+      // Somebody else may have taken the finalizer off: one that is served gets it back.
+      return this.#concerns(after) ? [key, ...others, sharedKey] : [...others, sharedKey];
+    }
     return this.#concerns(after) ? [key, ...others] : others;
   }
 
