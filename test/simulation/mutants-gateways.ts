@@ -51,4 +51,18 @@ export const gatewayMutants: readonly Mutant[] = [
     changes: [["observedGeneration: generation,", "observedGeneration: before?.observedGeneration ?? generation,"]],
     killedBy: "what is wanted exists, and nothing else",
   },
+  {
+    name: "youngest-route-has-the-port",
+    world: "gateways",
+    file: "src/loadbalancers/gateway/network-routes.ts",
+    changes: [["compareText(a.createdAt, b.createdAt) ||", "compareText(b.createdAt, a.createdAt) ||"]],
+    killedBy: "what is wanted exists, and nothing else",
+  },
+  {
+    name: "definitions-that-come-later-unnoticed",
+    world: "gateways",
+    file: "src/loadbalancers/gateway/activation.ts",
+    changes: [["while (closed.length > 0) {", "while (closed.length < 0) {"]],
+    killedBy: "what is wanted exists, and nothing else",
+  },
 ];
