@@ -191,3 +191,30 @@ test("what guards a load balancer is put there, also while the one in front of i
   assert.match(world.events("shop").join("\n"), /TooManyLoadBalancers/);
   assert.deepEqual(guards(world).waf, [acl]);
 });
+
+for (const [action, annotation] of [
+  ["wafv2:GetWebACLForResource", "wafv2-acl-arn"],
+  ["waf-regional:GetWebACLForResource", "waf-acl-id"],
+  ["shield:DescribeProtection", "shield-advanced-protection"],
+] as const) {
+  test(`one whose guard may not be looked at holds up nobody else of its group, and is told: ${action}`, async (t) => {
+    const world = await bed(t);
+    await subscribe(world);
+    classicWebAcls(world.aws.account).put("acl", { id: "acl", name: "acl" });
+    const asked = { "wafv2-acl-arn": await webAcl(world, "acl"), "waf-acl-id": "acl", "shield-advanced-protection": "true" }[annotation];
+    world.serve();
+    const group = { "group.name": "shared" };
+    await world.ingress("plain", { "p.example.com": ["Prefix / web:80"] }, group);
+    await served(world, "plain");
+    const allow = world.aws.controls.deny(action);
+    await world.ingress("guarded", { "g.example.com": ["Prefix / web:80"] }, { ...group, [annotation]: asked });
+    await served(world, "guarded");
+    await world.change("plain", {}, { "changed.example.com": ["Prefix / web:80"] });
+    await world.until("it is changed", () => JSON.stringify(world.all("elbv2/rules")).includes("changed.example.com"), 300_000);
+    assert.match(world.events("guarded").join(), new RegExp(`FailedDeployModel.*${action.split(":")[1]}`));
+    assert.doesNotMatch(world.events("plain").join(), /Failed/);
+    assert.deepEqual(Object.values(guards(world)).flat(), []);
+    allow();
+    await world.until("it is guarded", () => Object.values(guards(world)).flat().length === 1, 600_000);
+  });
+}

@@ -2,7 +2,7 @@
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import type { Cloud } from "../../aws/cloud.ts";
-import { isAwsError } from "../../aws/errors.ts";
+import { type AwsError, isAwsError } from "../../aws/errors.ts";
 import { type Made, type Step, step } from "../../aws/plan.ts";
 import type { Protection, Protections } from "../../aws/protections.ts";
 import { createProtection, deleteProtection } from "../../aws/shield-actions.ts";
@@ -15,6 +15,8 @@ export interface SeenGuards {
   readonly shield?: Protection;
   /** Whether the account has Shield Advanced: without it nothing can be protected. */
   readonly isSubscribed: boolean;
+  /** Of which it could not be told what there is, and why: they stay as they are. */
+  readonly unknown?: ReadonlyMap<keyof Guards, AwsError>;
 }
 
 export const noGuards: SeenGuards = { isSubscribed: false };
@@ -22,22 +24,43 @@ export const noGuards: SeenGuards = { isSubscribed: false };
 /** The names of protections that are ours: that of the reference, and that of its predecessor. */
 const ownNames = ["managed by aws-load-balancer-controller", "managed by aws-alb-ingress-controller"] as const;
 
-/** Only what is managed is asked for. One that does not stand yet has nothing in front of it. */
+/** Only what is managed is asked for. One that does not stand yet has nothing in front of it. That a look fails is no reason not to serve. */
 export async function observeGuards(
   arn: string | undefined,
   managed: readonly (keyof Guards)[],
   protections: Protections,
   ask: Ask,
 ): Promise<SeenGuards> {
+  const unknown = new Map<keyof Guards, AwsError>();
+  const look = async <T>(guard: keyof Guards, read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isAwsError(error)) throw error;
+      unknown.set(guard, error);
+      return undefined;
+    }
+  };
   const of = async <T>(guard: keyof Guards, read: (arn: string) => Promise<T>) =>
-    arn !== undefined && managed.includes(guard) ? read(arn) : undefined;
-  const isSubscribed = managed.includes("shield") && (await hasShield(protections, ask));
+    arn !== undefined && managed.includes(guard) ? look(guard, () => read(arn)) : undefined;
+  const isSubscribed = managed.includes("shield") && ((await look("shield", () => hasShield(protections, ask))) ?? false);
   const [webAcl, classicWebAcl, shield] = await Promise.all([
     of("webAcl", (balancer) => protections.webAclOf(balancer, ask)),
     of("classicWebAcl", (balancer) => protections.classicWebAclOf(balancer, ask)),
     isSubscribed ? of("shield", (balancer) => protections.shieldOf(balancer, ask)) : undefined,
   ]);
-  return { isSubscribed, ...(webAcl && { webAcl }), ...(classicWebAcl && { classicWebAcl }), ...(shield && { shield }) };
+  return {
+    isSubscribed,
+    ...(webAcl && { webAcl }),
+    ...(classicWebAcl && { classicWebAcl }),
+    ...(shield && { shield }),
+    ...(unknown.size > 0 && { unknown }),
+  };
+}
+
+/** Why it is not known what guards a load balancer, if so. */
+export function guardsUnknown({ guards }: { readonly guards?: SeenGuards }): AwsError | undefined {
+  return guards?.unknown?.values().next().value;
 }
 
 /** Who may not ask is not subscribed, as far as we can tell. */
@@ -56,7 +79,8 @@ const services: readonly string[] = [associateWebAcl, associateClassicWebAcl, cr
 export const isGuardStep = ({ action }: Step) => services.includes(action.service);
 
 export function planGuards({ name, guards = {}, keepsOtherWebAcl }: ApplicationLoadBalancer, arn: string | Made, seen: SeenGuards): Step[] {
-  const { webAcl, classicWebAcl } = guards;
+  const known = Object.entries(guards).filter(([guard]) => !seen.unknown?.has(guard as keyof Guards));
+  const { webAcl, classicWebAcl, shield }: Guards = Object.fromEntries(known);
   const lb = `load balancer ${name}`;
   const why = "it differs from what is wanted";
   // A load balancer that was made a moment ago is not known to WAF at once.
@@ -78,7 +102,7 @@ export function planGuards({ name, guards = {}, keepsOtherWebAcl }: ApplicationL
               { what: `put web ACL ${classicWebAcl} of WAF Classic before ${lb}`, why, waitsOn },
             ),
           ]),
-    ...planShield(lb, guards.shield, arn, seen),
+    ...planShield(lb, shield, arn, seen),
   ];
 }
 
@@ -108,6 +132,8 @@ export async function endProtections(
   for (const { name, arn } of loadBalancers) {
     cloud.protections.forget(arn);
     const seen = await observeGuards(arn, ["shield"], cloud.protections, ask);
+    const unknown = guardsUnknown({ guards: seen });
+    if (unknown) throw unknown;
     await apply(planShield(`load balancer ${name}`, false, arn, seen), cloud, { ...ask, onStep });
   }
 }

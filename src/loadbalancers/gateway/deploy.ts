@@ -6,7 +6,7 @@ import type { AwsError } from "../../aws/errors.ts";
 import { isStepOf, type Step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import { messageOf } from "../../runtime/message-of.ts";
-import { isGuardStep } from "../application/guards.ts";
+import { guardsUnknown, isGuardStep } from "../application/guards.ts";
 import type { SeenApplication } from "../application/plan.ts";
 import { registerBalancers } from "../elbv2/balancer-targets.ts";
 import { type BoundDeployed, deployBound } from "../elbv2/bound-deploy.ts";
@@ -141,9 +141,11 @@ async function applyGuards(
 ): Promise<Outcome | undefined> {
   const { inventory } = context;
   const steps = seen.steps.filter(isGuardStep);
-  if (steps.length === 0) return undefined;
+  const unknown = guardsUnknown(seen.seen as SeenApplication);
+  if (steps.length === 0 && unknown === undefined) return undefined;
   try {
     const applied = await apply(steps, inventory.cloud, { ...ask, made, onStep: logStep(context, gateway) });
+    if (unknown) throw unknown;
     return applied.kind === "waiting" ? again(waitMs, applied.why) : undefined;
   } finally {
     inventory.cloud.protections.forget(arnOf(seen, desire, made));

@@ -1,6 +1,8 @@
 /** Everything that would be done for a Gateway, and nothing of it done. */
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
+import { guardsUnknown } from "../application/guards.ts";
+import type { SeenApplication } from "../application/plan.ts";
 import type { FoundBalancer } from "../elbv2/found.ts";
 import { reconcileAges } from "../inventory.ts";
 import { leftovers, planRemoval } from "../remove.ts";
@@ -49,6 +51,8 @@ export async function previewGateway(gateway: SeenGateway, context: SurveyContex
     const configuration = configurationOf(view, processed(of.view, context), configurationSources(objects));
     const loaded = loadGateway(gateway, configuration, flavour, objects);
     const survey = await surveyGateway(gateway, loaded, context, {}, ask);
+    const unknown = guardsUnknown(survey.seen.seen as SeenApplication);
+    if (unknown) throw unknown;
     const problems = survey.seen.problems.map(({ message }) => message);
     const { desire } = survey;
     return {

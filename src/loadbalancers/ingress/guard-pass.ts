@@ -2,7 +2,7 @@
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
-import { isGuardStep } from "../application/guards.ts";
+import { guardsUnknown, isGuardStep } from "../application/guards.ts";
 import type { SeenApplication } from "../application/plan.ts";
 import { annotationKey } from "./annotations.ts";
 import type { GroupContext } from "./context.ts";
@@ -22,12 +22,17 @@ export async function applyGuards(
 ): Promise<{ readonly outcome?: Outcome; readonly error?: unknown }> {
   const { inventory, settings } = context;
   const steps = seen.steps.filter(isGuardStep);
-  if (steps.length === 0) return {};
+  const unknown = guardsUnknown(seen.seen as SeenApplication);
+  if (steps.length === 0 && unknown === undefined) return {};
   const concerned = group.members.filter((member) => mentionedGuards([member], annotationKey, settings).length > 0);
   const authors = concerned.flatMap(({ ingress }) => context.ingresses.get(keyOf(ingress)) ?? []);
   const arn = (seen.seen as SeenApplication).loadBalancer?.arn ?? made.get(`load balancer ${desire.model.name}`) ?? "";
   try {
-    const work = () => apply(steps, inventory.cloud, { ...ask, made, onStep: logStep(context, group) });
+    const work = async () => {
+      const applied = await apply(steps, inventory.cloud, { ...ask, made, onStep: logStep(context, group) });
+      if (unknown) throw unknown;
+      return applied;
+    };
     const applied = await telling(authors, "FailedDeployModel", context, ask, work);
     return applied.kind === "waiting" ? { outcome: again(waitMs, applied.why) } : {};
   } catch (error) {

@@ -2,7 +2,9 @@
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import type { FoundApplication } from "../application/find.ts";
+import { guardsUnknown } from "../application/guards.ts";
 import { application } from "../application/kind.ts";
+import type { SeenApplication } from "../application/plan.ts";
 import { reconcileAges } from "../inventory.ts";
 import { wantedGroups } from "../model.ts";
 import { leftovers, planRemoval } from "../remove.ts";
@@ -72,6 +74,8 @@ export async function previewGroup(group: Group, context: SurveyContext, ask: As
   const certificates = await surveyCertificates(group, context, ask);
   const survey = await surveyGroup(group, owner, context, certificates, ask);
   const { seen, desire, replaced, front } = survey;
+  const unknown = guardsUnknown(seen.seen as SeenApplication);
+  if (unknown) throw unknown;
   const groups = wantedGroups(desire.model).map((entry) =>
     entry.kind === "given" ? entry.id : (seen.seen.managedGroup?.id ?? entry.group.name),
   );
