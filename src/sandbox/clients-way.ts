@@ -70,7 +70,9 @@ export class ClientsWay {
 
   /** Where load balancers listen now. */
   ports(): readonly LocalPort[] {
-    return this.#plane.ports().map(({ dnsName, port, protocol, local }) => {
+    // What runs here answers connections alone.
+    const connections = this.#plane.ports().filter(({ protocol }) => protocol !== "UDP");
+    return connections.map(({ dnsName, port, protocol, local }) => {
       const scheme = { HTTP: "http", HTTPS: "https", TCP: "http", TLS: "https", SSL: "https" }[protocol] ?? "tcp";
       return { dnsName, port, url: `${scheme}://${local.host}:${local.port}` };
     });

@@ -1,30 +1,31 @@
 /**
  * What the Gateway API's conformance suite runs against: a real cluster in a simulated AWS whose load balancers answer on loopback, and a
- * stand-in for what runs the suite's Deployments. Pods answer as the suite's echo server does, at addresses of the VPC.
+ * stand-in for what runs the suite's Deployments. Pods answer as the suite's echo servers do, at addresses of the VPC.
  */
 import { readFile } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { parseAllDocuments } from "yaml";
-import { endpointSlices, services } from "../../src/kube/builtin.ts";
+import { endpointSlices, secrets, services } from "../../src/kube/builtin.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { isApiError } from "../../src/kube/errors.ts";
 import { type KubeObject, resource } from "../../src/kube/resource.ts";
 import { gateways } from "../../src/loadbalancers/gateway/api.ts";
 import { realWorld } from "../../src/runtime/world.ts";
 import { DataPlane } from "../../src/sandbox/cloud/traffic/plane.ts";
-import { type PodHandler, SimulatedPods } from "../../src/sandbox/cloud/traffic/pods.ts";
 import { eventually } from "../bed/bed.ts";
+import { type Deployment, EchoServers } from "./gateway-conformance/echo-servers.ts";
+import { hasLowPorts, LoopbackAddresses, startNameServer } from "./gateway-conformance/names.ts";
 import { gatewayApiManifest } from "./go-programs.ts";
 import { type IngressCluster, ingressCluster, makePod } from "./ingress-cluster.ts";
 
 export interface GatewayCluster extends IngressCluster {
   /** Takes CONNECT to a port of a load balancer by its name. */
   readonly proxy: string;
-}
-
-interface Deployment extends KubeObject {
-  readonly spec?: { readonly replicas?: number };
+  /** A name server that knows network load balancers. */
+  readonly names: string;
+  /** Whether their ports below 1024 are found under those names. */
+  readonly hasLowPorts: boolean;
 }
 
 const deployments = resource<Deployment>({ group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true });
@@ -39,16 +40,33 @@ const definitions = resource<KubeObject>({
 const lookEveryMs = 300;
 
 export async function gatewayCluster(t: TestContext, configurations: readonly KubeObject[]): Promise<GatewayCluster> {
-  const pods = new SimulatedPods();
+  let admin: KubeClient | undefined;
+  const pods = new EchoServers(async (namespace, name) => {
+    const { data = {} } = await admin!.get(secrets, { namespace, name });
+    const text = (key: string) => Buffer.from(data[key] ?? "", "base64").toString("utf8");
+    return { cert: text("tls.crt"), key: text("tls.key") };
+  });
   t.after(() => pods.close());
   const judged = await ingressCluster(t, { probe: pods.probe });
-  const { admin } = judged.cluster;
+  admin = judged.cluster.admin;
   await installGatewayApi(admin, configurations);
   await eventually(async () => void (await admin.list(gateways)), 30_000);
-  const plane = new DataPlane({ cloud: judged.cloud, random: realWorld().random, reach: pods.reach });
-  const proxy = await startProxy(plane);
+  const lowPorts = await hasLowPorts();
+  const addresses = new LoopbackAddresses(lowPorts);
+  const plane = new DataPlane({ cloud: judged.cloud, random: realWorld().random, reach: pods.reach, bind: addresses.bind });
+  let synced = Promise.resolve();
+  const sync = () => {
+    synced = synced.then(() => plane.sync());
+    return synced;
+  };
+  const proxy = await startProxy(plane, sync);
+  const names = await startNameServer(async (name) => {
+    await sync();
+    return addresses.of(name);
+  });
   t.after(async () => {
     proxy.close();
+    names.close();
     await plane.close();
   });
   const ended = new AbortController();
@@ -57,7 +75,12 @@ export async function gatewayCluster(t: TestContext, configurations: readonly Ku
     ended.abort();
     await work;
   });
-  return { ...judged, proxy: `127.0.0.1:${(proxy.address() as { readonly port: number }).port}` };
+  return {
+    ...judged,
+    proxy: `127.0.0.1:${(proxy.address() as { readonly port: number }).port}`,
+    names: `${names.local.host}:${names.local.port}`,
+    hasLowPorts: lowPorts,
+  };
 }
 
 /** The definitions of the Gateway API, and those of the configurations. `serves`: versions that the API server is to serve besides. */
@@ -80,13 +103,14 @@ interface Definition extends KubeObject {
 }
 
 /** Pods and EndpointSlices for every Deployment and Service, until the signal aborts. */
-async function runDeployments(judged: IngressCluster, pods: SimulatedPods, signal: AbortSignal): Promise<void> {
+async function runDeployments(judged: IngressCluster, pods: EchoServers, signal: AbortSignal): Promise<void> {
   const { cluster, cloud, instances } = judged;
-  const made = new Map<string, readonly { readonly pod: string; readonly address: string; readonly node: string }[]>();
+  const made = new Map<string, { readonly selects: string; readonly pods: readonly Awaited<ReturnType<typeof makePod>>[] }>();
   const sliced = new Set<string>();
   let count = 0;
   const look = async () => {
-    for (const { metadata, spec } of (await cluster.admin.list(deployments)).items) {
+    for (const deployment of (await cluster.admin.list(deployments)).items) {
+      const { metadata, spec } = deployment;
       const key = `${metadata.namespace}/${metadata.name}`;
       if (made.has(key)) continue;
       const members = Array.from({ length: spec?.replicas ?? 1 }, () => ({
@@ -95,13 +119,12 @@ async function runDeployments(judged: IngressCluster, pods: SimulatedPods, signa
         replicaSet: "6f8c4",
       }));
       const all = await Promise.all(members.map((member) => makePod(cluster, cloud, metadata.namespace ?? "", metadata.name, member)));
-      for (const { pod, address } of all)
-        for (const port of [3000, 8080]) await pods.start(address, port, echoServer(metadata.namespace ?? "", pod, port));
-      made.set(key, all);
+      for (const { pod, address } of all) await pods.start(deployment, { namespace: metadata.namespace ?? "", pod, address });
+      made.set(key, { selects: `${metadata.namespace}/${spec?.template?.metadata?.labels?.app}`, pods: all });
     }
     for (const { metadata, spec } of (await cluster.admin.list(services)).items) {
       const key = `${metadata.namespace}/${metadata.name}`;
-      const behind = made.get(`${metadata.namespace}/${spec?.selector?.app}`);
+      const behind = made.values().find(({ selects }) => selects === `${metadata.namespace}/${spec?.selector?.app}`);
       if (behind === undefined || sliced.has(key)) continue;
       await cluster.admin.create(endpointSlices, {
         metadata: {
@@ -115,7 +138,7 @@ async function runDeployments(judged: IngressCluster, pods: SimulatedPods, signa
           port: typeof targetPort === "number" ? targetPort : port,
           protocol,
         })),
-        endpoints: behind.map(({ pod, address, node }) => ({
+        endpoints: behind.pods.map(({ pod, address, node }) => ({
           addresses: [address],
           conditions: { ready: true, serving: true, terminating: false },
           nodeName: node,
@@ -134,25 +157,8 @@ async function runDeployments(judged: IngressCluster, pods: SimulatedPods, signa
   }
 }
 
-/** What the suite's own server answers: the request as it arrived, and who got it. */
-function echoServer(namespace: string, pod: string, port: number): PodHandler {
-  return ({ method, url, headers: { host = "", ...headers } }) => {
-    const named = Object.entries(headers).map(([name, value]) => [canonicalName(name), [value]]);
-    const body = { path: url, host, method, proto: "HTTP/1.1", headers: Object.fromEntries(named), httpPort: String(port), namespace, pod };
-    return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  };
-}
-
-/** As Go writes names of headers. */
-const canonicalName = (name: string) => name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase());
-
 /** Whoever asks it for a load balancer by its name gets a connection to where that listens on this machine. */
-async function startProxy(plane: DataPlane): Promise<Server> {
-  let synced = Promise.resolve();
-  const sync = () => {
-    synced = synced.then(() => plane.sync());
-    return synced;
-  };
+async function startProxy(plane: DataPlane, sync: () => Promise<void>): Promise<Server> {
   const server = createServer((client) => {
     client.on("error", () => client.destroy());
     client.once("data", (head) => {

@@ -1,18 +1,27 @@
-// The conformance suite of the Gateway API as a program: its tests as they are, with the way to load balancers by a proxy, because
-// their names mean something in a simulated AWS alone.
+// The conformance suite of the Gateway API as a program: its tests as they are, with another way to load balancers, whose names mean
+// something in a simulated AWS alone. What the suite lets us choose goes through a proxy; connections that its tests open themselves find
+// a load balancer by a name server of ours.
+//
+// CONFORMANCE_MANIFESTS names a folder with a base.yaml for Gateways that cannot have the suite's base. CONFORMANCE_UNREADY lists
+// manifests of tests whose Gateways nobody is to wait for.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/gateway-api/conformance"
+	"sigs.k8s.io/gateway-api/conformance/utils/kubernetes"
 	"sigs.k8s.io/gateway-api/conformance/utils/roundtripper"
 )
 
@@ -27,7 +36,35 @@ func run(t *testing.T) {
 		TimeoutConfig:     options.TimeoutConfig,
 		CustomDialContext: dial,
 	}
+	if folder := os.Getenv("CONFORMANCE_MANIFESTS"); folder != "" {
+		options.ManifestFS = append(options.ManifestFS, os.DirFS(folder))
+		options.BaseManifests = "base.yaml"
+	}
+	for index, manifests := range options.ManifestFS {
+		options.ManifestFS[index] = exempting{manifests, strings.Split(os.Getenv("CONFORMANCE_UNREADY"), ",")}
+	}
+	if server := os.Getenv("CONFORMANCE_NAMES"); server != "" {
+		net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var dialer net.Dialer
+			return dialer.DialContext(ctx, "udp", server)
+		}}
+	}
 	conformance.RunConformanceWithOptions(t, options)
+}
+
+// exempting marks the Gateways of some manifests as the suite marks those of its own that are never ready.
+type exempting struct {
+	fs.FS
+	unready []string
+}
+
+func (manifests exempting) ReadFile(name string) ([]byte, error) {
+	text, err := fs.ReadFile(manifests.FS, name)
+	if err != nil || !slices.Contains(manifests.unready, name) {
+		return text, err
+	}
+	const head = "kind: Gateway\nmetadata:\n"
+	return bytes.ReplaceAll(text, []byte(head), []byte(head+"  annotations: {"+kubernetes.GatewayExcludedFromReadinessChecks+": \"true\"}\n")), nil
 }
 
 // dial asks the proxy for a connection to a load balancer by its name.

@@ -3,6 +3,9 @@ import type { Account, Probe } from "../account.ts";
 import { blockOf, contains, parseAddress, parseBlock } from "../ec2/cidr.ts";
 import type { RulePeer } from "../ec2/state.ts";
 
+/** What carries connections or datagrams. */
+export type Transport = "tcp" | "udp";
+
 /** Whether an address lies in a block. */
 export function isIn(cidr: string, address: string): boolean {
   const [block, parsed] = [parseBlock(cidr), parseAddress(address)];
@@ -10,15 +13,27 @@ export function isIn(cidr: string, address: string): boolean {
 }
 
 /** Whether one of the groups lets a client reach a port. Groups that a rule names as its source stand for nobody outside the VPC. */
-export function letsIn(account: Account, groupIds: readonly string[], port: number, sourceIp: string): boolean {
-  return opens(account, groupIds, port, (peer) => "cidr" in peer && isIn(peer.cidr, sourceIp));
+export function letsIn(
+  account: Account,
+  groupIds: readonly string[],
+  port: number,
+  sourceIp: string,
+  transport: Transport = "tcp",
+): boolean {
+  return opens(account, groupIds, { port, transport }, (peer) => "cidr" in peer && isIn(peer.cidr, sourceIp));
 }
 
 /**
  * Whether the security groups of a target let these interfaces of a load balancer reach a port of it. An address that belongs to no
  * interface has no groups to pass; and where the settings leave targets open, so has every other.
  */
-export function reaches(account: Account, interfaceIds: readonly string[], address: string, port: number): boolean {
+export function reaches(
+  account: Account,
+  interfaceIds: readonly string[],
+  address: string,
+  port: number,
+  transport: Transport = "tcp",
+): boolean {
   if (!account.settings().guardTargets) return true;
   const target = account.ec2.interfaces
     .values()
@@ -29,7 +44,7 @@ export function reaches(account: Account, interfaceIds: readonly string[], addre
     );
   if (target === undefined) return true;
   const nodes = interfaceIds.flatMap((id) => account.ec2.interfaces.get(id) ?? []);
-  return opens(account, target.groupIds, port, (peer) =>
+  return opens(account, target.groupIds, { port, transport }, (peer) =>
     nodes.some((node) => {
       if ("cidr" in peer) return [...node.privateAddresses, ...node.ipv6Addresses].some((each) => isIn(peer.cidr, each));
       return peer.kind === "group" && node.groupIds.includes(peer.groupId);
@@ -42,10 +57,15 @@ export function guarded(account: Account, interfaceIds: readonly string[], probe
   return (target) => (reaches(account, interfaceIds, target.address, target.port) ? probe(target) : { kind: "silent" });
 }
 
-function opens(account: Account, groupIds: readonly string[], port: number, fits: (peer: RulePeer) => boolean): boolean {
+interface Door {
+  readonly port: number;
+  readonly transport: Transport;
+}
+
+function opens(account: Account, groupIds: readonly string[], { port, transport }: Door, fits: (peer: RulePeer) => boolean): boolean {
   return account.ec2.rules.values().some((rule) => {
     if (rule.egress || !groupIds.includes(rule.groupId)) return false;
-    const open = rule.protocol === "-1" || (rule.protocol === "tcp" && (rule.fromPort ?? 0) <= port && port <= (rule.toPort ?? 65_535));
+    const open = rule.protocol === "-1" || (rule.protocol === transport && (rule.fromPort ?? 0) <= port && port <= (rule.toPort ?? 65_535));
     return open && fits(rule.peer);
   });
 }

@@ -1,11 +1,12 @@
-/** A port of a load balancer, and what is done there with requests or connections. */
+/** A port of a load balancer, and what is done there with requests, connections or datagrams. */
 import type { ProbeTarget } from "../account.ts";
+import type { Transport } from "../balancing/firewall.ts";
 import type { HttpRouting } from "./http-front.ts";
 import type { LoopbackAddress } from "./pods.ts";
 import type { Source } from "./tcp-front.ts";
 
 /** Where on this machine a target listens; undefined where nothing does. */
-export type Reach = (target: Pick<ProbeTarget, "instanceId" | "address" | "port">) => LoopbackAddress | undefined;
+export type Reach = (target: Pick<ProbeTarget, "instanceId" | "address" | "port">, transport?: Transport) => LoopbackAddress | undefined;
 
 /** A port that a data plane opens. */
 export interface Front {
@@ -21,7 +22,7 @@ export interface Front {
   readonly clientCertificates: "off" | "passthrough" | "verify";
   readonly serving:
     | { readonly kind: "http"; readonly routing: () => HttpRouting }
-    | { readonly kind: "tcp"; readonly decide: (source: Source) => LoopbackAddress | undefined };
+    | { readonly kind: Transport; readonly decide: (source: Source) => LoopbackAddress | undefined };
 }
 
 /** What every front has of the plane it is part of. */

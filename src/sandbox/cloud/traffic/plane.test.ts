@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { type AddressInfo, connect } from "node:net";
 import { after, before, test } from "node:test";
 import { connect as connectTls } from "node:tls";
+import { AuthorizeSecurityGroupIngressCommand } from "@aws-sdk/client-ec2";
 import {
   ConfigureHealthCheckCommand,
   CreateLoadBalancerCommand as CreateClassicCommand,
@@ -215,6 +218,48 @@ test("a network load balancer passes connections on to its targets, and resets t
   bed.world.pass(120_000);
   assert.match(await converse(local, get), /"pod":"api-1".*"url":"\/net"/s);
 });
+
+test("a network load balancer passes datagrams on, one client's to one target, and drops them where a security group does", async () => {
+  const lb = await network(bed, { Name: "datagrams", SecurityGroups: [bed.groupId] });
+  const targets = await Promise.all(["10.0.0.61", "10.0.0.62"].map(startDatagramEcho));
+  const tg = await group(bed, { Name: "datagrams", Protocol: "UDP", TargetType: "ip", Port: 5353, HealthCheckPort: "8080" });
+  for (const Port of [5300, 5301]) await listener(bed, lb, tg, { Protocol: "UDP", Port });
+  await openTo(bed, bed.groupId, 5301);
+  const udp = { IpProtocol: "udp", FromPort: 5300, ToPort: 5300, IpRanges: [{ CidrIp: "0.0.0.0/0" }] };
+  await bed.ec2.send(new AuthorizeSecurityGroupIngressCommand({ GroupId: bed.groupId, IpPermissions: [udp] }));
+  await bed.elbv2.send(new RegisterTargetsCommand({ TargetGroupArn: tg.TargetGroupArn, Targets: targets.map((Id) => ({ Id })) }));
+  bed.world.pass(240_000);
+  await plane.sync();
+  assert.equal(plane.addressOf(lb.DNSName!, 5300), undefined, "no connections are taken");
+  const client = createSocket("udp4");
+  after(() => client.close());
+  const answers: string[] = [];
+  client.on("message", (text) => answers.push(text.toString("utf8")));
+  const say = (text: string, port: number) => {
+    const local = plane.addressOf(lb.DNSName!, port, "udp")!;
+    client.send(text, local.port, local.host);
+  };
+  // The rule for this port is one of TCP; by the time that the others are answered it would have been, too.
+  say("dropped", 5301);
+  for (const text of ["one", "two", "three"]) {
+    const answered = once(client, "message");
+    say(text, 5300);
+    await answered;
+  }
+  const target = answers[0]!.split(" ")[0]!;
+  assert.deepEqual(answers, [`${target} one`, `${target} two`, `${target} three`]);
+  assert.ok(targets.includes(target));
+});
+
+/** Answers datagrams at an address of the VPC with the address and what was said. */
+async function startDatagramEcho(address: string): Promise<string> {
+  const socket = createSocket("udp4");
+  socket.on("message", (text, from) => socket.send(`${address} ${text}`, from.port, from.address));
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  after(() => socket.close());
+  beside.set(`${address}:5353`, { host: "127.0.0.1", port: socket.address().port });
+  return address;
+}
 
 async function targetsOf(name: string): Promise<readonly string[]> {
   const { TargetGroupArn } = await describedGroup(bed, name);

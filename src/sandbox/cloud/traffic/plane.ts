@@ -1,12 +1,14 @@
 /**
- * The data plane: every listener of every load balancer of the account listens on loopback and does with requests and connections what
- * the account says at that moment. Sockets follow the account when `sync` is called; what they do follows it at once.
+ * The data plane: every listener of every load balancer of the account listens on loopback and does with requests, connections and datagrams
+ * what the account says at that moment. Sockets follow the account when `sync` is called; what they do follows it at once.
  */
+import { createSocket } from "node:dgram";
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import type { Random } from "../../../runtime/world.ts";
+import type { Transport } from "../balancing/firewall.ts";
 import type { Cloud } from "../cloud.ts";
 import { createElb, type Elb } from "../elb/state.ts";
 import { createElbv2, type Elbv2 } from "../elbv2/state.ts";
@@ -15,8 +17,9 @@ import type { Front, Reach } from "./front.ts";
 import { serveHttp } from "./http-front.ts";
 import { modernFronts } from "./modern.ts";
 import type { LoopbackAddress } from "./pods.ts";
-import { serveConnection } from "./tcp-front.ts";
+import { type Source, serveConnection } from "./tcp-front.ts";
 import { ServedCertificates } from "./tls.ts";
+import { serveDatagrams } from "./udp-front.ts";
 
 /** What a data plane is made with. */
 export interface DataPlaneOptions {
@@ -25,13 +28,18 @@ export interface DataPlaneOptions {
   readonly random: Random;
   /** Where on this machine a target listens. */
   readonly reach: Reach;
+  /** Where a port of a load balancer is to listen; left out, wherever there is room. */
+  readonly bind?: (front: Pick<Front, "dnsName" | "port" | "protocol">) => LoopbackAddress;
 }
 
 interface Open {
   readonly front: Front;
-  readonly server: Server;
-  readonly sockets: Set<Socket>;
+  readonly local: LoopbackAddress;
+  /** Connections that are open are cut. */
+  close(): Promise<void>;
 }
+
+const anywhere: LoopbackAddress = { host: "127.0.0.1", port: 0 };
 
 /** The sockets of one account. */
 export class DataPlane {
@@ -39,15 +47,17 @@ export class DataPlane {
   readonly #elbv2: Elbv2;
   readonly #elb: Elb;
   readonly #reach: Reach;
+  readonly #bind: NonNullable<DataPlaneOptions["bind"]>;
   readonly #certificates: ServedCertificates;
   readonly #open = new Map<string, Open>();
   readonly #turns = new Map<string, number>();
 
-  constructor({ cloud, random, reach }: DataPlaneOptions) {
+  constructor({ cloud, random, reach, bind = () => anywhere }: DataPlaneOptions) {
     this.#cloud = cloud;
     this.#elbv2 = createElbv2(cloud.account);
     this.#elb = createElb(cloud.account);
     this.#reach = reach;
+    this.#bind = bind;
     this.#certificates = new ServedCertificates(cloud.account, random);
   }
 
@@ -62,22 +72,22 @@ export class DataPlane {
     const wanted = new Map(this.#fronts().map((front) => [front.key, front]));
     const gone = [...this.#open].filter(([key]) => !wanted.has(key));
     await Promise.all(gone.map(([key]) => this.#close(key)));
-    for (const [key, front] of wanted) if (!this.#open.has(key)) await this.#listen(front);
+    for (const [key, front] of wanted) if (!this.#open.has(key)) this.#open.set(key, { front, ...(await this.#listen(front)) });
   }
 
   /** Where a port of a load balancer listens on this machine, by its DNS name. */
-  addressOf(dnsName: string, port: number): LoopbackAddress | undefined {
-    const found = this.#open.values().find(({ front }) => front.dnsName === dnsName.toLowerCase() && front.port === port);
-    return found && { host: "127.0.0.1", port: (found.server.address() as AddressInfo).port };
+  addressOf(dnsName: string, port: number, transport: Transport = "tcp"): LoopbackAddress | undefined {
+    const isIt = ({ front }: Open) => front.dnsName === dnsName.toLowerCase() && front.port === port && transportOf(front) === transport;
+    return this.#open.values().find(isIt)?.local;
   }
 
   /** Every open port, for those who look around. */
   ports(): readonly { readonly dnsName: string; readonly port: number; readonly protocol: string; readonly local: LoopbackAddress }[] {
-    return [...this.#open.values()].map(({ front: { dnsName, port, protocol } }) => ({
-      dnsName,
-      port,
-      protocol,
-      local: this.addressOf(dnsName, port)!,
+    return [...this.#open.values()].map(({ front, local }) => ({
+      dnsName: front.dnsName,
+      port: front.port,
+      protocol: transportOf(front) === "udp" ? "UDP" : front.protocol,
+      local,
     }));
   }
 
@@ -98,18 +108,15 @@ export class DataPlane {
     return [...modernFronts(this.#elbv2, shared), ...classicFronts(this.#elb, shared)];
   }
 
-  async #listen(front: Front): Promise<void> {
-    const server = this.#serverFor(front);
-    const sockets = new Set<Socket>();
-    server.on("connection", (socket: Socket) => {
-      sockets.add(socket);
-      socket.once("close", () => sockets.delete(socket));
-    });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(0, "127.0.0.1", resolve);
-    });
-    this.#open.set(front.key, { front, server, sockets });
+  #listen(front: Front): Promise<Omit<Open, "front">> {
+    const { serving } = front;
+    const at = this.#bind(front);
+    if (serving.kind !== "udp") return openServer(this.#serverFor(front), at);
+    const decide = (source: Source) => {
+      this.#cloud.account.time.settle();
+      return serving.decide(source);
+    };
+    return openDatagrams(decide, at);
   }
 
   #serverFor(front: Front): Server {
@@ -144,12 +151,44 @@ export class DataPlane {
 
   async #close(key: string): Promise<void> {
     const open = this.#open.get(key);
-    if (open === undefined) return;
     this.#open.delete(key);
-    const ended = new Promise<void>((resolve) => open.server.close(() => resolve()));
-    for (const socket of open.sockets) socket.destroy();
-    await ended;
+    await open?.close();
   }
+}
+
+const transportOf = ({ serving }: Front): Transport => (serving.kind === "udp" ? "udp" : "tcp");
+
+async function openServer(server: Server, at: LoopbackAddress): Promise<Omit<Open, "front">> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(at.port, at.host, resolve);
+  });
+  return {
+    local: { host: at.host, port: (server.address() as AddressInfo).port },
+    close() {
+      const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      return ended;
+    },
+  };
+}
+
+async function openDatagrams(decide: (source: Source) => LoopbackAddress | undefined, at: LoopbackAddress): Promise<Omit<Open, "front">> {
+  const socket = createSocket("udp4");
+  await new Promise<void>((resolve, reject) => {
+    socket.once("error", reject);
+    socket.bind(at.port, at.host, resolve);
+  });
+  serveDatagrams(decide, socket);
+  return {
+    local: { host: at.host, port: socket.address().port },
+    close: () => new Promise<void>((resolve) => socket.close(() => resolve())),
+  };
 }
 
 function showsCertificate(socket: Socket): boolean {

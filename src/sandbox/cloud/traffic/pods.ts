@@ -5,6 +5,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Probe, ProbeResult, ProbeTarget } from "../account.ts";
+import type { Transport } from "../balancing/firewall.ts";
 
 /** A request as a pod sees it. */
 export interface PodRequest {
@@ -92,8 +93,9 @@ export class SimulatedPods {
     return answer === "silent" ? { kind: "silent" } : { kind: "answered", status: answer.status, ...grpc(answer) };
   };
 
-  /** Where a started pod listens. */
-  readonly reach = ({ address, port }: Pick<ProbeTarget, "address" | "port">): LoopbackAddress | undefined => {
+  /** Where a started pod listens; for datagrams none does. */
+  readonly reach = ({ address, port }: Pick<ProbeTarget, "address" | "port">, transport?: Transport): LoopbackAddress | undefined => {
+    if (transport === "udp") return undefined;
     const server = this.#pods.get(keyOf(address, port))?.server;
     return server === undefined ? undefined : { host: "127.0.0.1", port: (server.address() as AddressInfo).port };
   };

@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 import type { LoopbackAddress } from "./pods.ts";
 
-/** Where a connection came from. */
+/** Where a connection, or a datagram, came from. */
 export interface Source {
   readonly sourceIp: string;
   readonly sourcePort: number;
