@@ -152,13 +152,16 @@ export class IngressesScene extends BalancersScene {
     const ingress = this.ingress(name);
     if (isDeleted) return ingress === undefined ? [] : [`${name} is still there`];
     if (className === "theirs") return ingress?.metadata.finalizers?.length ? [`${name} is another controller's, and is still held`] : [];
-    if (mistake !== undefined) return this.#isTold(name) ? [] : [`${name} is not told of its mistake: ${mistake}`];
+    const stack = stackOf(wish, this.around);
+    const others = (ingress?.metadata.finalizers ?? []).filter((each) => each.includes("ingress.k8s.aws/") && each !== finalizerOf(stack));
+    const held = others.map((each) => `${name} is held by ${each}, which it has left`);
+    if (mistake !== undefined) return [...held, ...(this.#isTold(name) ? [] : [`${name} is not told of its mistake: ${mistake}`])];
     const present = new Set(this.account.rules());
     const missing = wantedRules(wish, this.around).filter((rule) => !present.has(rule));
     const published = ingress?.status?.loadBalancer?.ingress?.[0]?.hostname ?? "";
-    const stack = stackOf(wish, this.around);
     const address = this.account.loadBalancers().find((lb) => lb.stack === stack && lb.scheme === scheme)?.hostname ?? "";
     return [
+      ...held,
       ...missing.map((rule) => `${name} lacks ${rule}`),
       ...this.account.wrongTargetsOf(wish, this.addresses, this.around.missing),
       ...(published === address && published !== "" ? [] : [`${name} publishes ${published || "nothing"}, and is served at ${address}`]),
@@ -210,6 +213,9 @@ export class IngressesScene extends BalancersScene {
     }
   }
 }
+
+/** What a group holds its Ingresses by. One of a single Ingress is called after it. */
+const finalizerOf = (stack: string) => (stack.includes("/") ? "ingress.k8s.aws/resources" : `group.ingress.k8s.aws/${stack}`);
 
 interface IngressObject {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string; readonly finalizers?: readonly string[] };
