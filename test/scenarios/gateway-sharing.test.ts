@@ -181,3 +181,58 @@ test("a process that dies after any change of a switch leaves nothing behind and
   t.diagnostic(`${changes} changes`);
   assert.ok(changes > 8, `${changes} changes`);
 });
+
+/** Services in namespaces of their own, without pods, to which the routes of `default` may lead. */
+async function foreignServices(world: GatewayWorld, ...places: readonly (readonly [namespace: string, name: string])[]): Promise<void> {
+  for (const [namespace, name] of places) {
+    await world.say("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
+    const spec = { selector: { app: name }, ports: [{ name: "http", port: 80, targetPort: 8080 }] };
+    await world.say("POST", `/api/v1/namespaces/${namespace}/services`, { metadata: { name }, spec });
+    const from = [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", namespace: "default" }];
+    await world.add("referencegrants", "all", { from, to: [{ group: "", kind: "Service" }] }, namespace);
+  }
+}
+
+for (const said of ["true", "false"] as const)
+  test(`Services whose names are alike each have a target group, and nothing is left to do (shared: ${said})`, async (t) => {
+    const world = await gatewayBed(t);
+    await foreignServices(world, ["team", "a-web"], ["team-a", "web"]);
+    world.serve();
+    await world.gateway("edge", ["HTTP:80"], {}, { [annotation]: said });
+    const to = (namespace: string, name: string) => [{ namespace, name, port: 80 }];
+    await world.route("both", { "/one": to("team", "a-web"), "/other": to("team-a", "web") });
+    await world.programmed("edge");
+    assert.deepEqual(
+      [
+        counts(world),
+        world
+          .bindings()
+          .map(({ metadata }) => metadata.namespace)
+          .toSorted(),
+      ],
+      [
+        [2, 2],
+        ["team", "team-a"],
+      ],
+    );
+    assert.equal(new Set(world.all<Rule>("elbv2/rules").flatMap(groupsBehind)).size, 2);
+    world.resetCalls();
+    await world.change("gateways", "edge", { metadata: { annotations: { looked: "at" } } });
+    await settle(world, minutes(10));
+    assert.deepEqual(world.mutations(), {});
+  });
+
+test("two ports of a Service that lead to one port of its pods share a target group of instances, and nothing is left to do", async (t) => {
+  const world = await gatewayBed(t);
+  const ports = [80, 81].map((port) => ({ name: `http-${port}`, port, targetPort: 8080, nodePort: 30_000 + port }));
+  await world.service("web", { type: "NodePort", ports });
+  world.serve("--default-target-type=instance");
+  await world.gateway("edge", ["HTTP:80"]);
+  await world.route("a", { "/a": ["web:80"], "/b": ["web:81"] });
+  await world.programmed("edge");
+  assert.deepEqual([counts(world), world.all("elbv2/rules").length], [[1, 1], 2]);
+  world.resetCalls();
+  await world.change("gateways", "edge", { metadata: { annotations: { looked: "at" } } });
+  await settle(world, minutes(10));
+  assert.deepEqual(world.mutations(), {});
+});

@@ -5,11 +5,11 @@ import { type Backend, resolveBackends } from "./backends.ts";
 import type { Draft } from "./draft.ts";
 import { attempt, HeldFault, RouteFault } from "./fault.ts";
 import type { Findings } from "./findings.ts";
-import { parts } from "./names.ts";
+import { parts, trackingTags } from "./names.ts";
 import type { Port } from "./ports.ts";
 import { groupKey } from "./refused.ts";
 import { type BoundGroup, boundGroup, type GroupContext } from "./target-groups.ts";
-import { type RouteRule, type RouteView, routeKeyOf } from "./view.ts";
+import { keyOf, type RouteRule, type RouteView, routeKeyOf } from "./view.ts";
 
 /** Where a share of the requests of a rule goes. */
 export type Share = { readonly weight: number } & (
@@ -62,8 +62,9 @@ export class Groups {
     if (backend.kind === "TargetGroupName") return [{ arn: backend.arn, weight }];
     const bound = boundGroup(this.#draft, route, backend, port, this.#context);
     if (!isUsed && !this.#stands(bound)) return [];
-    const part = this.#freePart(bound);
-    const known = this.#byPart.get(part) ?? this.#named({ ...bound, group: { ...bound.group, part, by: groupKey(part) } });
+    const own = this.#ownPart(bound);
+    const { part = "" } = own.group;
+    const known = this.#byPart.get(part) ?? this.#named(own);
     this.#checkRefusal(known, fail);
     this.#byPart.set(part, known);
     this.#users.set(known.group.name, (this.#users.get(known.group.name) ?? new Set()).add(routeKeyOf(route)));
@@ -82,11 +83,18 @@ export class Groups {
     fail({ reason: "UnsupportedValue", message });
   }
 
-  /** Two ports of a Service may lead to one port of its nodes' or pods': then the second has a part of its own. */
-  #freePart({ group: { part = "", name }, binding }: BoundGroup): string {
-    const known = this.#byPart.get(part);
-    const isOther = known?.binding && binding && known.group.name !== name && portOf(known.binding) !== portOf(binding);
-    return isOther ? `${part}/${portOf(binding)}` : part;
+  /**
+   * Services of two namespaces may have one part: then the second has one of its own. Two ports of a Service with one target port share
+   * theirs, as with the reference: what it has made is right.
+   */
+  #ownPart(bound: BoundGroup): BoundGroup {
+    const { group, binding } = bound;
+    const { settings, flavour, gateway } = this.#draft;
+    const known = this.#byPart.get(group.part ?? "")?.binding;
+    const isOther = known && binding && serviceOf(known) !== serviceOf(binding);
+    const part = isOther ? `${group.part}/${serviceOf(binding)}` : (group.part ?? "");
+    const tags = { ...group.tags, ...trackingTags(settings.cluster, flavour, gateway, part) };
+    return { ...bound, group: { ...group, part, tags, by: groupKey(part) } };
   }
 
   #named(bound: BoundGroup): BoundGroup {
@@ -102,4 +110,4 @@ export class Groups {
   }
 }
 
-const portOf = ({ spec }: NonNullable<BoundGroup["binding"]>) => spec.serviceRef.port;
+const serviceOf = ({ namespace, spec }: NonNullable<BoundGroup["binding"]>) => keyOf({ namespace, name: spec.serviceRef.name });

@@ -25,7 +25,7 @@ export interface TargetGroupIdentity {
   readonly gateway: ObjectName;
   readonly route: GroupOwner;
   readonly backend: ObjectName;
-  /** The node port of instances, else the target port as it is written; of a shared one what tells it from others of its Service, too. */
+  /** The node port of instances, else the target port as it is written; of a shared one its part, too. */
   readonly port: number | string;
   readonly targetType: string;
   readonly protocol: string;
@@ -48,8 +48,12 @@ export const parts = {
   securityGroup: "ManagedLBSecurityGroup",
   listener: (port: number) => String(port),
   rule: (port: number, priority: number) => `${port}:${priority}`,
-  /** How those of a route's target groups begin, or those of a Service that routes share. */
-  ofOwner: (gateway: ObjectName, { kind, namespace, name }: GroupOwner) => `${keyOf(gateway)}:${namespace}-${name}:${kind}-`,
+  /**
+   * How those of a route's target groups begin, or those of a Service that routes share. The hyphen is the reference's; two Services of
+   * different namespaces must never be taken for one.
+   */
+  ofOwner: (gateway: ObjectName, { kind, namespace, name }: GroupOwner) =>
+    `${keyOf(gateway)}:${namespace}${kind === "Service" ? "/" : "-"}${name}:${kind}-`,
   /** The port is the target's, as it is written. */
   targetGroup: ({ gateway, route, backend }: Pick<TargetGroupIdentity, "gateway" | "route" | "backend">, port: number | string): string =>
     `${parts.ofOwner(gateway, route)}${backend.namespace}-${backend.name}:${port}`,

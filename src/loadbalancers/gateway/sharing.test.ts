@@ -27,7 +27,7 @@ test("routes that lead to one port of a Service have one target group and one bi
   const { groups, bindings, leadsTo, sharedBy } = sharing({ routes });
   assert.deepEqual(
     groups.map(({ part }) => part),
-    ["shop/edge:shop-web:Service-shop-web:80:HTTP:HTTP1", "shop/edge:shop-api:Service-shop-api:80:HTTP:HTTP1"],
+    ["shop/edge:shop/web:Service-shop-web:80:HTTP:HTTP1", "shop/edge:shop/api:Service-shop-api:80:HTTP:HTTP1"],
   );
   const [web, api] = groups.map(({ name }) => name);
   assert.match(web!, /^k8s-shop-web-[0-9a-f]{10}$/);
@@ -125,7 +125,7 @@ test("a target group that a configuration names stays with its route, and leadin
   const { targetGroups, listeners } = model as NetworkLoadBalancer;
   assert.deepEqual(
     targetGroups.map(({ part }) => part),
-    ["shop/edge:shop-web:Service-shop-web:80:TCP"],
+    ["shop/edge:shop/web:Service-shop-web:80:TCP"],
   );
   assert.deepEqual(
     listeners.map(({ forward }) => forward.to.map(({ group }) => group)),
@@ -149,4 +149,45 @@ test("a Gateway's annotation counts before that of its class, and anything but t
     message: 'annotation gateway.fairlead.io/share-target-groups of Gateway shop/edge is "yes": it takes "true" or "false"',
   });
   assert.throws(() => said(undefined, "1"), /of GatewayClass alb is "1"/);
+});
+
+const teams = ["team/a-web:80", "team-a/web:80"] as const;
+const granted = (namespace: string) => ({
+  namespace,
+  name: "all",
+  from: [{ group: "gateway.networking.k8s.io", kind: "HTTPRoute", namespace: "shop" }],
+  to: [{ group: "", kind: "Service" }],
+});
+const acrossTeams: Scene["sources"] = {
+  grants: ["team", "team-a"].map(granted),
+  service: (key) => service(key.split("/")[1]!, { namespace: key.split("/")[0]! }),
+};
+
+test("Services of two namespaces are never taken for one, however alike their names are", () => {
+  const routes = [at("a", teams[0]), at("b", teams[1])];
+  const { groups, bindings, leadsTo } = sharing({ routes, sources: acrossTeams });
+  const [first, second] = groups.map(({ name }) => name);
+  assert.deepEqual(leadsTo, [`a.com → ${first}`, `b.com → ${second}`]);
+  assert.deepEqual(
+    bindings.map(({ namespace, spec }) => `${namespace}/${spec.serviceRef.name}`),
+    ["team/a-web", "team-a/web"],
+  );
+  assert.equal(new Set(groups.flatMap(({ name, part }) => [name, part])).size, 4);
+
+  const rules = teams.map((backend) => rule([backend], { matches: [] }));
+  const own = sharing({ routes: [route("both", rules, { hostnames: ["a.com", "b.com"] })], sources: acrossTeams }, {});
+  assert.deepEqual(own.bindings.map(({ namespace }) => namespace).toSorted(), ["team", "team-a"], "those of one route neither");
+  assert.equal(new Set(own.groups.flatMap(({ name, part }) => [name, part])).size, 4);
+});
+
+test("two Gateways never have a target group of one name, however alike theirs are", () => {
+  const nameOf = (namespace: string, name: string) => {
+    const allowed = listener("HTTP:80", { namespaces: { from: "All" } });
+    const parentRefs = [{ group: "gateway.networking.k8s.io", kind: "Gateway", namespace, name, sectionName: "", port: 0 }];
+    const routes = [{ ...at("a", "web:80"), parentRefs }];
+    return sharing({ gateway: gateway([allowed], { namespace, name }), routes }).groups.map((group) => group.name);
+  };
+  const [one, other] = [nameOf("team", "web"), nameOf("tea", "mweb")];
+  assert.deepEqual([one.length, other.length], [1, 1]);
+  assert.notDeepEqual(one, other);
 });

@@ -14,7 +14,7 @@ import { protocolOf, type ServiceBackend, saidOf, settingsOf, targetPortOf, unsu
 import { healthCheckOf } from "./health-checks.ts";
 import { type Guard, sourceRangesOf } from "./load-balancer.ts";
 import { recordOf } from "./merge.ts";
-import { bindingLabels, parts, type TargetGroupIdentity, targetGroupName } from "./names.ts";
+import { bindingLabels, type GroupOwner, parts, type TargetGroupIdentity, targetGroupName } from "./names.ts";
 import type { Port } from "./ports.ts";
 import { sharedPort } from "./sharing.ts";
 import { tagsOf } from "./tags.ts";
@@ -61,18 +61,19 @@ function ofService(draft: Draft, route: RouteView, backend: ServiceBackend, port
       : undefined;
   const { namespace, name: serviceName } = service;
   const written = targetType === "instance" ? servicePort.nodePort : servicePort.targetPort;
+  const owner: GroupOwner = shared === undefined ? route : { kind: "Service", namespace, name: serviceName };
+  const part = parts.targetGroup({ gateway, route: owner, backend: service }, shared ?? servicePort.targetPort);
   const identity: TargetGroupIdentity = {
     gateway,
-    route: shared === undefined ? route : { kind: "Service", namespace, name: serviceName },
+    route: owner,
     backend: service,
-    port: shared === undefined ? written : `${shared}:${written}`,
+    port: shared === undefined ? written : `${part}:${written}`,
     targetType,
     protocol,
     ...(protocolVersion && { protocolVersion }),
     ...(controlPort !== undefined && { controlPort }),
   };
   const name = said.targetGroupName || freeName(draft, identity, addressType, context);
-  const part = parts.targetGroup(identity, shared ?? servicePort.targetPort);
   const group: TargetGroup = {
     name,
     part,
