@@ -138,6 +138,11 @@ export abstract class BalancersScene {
     return at.some((time) => this.world.clock.monotonic() - time < retriesMs);
   }
 
+  /** Whether AWS has refused something a moment ago. */
+  protected get isRefusedNow(): boolean {
+    return [...this.#refused.values()].some((time) => this.world.clock.monotonic() - time < 1_000);
+  }
+
   /** Virtual time hardly passes in such a loop, so that a history with one would not end. */
   #noteRefused(request: HttpRequest): void {
     const now = this.world.clock.monotonic();

@@ -275,7 +275,8 @@ export class GatewaysScene extends BalancersScene {
   /** What AWS has refused of a route is tried again every ten minutes, with all that it needs. */
   protected override isRecurring(by: string): boolean {
     const isRefused = [...this.routes.values()].some(({ mistake, isDeleted }) => mistake === longPath && !isDeleted);
-    return isRefused && !by.endsWith("/status");
+    // What AWS says of it may be said in other words than before.
+    return isRefused && (!by.endsWith("/status") || this.isRefusedNow);
   }
 
   protected override look(by: string): void {
