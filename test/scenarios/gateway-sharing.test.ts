@@ -59,6 +59,33 @@ for (const className of ["alb", "nlb"] as const)
     assert.deepEqual(world.mutations(), {}, "nothing is left to do");
   });
 
+for (const className of ["alb", "nlb"] as const)
+  test(`a switch of class ${className} whose targets do not come for long leaves nobody unanswered, and holds up nothing else`, async (t) => {
+    const world = await gatewayBed(t, "web", "api");
+    world.serve();
+    await serve(world, className);
+    const lost: string[] = [];
+    world.onWrite = () => lost.push(...unanswered(world));
+    const lift = world.aws.controls.deny("elasticloadbalancing:RegisterTargets");
+    await share(world, "true");
+    await settle(world, minutes(10));
+    assert.deepEqual([counts(world), lost], [[5, 5], []]);
+    await world.drop(className === "alb" ? "httproutes" : "tcproutes", "c");
+    await settle(world, minutes(10));
+    const fronts = world.all<Forwarding>(className === "alb" ? "elbv2/rules" : "elbv2/listeners");
+    assert.deepEqual(
+      [fronts.filter((front) => groupsBehind(front).length > 0).length, lost],
+      [2, []],
+      "what is asked for meanwhile is done",
+    );
+    lift();
+    await settle(world, minutes(10));
+    assert.deepEqual([counts(world), lost], [[1, 1], []]);
+    world.resetCalls();
+    await settle(world, minutes(10));
+    assert.deepEqual(world.mutations(), {}, "nothing is left to do");
+  });
+
 test("a route that leaves takes no target group of another, and the last one takes it along", async (t) => {
   const world = await gatewayBed(t, "web", "api");
   world.serve();

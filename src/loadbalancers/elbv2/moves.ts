@@ -26,8 +26,17 @@ export function listenersWait(
 ): boolean {
   const now = clock.monotonic();
   const groups = steps.filter((step) => moves.some((action) => isStepOf(step, action))).flatMap(groupsForwardedTo);
+  const isEmpty = emptyAmong(seen, own);
+  const waits = groups.some((arn) => isMade(arn) || isEmpty(String(arn)));
+  if (!waits) moving.delete(key);
+  else if (!moving.has(key)) moving.set(key, now);
+  return waits && now - (moving.get(key) ?? now) < maxMoveMs;
+}
+
+/** Whether a group that stands has none of the targets that it is to have. */
+export function emptyAmong(seen: Survey["seen"], own: readonly SeenBinding[]): (arn: string) => boolean {
   const standing = (seen as { readonly targetGroups?: readonly SeenTargetGroup[] }).targetGroups ?? [];
-  const isEmpty = (arn: string) => {
+  return (arn) => {
     const targets = own.find(({ spec }) => spec.targetGroupARN === arn)?.status.targets;
     // Whoever makes a group of load balancers fills it, too.
     return (
@@ -35,10 +44,6 @@ export function listenersWait(
       (targets === undefined || (targets.wanted > 0 && targets.registered === 0))
     );
   };
-  const waits = groups.some((arn) => isMade(arn) || isEmpty(String(arn)));
-  if (!waits) moving.delete(key);
-  else if (!moving.has(key)) moving.set(key, now);
-  return waits && now - (moving.get(key) ?? now) < maxMoveMs;
 }
 
 /** What changes nothing about where traffic goes. */
@@ -56,7 +61,8 @@ interface ForwardAction {
   readonly ForwardConfig?: { readonly TargetGroups?: readonly { readonly TargetGroupArn?: unknown }[] };
 }
 
-function groupsForwardedTo({ input }: Step): readonly unknown[] {
+/** ARNs, or the promise of them. */
+export function groupsForwardedTo({ input }: Step): readonly unknown[] {
   const { DefaultActions, Actions } = input as ForwardInput;
   const actions = DefaultActions ?? Actions ?? [];
   return actions.flatMap(({ TargetGroupArn, ForwardConfig }) => [

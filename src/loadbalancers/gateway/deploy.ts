@@ -1,7 +1,7 @@
 /** Brings a Gateway's load balancer and its bindings to what it asks for. */
 import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
-import { modifyCapacityReservation, modifyListener, modifyRule } from "../../aws/elbv2-actions.ts";
+import { deleteTargetGroup, modifyCapacityReservation, modifyListener, modifyRule } from "../../aws/elbv2-actions.ts";
 import type { AwsError } from "../../aws/errors.ts";
 import { isStepOf, type Step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
@@ -15,6 +15,7 @@ import { isPreparation, listenersWait, type Moves } from "../elbv2/moves.ts";
 import { Setbacks } from "../setbacks.ts";
 import { bindingsOf } from "../targets/owned-bindings.ts";
 import type { GatewayContext } from "./context.ts";
+import { earlyMoves, noEarlyMoves } from "./early-moves.ts";
 import { managedSource } from "./load-balancer.ts";
 import { bindingLabels, parts } from "./names.ts";
 import { remember } from "./refused.ts";
@@ -64,10 +65,13 @@ async function deployAll(
   const labels = bindingLabels(flavour, gateway.view);
   const onStep = logStep(context, gateway);
   const own = bindingsOf(labels, bindings);
-  const isWaiting = listenersWait(keyOf(gateway.view), seen, own, context.moving, host.world.clock, movesOf(seen, desire));
+  const moves = movesOf(seen, desire);
+  const isWaiting = listenersWait(keyOf(gateway.view), seen, own, context.moving, host.world.clock, moves);
+  const early = moves && !isWaiting ? earlyMoves({ seen, desire }, own, moves) : noEarlyMoves;
   // AWS reserves capacity for what is active only: that comes later, and nothing waits for it.
   const isEarly = (step: Step) => isStepOf(step, modifyCapacityReservation) && !isActive(seen.found?.state);
-  const isNow = (step: Step) => !isGuardStep(step) && !isEarly(step) && (!isWaiting || isPreparation(step));
+  const isLeft = (step: Step) => early.steps.has(step) || deletesOneOf(early.groups, step);
+  const isNow = (step: Step) => !isGuardStep(step) && !isEarly(step) && !isLeft(step) && (!isWaiting || isPreparation(step));
   const steps = seen.steps.filter(isNow);
   const setbacks = new Setbacks();
   const bound = await deployBound(
@@ -76,7 +80,7 @@ async function deployAll(
       survey: { ...seen, steps },
       bindings: desire.bindings,
       managedSource,
-      kept: [...replaced.targetGroups.map(({ arn }) => arn), ...desire.keptGroups],
+      kept: [...replaced.targetGroups.map(({ arn }) => arn), ...desire.keptGroups, ...early.groups],
       keepsAll: isWaiting,
     },
     {
@@ -104,10 +108,14 @@ async function deployAll(
       ? again(waitMs, "bindings of target groups that are no longer wanted are being emptied")
       : (unregistered ?? unguarded);
   if (waits) return { ...deployed, waits };
+  if (early.steps.size > 0) return { ...deployed, waits: again(activeMs, "target groups have no targets yet: rules stay as they are") };
   return seen.steps.some(isEarly)
     ? { ...deployed, waits: again(activeMs, "capacity is reserved when the load balancer is active") }
     : deployed;
 }
+
+const deletesOneOf = (groups: ReadonlySet<string>, step: Step) =>
+  isStepOf(step, deleteTargetGroup) && groups.has(String((step.input as { readonly TargetGroupArn?: unknown }).TargetGroupArn));
 
 /**
  * What waits for the targets of new groups: listeners always; rules where groups come to be shared, or cease to be, because then all
