@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explainService } from "../../src/commands/explain.ts";
 import { plan } from "../../src/commands/plan.ts";
+import type { HttpRequest } from "../../src/runtime/http.ts";
 import type { Listener, Rule, TargetGroup } from "../../src/sandbox/cloud/elbv2/state.ts";
 import { command } from "../bed/command.ts";
 import { type GatewayWorld, gatewayBed, gatewayWorld, settle } from "../bed/gateway-world.ts";
@@ -85,6 +86,22 @@ for (const className of ["alb", "nlb"] as const)
     await settle(world, minutes(10));
     assert.deepEqual(world.mutations(), {}, "nothing is left to do");
   });
+
+test("a switch whose bindings the API server refuses leaves nobody unanswered", async (t) => {
+  const world = await gatewayBed(t, "web", "api");
+  world.serve();
+  await serve(world, "alb");
+  const lost: string[] = [];
+  world.onWrite = () => lost.push(...unanswered(world));
+  const match = ({ method, url }: HttpRequest) => method === "POST" && /targetgroupbindings/.test(url.pathname);
+  const lift = world.cluster.faults.add({ match, effect: { kind: "refuse", status: 403 } });
+  await share(world, "true");
+  await settle(world, minutes(10));
+  assert.deepEqual([counts(world), lost], [[5, 3], []]);
+  lift();
+  await settle(world, minutes(30));
+  assert.deepEqual([counts(world), lost], [[2, 2], []]);
+});
 
 test("a route that leaves takes no target group of another, and the last one takes it along", async (t) => {
   const world = await gatewayBed(t, "web", "api");

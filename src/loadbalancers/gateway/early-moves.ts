@@ -7,6 +7,7 @@ import { isMade, isStepOf, type Step } from "../../aws/plan.ts";
 import { sameConditions } from "../application/conditions.ts";
 import { leadsTo, type SeenRule } from "../application/plan-rules.ts";
 import { emptyAmong, groupsForwardedTo, type Moves } from "../elbv2/moves.ts";
+import { type SeenTargetGroup, standsFor } from "../target-group-plan.ts";
 import type { BindingSpec, SeenBinding } from "../targets/binding.ts";
 import type { GatewaySurvey } from "./survey.ts";
 import { keyOf } from "./view.ts";
@@ -33,9 +34,16 @@ export function earlyMoves(
   moves: Moves,
 ): EarlyMoves {
   const isEmpty = emptyAmong(seen.seen, own);
+  const { targetGroups = [] } = seen.seen as { readonly targetGroups?: readonly SeenTargetGroup[] };
+  /** By ARN, or by the promise of one: a binding that could not be written yet counts, too. */
+  const wished = desire.bindings.map(({ namespace, targetGroup, spec }) => {
+    const group = desire.model.targetGroups.find(({ name }) => name === targetGroup);
+    const present = group && targetGroups.find((each) => standsFor(each, group));
+    return [present?.arn ?? `target group ${targetGroup}`, portOf(namespace, spec)] as const;
+  });
   const ports = new Map<string, string>([
-    ...desire.bindings.map(({ namespace, targetGroup, spec }) => [`target group ${targetGroup}`, portOf(namespace, spec)] as const),
     ...own.map(({ metadata: { namespace }, spec }) => [spec.targetGroupARN ?? "", portOf(namespace, spec)] as const),
+    ...wished,
   ]);
   const filled = new Set(own.filter(({ status }) => (status.targets?.registered ?? 0) > 0).map(({ spec }) => spec.targetGroupARN ?? ""));
   const { listeners = [] } = (seen.seen as { readonly loadBalancer?: { readonly listeners?: readonly SeenFront[] } }).loadBalancer ?? {};
