@@ -149,7 +149,7 @@ const groupProtocols: Readonly<Record<RouteKind, string>> = {
 export function partOf(route: RouteWish, service: string, { name, sharesGroups }: GatewayWish): string {
   const backend = homeOf(service).join("-");
   return sharesGroups
-    ? `default/${name}:${homeOf(service).join("/")}:Service-${backend}:80:${groupProtocols[route.kind]}`
+    ? `default/${name}:${homeOf(service).join("/")}:Service-80:${groupProtocols[route.kind]}`
     : `default/${name}:default-${route.name}:${route.kind}-${backend}:8080`;
 }
 

@@ -54,9 +54,9 @@ export const parts = {
    */
   ofOwner: (gateway: ObjectName, { kind, namespace, name }: GroupOwner) =>
     `${keyOf(gateway)}:${namespace}${kind === "Service" ? "/" : "-"}${name}:${kind}-`,
-  /** The port is the target's, as it is written. */
+  /** The port is the target's, as it is written. One that routes share names its Service once: AWS takes 256 characters. */
   targetGroup: ({ gateway, route, backend }: Pick<TargetGroupIdentity, "gateway" | "route" | "backend">, port: number | string): string =>
-    `${parts.ofOwner(gateway, route)}${backend.namespace}-${backend.name}:${port}`,
+    `${parts.ofOwner(gateway, route)}${route.kind === "Service" ? "" : `${backend.namespace}-${backend.name}:`}${port}`,
   /** Whether it is a target group's that routes share. */
   isShared: (part: string): boolean => part.split(":")[2]?.startsWith("Service-") ?? false,
 } as const;

@@ -27,7 +27,7 @@ test("routes that lead to one port of a Service have one target group and one bi
   const { groups, bindings, leadsTo, sharedBy } = sharing({ routes });
   assert.deepEqual(
     groups.map(({ part }) => part),
-    ["shop/edge:shop/web:Service-shop-web:80:HTTP:HTTP1", "shop/edge:shop/api:Service-shop-api:80:HTTP:HTTP1"],
+    ["shop/edge:shop/web:Service-80:HTTP:HTTP1", "shop/edge:shop/api:Service-80:HTTP:HTTP1"],
   );
   const [web, api] = groups.map(({ name }) => name);
   assert.match(web!, /^k8s-shop-web-[0-9a-f]{10}$/);
@@ -94,7 +94,7 @@ test("groups are split by what AWS cannot change: the protocol version behind HT
   const grpc = route("g", [rule(["web:80"], { matches: [] })], { kind: "GRPCRoute", hostnames: ["g.com"] });
   const routes = [at("a", "web:80"), grpc, at("p", "web:81")];
   const { groups } = sharing({ gateway: gateway(["HTTP:80", "HTTPS:443"]), routes, sources });
-  assert.deepEqual(groups.map(({ part = "", protocolVersion }) => [part.split("shop-web:").at(-1), protocolVersion]).toSorted(), [
+  assert.deepEqual(groups.map(({ part = "", protocolVersion }) => [part.split("Service-").at(-1), protocolVersion]).toSorted(), [
     ["80:HTTP:GRPC", "GRPC"],
     ["80:HTTP:HTTP1", "HTTP1"],
     ["80:HTTP:HTTP2", "HTTP2"],
@@ -125,7 +125,7 @@ test("a target group that a configuration names stays with its route, and leadin
   const { targetGroups, listeners } = model as NetworkLoadBalancer;
   assert.deepEqual(
     targetGroups.map(({ part }) => part),
-    ["shop/edge:shop/web:Service-shop-web:80:TCP"],
+    ["shop/edge:shop/web:Service-80:TCP"],
   );
   assert.deepEqual(
     listeners.map(({ forward }) => forward.to.map(({ group }) => group)),
@@ -190,4 +190,16 @@ test("two Gateways never have a target group of one name, however alike theirs a
   const [one, other] = [nameOf("team", "web"), nameOf("tea", "mweb")];
   assert.deepEqual([one.length, other.length], [1, 1]);
   assert.notDeepEqual(one, other);
+});
+
+test("a shared target group of long names is known by a tag that AWS takes", () => {
+  const [namespace, name] = ["n".repeat(50), "s".repeat(63)];
+  const parentRefs = [{ group: "gateway.networking.k8s.io", kind: "Gateway", namespace, name: "g".repeat(63), sectionName: "", port: 0 }];
+  const routes = [{ ...at("a", `${name}:80`), namespace, parentRefs }];
+  const long = gateway(["HTTP:80"], { namespace, name: "g".repeat(63) });
+  const { groups } = sharing({ gateway: long, routes, sources: { service: () => service(name, { namespace }) } });
+  assert.deepEqual(
+    groups.map(({ part = "" }) => part.length <= 256),
+    [true],
+  );
 });
