@@ -144,6 +144,23 @@ test("another scheme is another load balancer beside the first, which goes when 
   assert.deepEqual(world.conditions("gateways", "edge"), ["Accepted=True Accepted", "Programmed=True Programmed"]);
 });
 
+test("a rule that AWS refuses does not keep a load balancer of another scheme from taking over", async (t) => {
+  const world = await bed(t);
+  await world.add("loadbalancerconfigurations", "own", { scheme: "internal" });
+  await world.gateway("edge", ["HTTP:80"], configured);
+  await world.route("shop", { "/": ["web:80"] });
+  await world.route("long", { "/long": ["api:80"] });
+  await world.programmed("edge");
+  await settle(world, 300_000);
+  const rules = [{ matches: [{ path: { type: "PathPrefix", value: `/${"x".repeat(130)}` } }], backendRefs: [{ name: "api", port: 80 }] }];
+  await world.change("httproutes", "long", { spec: { rules } });
+  await settle(world, 60_000);
+  const before = world.address();
+  await world.change("loadbalancerconfigurations", "own", { spec: { scheme: "internet-facing" } });
+  await world.until("the address moves", () => world.address() !== before, 30 * 60_000);
+  await world.until("the old one goes", () => world.all("elbv2/load-balancers").length === 1, 15 * 60_000);
+});
+
 test("a web ACL and capacity are recorded before they are enabled and after they are disabled, and left alone when never asked for", async (t) => {
   const world = await bed(t);
   const VisibilityConfig = { SampledRequestsEnabled: false, CloudWatchMetricsEnabled: false, MetricName: "m" };

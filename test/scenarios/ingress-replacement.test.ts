@@ -92,3 +92,21 @@ test("a target group of the user's own, which stands behind one load balancer on
   await world.world.advance(30 * 60_000);
   assert.deepEqual([schemes(world), shown(world)], [["internet-facing"], "internet-facing"], world.events("shop").join("\n"));
 });
+
+test("what AWS refuses of one does not keep a load balancer of another scheme from taking over for the group", async (t) => {
+  const world = await ingressWorld();
+  t.after(() => world.close());
+  await world.service("web");
+  await world.pods("web", 2);
+  world.serve();
+  const group = { "group.name": "shared" };
+  await world.ingress("shop", { "s.example.com": ["Prefix / web:80"] }, group);
+  await world.ingress("wrong", { "w.example.com": ["Prefix / web:80"] }, group);
+  await world.until("both are published", () => world.hostname("shop") !== "" && world.hostname("wrong") !== "", 120_000);
+  await world.world.advance(300_000);
+  await world.change("wrong", { "target-group-attributes": "no.such.attribute=1" });
+  await world.world.advance(60_000);
+  await world.change("shop", { scheme: "internet-facing" });
+  await world.until("the new address is published", () => shown(world) === "internet-facing", 30 * 60_000);
+  await world.until("the old one goes", () => balancers(world).length === 1, 15 * 60_000);
+});

@@ -74,20 +74,25 @@ export function besides(
   };
 }
 
-/** Whether clients may be sent to the new one: it is active, and serves whatever the old one does. */
+/** Whether clients may be sent to the new one: it is active, and serves whatever the old one does, or all that it has where there is none. */
 export async function canTakeOver(
-  { found, seen }: Pick<Survey, "found" | "seen">,
+  { found, seen, steps }: Pick<Survey, "found" | "seen" | "steps">,
   replaced: Replaced,
   inventory: Inventory,
   ask: Ask,
 ): Promise<boolean> {
   if (!isActive(found?.state)) return false;
   const partOf = ({ part = "" }: SeenTargetGroup) => part;
+  const { targetGroups } = seen as SeenGrouped;
+  // Behind what nothing leads to, because AWS refuses the rule for example, nobody is ever healthy. Who is led where just now is seen later.
+  const isLedTo = ({ users = [] }: SeenTargetGroup) => users.includes((found as FoundBalancer).arn);
+  const hasMoved = steps.some(({ action }) => /Listener|Rule/.test(action.name));
   const [now, before] = await Promise.all([
-    healthOf((seen as SeenGrouped).targetGroups, partOf, inventory, ask),
+    healthOf(hasMoved ? targetGroups : targetGroups.filter(isLedTo), partOf, inventory, ask),
     healthOf(replaced.targetGroups, partOf, inventory, ask),
   ]);
   const isServed = ({ targets }: BackendHealth) => targets.some(({ healthy }) => healthy);
+  if (replaced.loadBalancers.length === 0) return now.length > 0 && now.every(isServed);
   return before.filter(isServed).every(({ where }) => now.every((backend) => backend.where !== where || isServed(backend)));
 }
 

@@ -10,13 +10,11 @@ import type { Step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import type { FoundApplication } from "../application/find.ts";
 import { application } from "../application/kind.ts";
-import type { SeenApplication } from "../application/plan.ts";
 import type { Ensured } from "../apply.ts";
-import { healthOf } from "../elbv2/health.ts";
-import { isActive, refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
+import { refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
+import { canTakeOver } from "../elbv2/replacement.ts";
 import { isOwn } from "../find.ts";
-import type { Inventory } from "../inventory.ts";
-import type { BackendHealth, Found, LoadBalancerKind } from "../kind.ts";
+import type { Found, LoadBalancerKind } from "../kind.ts";
 import type { ApplicationLoadBalancer } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
 import type { Action } from "../routing.ts";
@@ -166,17 +164,4 @@ export async function retire(
       application.touch(lb.name, inventory, owner.key);
     }
   }
-}
-
-/** Whether clients may be sent to the new one: it is active, and serves whatever the old one does. */
-async function canTakeOver({ found, seen }: Survey, replaced: Replaced, inventory: Inventory, ask: Ask): Promise<boolean> {
-  if (!isActive(found?.state)) return false;
-  const { targetGroups } = seen as SeenApplication;
-  const partOf = ({ part = "" }: SeenTargetGroup) => part;
-  const [now, before] = await Promise.all([
-    healthOf(targetGroups, partOf, inventory, ask),
-    healthOf(replaced.targetGroups, partOf, inventory, ask),
-  ]);
-  const isServed = ({ targets }: BackendHealth) => targets.some(({ healthy }) => healthy);
-  return before.filter(isServed).every(({ where }) => now.every((backend) => backend.where !== where || isServed(backend)));
 }

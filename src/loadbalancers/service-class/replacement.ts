@@ -8,15 +8,12 @@ import type { Ask } from "../../aws/ask.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import { formatCidr, parseCidr } from "../../runtime/ip.ts";
 import type { Ensured } from "../apply.ts";
-import { healthOf } from "../elbv2/health.ts";
-import { isActive } from "../elbv2/load-balancer-parts.ts";
+import { canTakeOver } from "../elbv2/replacement.ts";
 import { isOwn } from "../find.ts";
-import type { Inventory } from "../inventory.ts";
-import type { BackendHealth, LoadBalancerKind } from "../kind.ts";
+import type { LoadBalancerKind } from "../kind.ts";
 import type { NetworkLoadBalancer } from "../model.ts";
 import { boundNetwork } from "../network/bound-kind.ts";
 import type { FoundNetwork } from "../network/find.ts";
-import type { SeenNetwork } from "../network/plan.ts";
 import type { SeenService } from "../service-state.ts";
 import type { SeenTargetGroup } from "../target-group-plan.ts";
 import type { ClassContext } from "./context.ts";
@@ -100,7 +97,7 @@ export async function addressOf(
   const { found } = survey.seen;
   // What somebody else has published may be gone at any time: that is not waited for without end.
   const isLate = old === undefined && found !== undefined && host.world.clock.now() - found.createdAt >= healthLimitMs;
-  if (isLate || (applied.kind === "done" && (await canTakeOver(survey, inventory, ask)))) return hostname;
+  if (isLate || (applied.kind === "done" && (await canTakeOver(survey.seen, survey.replaced, inventory, ask)))) return hostname;
   const kept = old?.hostname ?? shown;
   if (found === undefined) report.replaced(service, `${kept} stays published until the targets of ${hostname} are healthy`);
   return kept;
@@ -162,18 +159,4 @@ export async function retire(service: SeenService, loadBalancers: readonly Found
     inventory.touchTags(lb.arn);
     boundNetwork.touch(lb.name, inventory, keyOf(service.view));
   }
-}
-
-/** Whether clients may be sent to the new one: it is active, and serves whatever is wanted of it, or whatever the old one does. */
-async function canTakeOver({ seen: { found, seen }, replaced }: ClassSurvey, inventory: Inventory, ask: Ask): Promise<boolean> {
-  if (!isActive(found?.state)) return false;
-  const { targetGroups } = seen as SeenNetwork;
-  const partOf = ({ part = "" }: SeenTargetGroup) => part;
-  const [now, before] = await Promise.all([
-    healthOf(targetGroups, partOf, inventory, ask),
-    healthOf(replaced.targetGroups, partOf, inventory, ask),
-  ]);
-  const isServed = ({ targets }: BackendHealth) => targets.some(({ healthy }) => healthy);
-  if (replaced.loadBalancers.length === 0) return now.length > 0 && now.every(isServed);
-  return before.filter(isServed).every(({ where }) => now.every((backend) => backend.where !== where || isServed(backend)));
 }
