@@ -193,3 +193,20 @@ test("a finalizer that is taken away by hand comes back", async (t) => {
   await world.drop("gateways", "edge");
   await world.until("nothing is left", () => world.all("elbv2/load-balancers").length === 0 && !world.get("gateways", "edge"), 600_000);
 });
+
+test("a route that could not be told of its Gateway's mistake, because another wrote at the same moment, is told soon", async (t) => {
+  const world = await gatewayBed(t, "web");
+  world.serve();
+  await world.add("loadbalancerconfigurations", "own", { loadBalancerSubnets: [{ identifier: "subnet-00000000000000bad" }] });
+  const parametersRef = { group: "gateway.k8s.aws", kind: "LoadBalancerConfiguration", name: "own" };
+  await world.gateway("edge", ["HTTP:80"], { infrastructure: { parametersRef } });
+  await world.world.advance(30 * 60_000);
+  const path = "/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes/shop/status";
+  world.cluster.faults.add({
+    match: ({ method, url }) => method === "PATCH" && url.pathname === path,
+    effect: { kind: "refuse", status: 409 },
+    times: 1,
+  });
+  await world.route("shop", { "/": ["web:80"] });
+  await world.until("it is told", () => (world.get("httproutes", "shop")?.status?.parents ?? []).length > 0, 10_000);
+});

@@ -6,7 +6,7 @@ import { addedSince, changedSince } from "./account-changes.ts";
 import { homeOf } from "./backends.ts";
 import { BalancerAccount } from "./balancer-account.ts";
 import { BalancersScene, planAgeMs } from "./balancers-scene.ts";
-import { wrongGateway, wrongRoute, wrongSet } from "./gateways-status.ts";
+import { undecidedClasses, wrongGateway, wrongRoute, wrongSet } from "./gateways-status.ts";
 import {
   faultOf,
   flavourOf,
@@ -173,6 +173,7 @@ export class GatewaysScene extends BalancersScene {
       ...[...this.gateways.values()].flatMap((wish) => this.#wrongWithGateway(wish)),
       ...[...this.sets.values()].flatMap((wish) => this.#wrongWith("ListenerSet", wish, (object) => wrongSet(wish, object, this.wishes))),
       ...[...this.routes.values()].flatMap((wish) => this.#wrongWith(wish.kind, wish, (object) => this.#wrongWithRoute(wish, object))),
+      ...undecidedClasses(this.cluster.objects("gatewayclasses.gateway.networking.k8s.io")),
       ...this.#surplus(),
       ...this.#touched(),
     ];

@@ -123,3 +123,17 @@ function wrongConditions(
     ...(isMistaken ? [] : [fault ? `ResolvedRefs=False ${fault}` : "ResolvedRefs=True ResolvedRefs"]),
   ]);
 }
+
+interface StoredClass {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly controllerName: string };
+  readonly status?: { readonly conditions?: Conditions };
+}
+
+/** Where nobody leads yet, nobody has looked at them. */
+export function undecidedClasses(objects: readonly object[]): readonly string[] {
+  const own = (objects as readonly StoredClass[]).filter(({ spec }) => spec.controllerName.startsWith("gateway.k8s.aws/"));
+  const isDecided = ({ status }: StoredClass) =>
+    status?.conditions?.some(({ type, status: is }) => type === "Accepted" && is !== "Unknown");
+  return own.filter((each) => !isDecided(each)).map(({ metadata }) => `GatewayClass ${metadata.name} is neither accepted nor refused`);
+}

@@ -1,4 +1,5 @@
 /** What is wrong with one route, or one rule of it: it is told to its author, and nobody else is concerned. */
+import { messageOf } from "../../runtime/message-of.ts";
 import type { RouteFailure } from "./attachment.ts";
 
 export class RouteFault extends Error implements RouteFailure {
@@ -33,6 +34,15 @@ export class GatewayFault extends Error {
   constructor(message: string, { isUnknown = false }: { readonly isUnknown?: boolean } = {}) {
     super(message);
     this.isUnknown = isUnknown;
+  }
+}
+
+/** A failure that somebody could not be told of: that is made up for at once, and not after the pauses between failures. */
+export class Untold extends Error {
+  override readonly name = "Untold";
+
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause });
   }
 }
 

@@ -9,7 +9,7 @@ import { addOnChanges } from "./add-ons.ts";
 import { checkpointOf } from "./checkpoint.ts";
 import type { GatewayContext } from "./context.ts";
 import { arnOf, type Deployed, deploy } from "./deploy.ts";
-import { GatewayFault } from "./fault.ts";
+import { GatewayFault, Untold } from "./fault.ts";
 import { flavourOf } from "./flavours.ts";
 import { leaveGateway } from "./leaving.ts";
 import { configure, type Loaded, loadGateway, logInsOf, objectSources } from "./load.ts";
@@ -46,8 +46,16 @@ export async function reconcileGateway(key: string, context: GatewayContext, ask
   if ("outcome" in loaded) return loaded.outcome;
   if (gateway.view.annotations[dryRunAnnotation] === "true" && !isGuarded) return showPlan(gateway, loaded, context, ask);
   if (!(await context.report.recordPlan(gateway, "", ask.signal))) return stale;
-  return ensureGateway(gateway, loaded, context, ask);
+  try {
+    return await ensureGateway(gateway, loaded, context, ask);
+  } catch (error) {
+    if (error instanceof Untold) return stale;
+    throw error;
+  }
 }
+
+/** The failure, or that not all were told of it. */
+const failure = (error: unknown, ...told: readonly boolean[]) => (told.every((each) => each) ? error : new Untold(error));
 
 const stale = again(staleMs, "the Gateway has changed in the meantime");
 
@@ -142,9 +150,8 @@ async function build(
     const { problems } = survey.seen;
     if (problems.length === 0) return survey;
     const message = problems.map((problem) => problem.message).join("; ");
-    await tellRejected(gateway, "Invalid", message, context, ask);
-    await tellRoutes(loaded, survey.desire.failures, context, ask);
-    throw new GatewayFault(message);
+    const isTold = await tellRejected(gateway, "Invalid", message, context, ask);
+    throw failure(new GatewayFault(message), isTold, await tellRoutes(loaded, survey.desire.failures, context, ask));
   });
 }
 
@@ -165,8 +172,8 @@ function deployOrTell<T>(
       context.backendGroup.noteFailure(error);
       // What passes by itself, or is the API server's, is no fault of the Gateway.
       if (isRefusal(error)) {
-        await tellRejected(gateway, "Invalid", "Check Gateway Events for more information.", context, ask);
-        await tellRoutes(loaded, failures, context, ask);
+        const isTold = await tellRejected(gateway, "Invalid", "Check Gateway Events for more information.", context, ask);
+        throw failure(error, isTold, await tellRoutes(loaded, failures, context, ask));
       }
       throw error;
     }
