@@ -1,6 +1,6 @@
 /** Add-ons of a Gateway that need more than its load balancer, and where it stands. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { CreateTagsCommand, EC2Client } from "@aws-sdk/client-ec2";
 import { AddTagsCommand, ElasticLoadBalancingV2Client } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { CreateSubscriptionCommand, ShieldClient } from "@aws-sdk/client-shield";
@@ -13,7 +13,8 @@ const protectedOnes = (world: GatewayWorld) => world.all<{ name: string; resourc
 const givenAtMs = 460_000;
 const recorded = (world: GatewayWorld) => world.get("gateways", "edge")?.metadata.annotations?.["gateway.k8s.aws.addon.shield"];
 
-test("Shield protects a load balancer while it is asked to, and no protection outlasts one that goes", async (t) => {
+/** A Gateway whose load balancer Shield protects. */
+async function protectedBed(t: TestContext): Promise<GatewayWorld> {
   const world = await gatewayBed(t, "web");
   await subscribe(world);
   await world.add("loadbalancerconfigurations", "own", { shieldConfiguration: { enabled: true } });
@@ -22,6 +23,11 @@ test("Shield protects a load balancer while it is asked to, and no protection ou
   await world.route("shop", { "/": ["web:80"] });
   await world.programmed("edge");
   await settle(world);
+  return world;
+}
+
+test("Shield protects a load balancer while it is asked to, and no protection outlasts one that goes", async (t) => {
+  const world = await protectedBed(t);
   const [balancer] = world.all<{ arn: string }>("elbv2/load-balancers");
   assert.deepEqual(
     protectedOnes(world).map(({ name, resourceArn }) => [name, resourceArn]),
@@ -58,14 +64,7 @@ for (const [what, isGiven] of [
   ["the protection of a load balancer that was given to somebody else is theirs", true],
 ] as const) {
   test(what, async (t) => {
-    const world = await gatewayBed(t, "web");
-    await subscribe(world);
-    await world.add("loadbalancerconfigurations", "own", { shieldConfiguration: { enabled: true } });
-    world.serve();
-    await world.gateway("edge", ["HTTP:80"], configured);
-    await world.route("shop", { "/": ["web:80"] });
-    await world.programmed("edge");
-    await settle(world);
+    const world = await protectedBed(t);
     const [old] = world.all<{ arn: string }>("elbv2/load-balancers");
     await world.change("loadbalancerconfigurations", "own", {
       spec: { shieldConfiguration: { enabled: isGiven }, scheme: "internet-facing" },

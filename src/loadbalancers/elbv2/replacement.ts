@@ -84,7 +84,8 @@ export async function canTakeOver(
   if (!isActive(found?.state)) return false;
   const partOf = ({ part = "" }: SeenTargetGroup) => part;
   const { targetGroups } = seen as SeenGrouped;
-  // Behind what nothing leads to, because AWS refuses the rule for example, nobody is ever healthy. Who is led where just now is seen later.
+  // A group that no rule leads to, because AWS refuses the rule for example, never has a healthy target: it does not count. Which groups rules
+  // lead to was seen before this pass: where it has changed some, all groups count.
   const isLedTo = ({ users = [] }: SeenTargetGroup) => users.includes((found as FoundBalancer).arn);
   const hasMoved = steps.some(({ action }) => /Listener|Rule/.test(action.name));
   const [now, before] = await Promise.all([
@@ -96,13 +97,17 @@ export async function canTakeOver(
   return before.filter(isServed).every(({ where }) => now.every((backend) => backend.where !== where || isServed(backend)));
 }
 
-/** Deletes load balancers that others have replaced, or cannot stand beside. What protects them was meant for what is served. */
+/**
+ * Deletes load balancers that others have replaced, or cannot stand beside. What protects them was meant for what is served. `before` is what
+ * else has to go with each of them.
+ */
 export async function retire(
   loadBalancers: readonly FoundBalancer[],
   owner: LoadBalancerOwner,
   inventory: Inventory,
   ask: Ask,
   onStep: (step: Step) => void,
+  before: (lb: FoundBalancer) => Promise<void> = async () => {},
 ): Promise<void> {
   for (const lb of loadBalancers) {
     const kind = kindOf(lb, owner);
@@ -110,7 +115,9 @@ export async function retire(
     const carryOut = (steps: readonly Step[]) => apply(steps, inventory.cloud, { ...ask, onStep });
     try {
       // Its marks were read a while ago, and it may have been given to somebody else since.
-      if (await isOwn(lb, owner, inventory, ask)) await carryOut(deletion);
+      if (!(await isOwn(lb, owner, inventory, ask))) continue;
+      await before(lb);
+      await carryOut(deletion);
     } catch (error) {
       if (!refusesDeletion(error)) throw error;
       await carryOut([unprotection(lb), ...deletion]);

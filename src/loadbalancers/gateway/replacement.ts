@@ -7,7 +7,6 @@ import { again, type Outcome } from "../../runtime/controller.ts";
 import type { Ensured } from "../apply.ts";
 import type { FoundBalancer } from "../elbv2/found.ts";
 import { canTakeOver, retire } from "../elbv2/replacement.ts";
-import { isOwn } from "../find.ts";
 import type { GatewayContext } from "./context.ts";
 import { ownerOf } from "./owner.ts";
 import type { SeenGateway } from "./report.ts";
@@ -74,13 +73,5 @@ export async function retireReplaced(
 ): Promise<void> {
   const { flavour, settings, inventory } = context;
   const owner = ownerOf(gateway.view, flavour, settings);
-  // Their marks were read a while ago: of one that was given to somebody else since, the protection is theirs too.
-  const own = await Promise.all(loadBalancers.map((lb) => isOwn(lb, owner, inventory, ask)));
-  await unshield(
-    gateway,
-    loadBalancers.filter((_, i) => own[i]),
-    context,
-    ask,
-  );
-  return retire(loadBalancers, owner, inventory, ask, logStep(context, gateway));
+  return retire(loadBalancers, owner, inventory, ask, logStep(context, gateway), (lb) => unshield(gateway, [lb], context, ask));
 }

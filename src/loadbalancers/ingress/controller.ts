@@ -127,14 +127,14 @@ class IngressLoop {
     return [...new Set([...(before ? this.#groupKeys(before) : []), ...this.#groupKeys(after)])];
   }
 
-  /** A group is to have its finalizer back, which a late pass or somebody else took away, and one that it is not in is to let it go. */
+  /** Where only finalizers have changed: a group that lost its own puts it back, and one that holds an Ingress of another group lets it go. */
   #byFinalizers(before: IngressView, after: IngressView): readonly string[] {
-    const [held, holds] = [before, after].map((view) => groupsFinalized(view).map(stackOf)) as [string[], string[]];
+    const [heldBefore, heldNow] = [before, after].map((view) => groupsFinalized(view).map(stackOf)) as [string[], string[]];
     const membership = this.#membership(after);
     const own = membership.kind === "in" ? stackOf(membership.group) : undefined;
-    const isConcerned = (key: string) => held.includes(key) !== holds.includes(key) && holds.includes(key) !== (key === own);
+    const isConcerned = (key: string) => heldBefore.includes(key) !== heldNow.includes(key) && heldNow.includes(key) !== (key === own);
     const shared = after.finalizers.length < before.finalizers.length ? [sharedKey] : [];
-    return [...new Set([...held, ...holds])].filter(isConcerned).concat(shared);
+    return [...new Set([...heldBefore, ...heldNow])].filter(isConcerned).concat(shared);
   }
 
   /** Before that nobody knows whether a class is missing. */

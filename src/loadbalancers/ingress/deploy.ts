@@ -49,7 +49,7 @@ export async function deploy(
     const last = refused === undefined ? undefined : context.memory.get(refused);
     if (refused === undefined || (model === undefined && last === undefined)) throw error;
     const by = keyIn(group.id, refused);
-    // What was to be left out already and is not would be asked for without end.
+    // It was refused before and should have been left out: without this the pass would repeat itself without end.
     if (model && context.refusals.of(by, model) !== undefined) throw error;
     if (model) context.refusals.note(by, model, messageOf(error));
     // What is remembered of it AWS has not taken either.

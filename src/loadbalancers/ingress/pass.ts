@@ -146,7 +146,7 @@ async function ensureGroup(whole: Group, owner: LoadBalancerOwner, context: Grou
   if (unsettled) return unsettled;
   // Of one that was made just now nobody knows its state.
   if (needsActive) return again(seen.found ? activeMs : staleMs, "capacity is reserved when the load balancer is active");
-  // Last: with every failure the pauses get longer, and what AWS is to do for the others is looked at in time.
+  // Last: pauses after failures grow, and those who wait for AWS are looked at sooner.
   if (faults.size > 0) throw new GroupFault([...faults].map(([key, texts]) => `${key}: ${texts.join("; ")}`).join("; "));
   if (survey.isGlance) return again(context.checkpoints.trustedMs(owner.key), "its listeners and rules are looked at within the hour");
   await context.checkpoints.record(

@@ -4,16 +4,13 @@
  * published; the old one goes when clients have had time to follow.
  */
 import { createHash } from "node:crypto";
-import { apply } from "../../aws/apply.ts";
 import type { Ask } from "../../aws/ask.ts";
 import type { Step } from "../../aws/plan.ts";
 import { again, type Outcome } from "../../runtime/controller.ts";
 import type { FoundApplication } from "../application/find.ts";
 import { application } from "../application/kind.ts";
 import type { Ensured } from "../apply.ts";
-import { refusesDeletion, unprotection } from "../elbv2/load-balancer-parts.ts";
-import { canTakeOver } from "../elbv2/replacement.ts";
-import { isOwn } from "../find.ts";
+import { canTakeOver, retire as retireBalancers } from "../elbv2/replacement.ts";
 import type { Found, LoadBalancerKind } from "../kind.ts";
 import type { ApplicationLoadBalancer } from "../model.ts";
 import type { LoadBalancerOwner } from "../owner.ts";
@@ -138,30 +135,16 @@ export async function finishReplacement(
   return again(staleMs, `what belonged to ${old.name} goes`);
 }
 
-/** Deletes load balancers that others have replaced. What protects them was meant for what is served. */
-export async function retire(
+/** Deletes load balancers that others have replaced, with what Shield has of them. */
+export function retire(
   group: Group,
   loadBalancers: readonly FoundApplication[],
   owner: LoadBalancerOwner,
   context: GroupContext,
   ask: Ask,
 ): Promise<void> {
-  const { inventory, host } = context;
-  const carryOut = (steps: readonly Step[]) =>
-    apply(steps, inventory.cloud, { ...ask, onStep: ({ what, why }) => host.log.info(what, { why, group: owner.key }) });
-  for (const lb of loadBalancers) {
-    const deletion = application.planDeletion(lb, owner.noun);
-    try {
-      // Its marks were read a while ago, and it may have been given to somebody else since.
-      if (!(await isOwn(lb, owner, inventory, ask))) continue;
-      await unshield(group.members, async () => [lb], group, context, ask);
-      await carryOut(deletion);
-    } catch (error) {
-      if (!refusesDeletion(error)) throw error;
-      await carryOut([unprotection(lb), ...deletion]);
-    } finally {
-      inventory.touchTags(lb.arn);
-      application.touch(lb.name, inventory, owner.key);
-    }
-  }
+  const onStep = ({ what, why }: Step) => context.host.log.info(what, { why, group: owner.key });
+  return retireBalancers(loadBalancers, owner, context.inventory, ask, onStep, (lb) =>
+    unshield(group.members, async () => [lb], group, context, ask),
+  );
 }

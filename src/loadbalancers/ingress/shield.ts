@@ -1,7 +1,7 @@
 /** Protections by Shield of load balancers that go. */
 import type { Ask } from "../../aws/ask.ts";
-import type { FoundApplication } from "../application/find.ts";
 import { endProtections } from "../application/guards.ts";
+import type { FoundBalancer } from "../elbv2/found.ts";
 import { annotationKey } from "./annotations.ts";
 import type { GroupContext } from "./context.ts";
 import type { Group, Member } from "./groups.ts";
@@ -11,7 +11,7 @@ import { logStep } from "./telling.ts";
 /** Ends those that these Ingresses asked for; where nobody says anything of Shield, nothing is asked. */
 export async function unshield(
   members: readonly Member[],
-  loadBalancers: () => Promise<readonly FoundApplication[]>,
+  loadBalancers: () => Promise<readonly FoundBalancer[]>,
   group: Group,
   context: GroupContext,
   ask: Ask,
